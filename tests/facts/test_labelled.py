@@ -15,7 +15,7 @@ HELD_OUT = ("auth-go", "todo-app", "gemini-hook")
 
 FLOORS: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {
     TUNED: {
-        "request": (0.85, 1.0), "instruction": (1.0, 0.75), "decision": (0.9, 0.8), "path": (0.98, 0.98),
+        "request": (0.85, 1.0), "instruction": (0.75, 0.6), "decision": (0.9, 0.8), "path": (0.98, 0.98),
         "command": (1.0, 1.0), "error": (0.95, 0.95), "identifier": (0.95, 0.75), "number": (0.95, 0.9),
         "url": (1.0, 1.0),
     },

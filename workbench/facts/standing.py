@@ -40,7 +40,7 @@ def _reason(one: Sentence) -> str:
 
 def _may_be(one: Sentence) -> bool:
     """Whether it is a sentence, and neither a line of code nor what a program says of its failure."""
-    return 0 < len(one.low) and len(one.text) <= LONGEST_SENTENCE and not _DATA.search(one.low)
+    return len(one.low) > 0 and len(one.text) <= LONGEST_SENTENCE and not _DATA.search(one.low)
 
 
 _DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>|\w(?:error|exception):|\bno (?:such file|module named)\b")
@@ -168,7 +168,6 @@ def _rules(text: str) -> list[_Rule]:
     chance = chances(several, pasted=pasted)
     least = STANDS_IN_LONG if long else STANDS
     stands = {part.start: _reason(part.sentence) for part, likely in zip(parts, chance, strict=True) if likely >= least}
-    listed = not long and not any("once" in part.sentence.roles for part in parts if part.start not in stands)
     made: list[_Rule] = []
     under, head = "", None
     for line, group in groupby(parts, key=lambda part: part.line):
@@ -176,7 +175,8 @@ def _rules(text: str) -> list[_Rule]:
         if not line.bullet:
             under, head = "", None
         if line.heading and _announces_rules(words):
-            under = RULE if listed else ""
+            for_one = any("once" in part.sentence.roles for part in parts if part.start not in stands)
+            under = "" if long or for_one else RULE
             continue
         rules = _in_line(group, stands)
         if line.bullet and under:

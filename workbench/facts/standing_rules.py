@@ -185,30 +185,36 @@ class Grammar:
         """Whether one of the first words stands for something said before, and is no part of "from this point on"."""
         return self.has("leans", self.roles["scope"].sub("", low))
 
-    def least(self, low: str) -> Reach:
-        """How far a sentence has to reach to set a rule though it orders one thing, or tells of one thing made."""
-        return Reach.FAR if self.has("once", low) else Reach.WORK if self.has("product", low) else Reach.ALONE
+    def found(self, low: str) -> frozenset[str]:
+        """The roles that stand in a sentence in lower case."""
+        return frozenset(role for role, pattern in self.roles.items() if pattern.search(low))
 
-    def ground(self, low: str, *, asked: bool) -> Ground | None:
-        """Why a sentence in lower case is a standing instruction; None where it is none. `asked`: it is a question,
-        and only sets a rule if it asks for one: "can you answer in one sentence from now on?". What follows from
-        something told is looked at by itself: "nobody uses it yet, so no need for compatibility"."""
-        told = self.roles["thus"].split(low, 1)
-        return self._ground(low, asked) or (self._ground(told[-1], asked) if len(told) > 1 else None)
+    def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> Ground | None:
+        """Why a sentence in lower case, with these `roles`, is a standing instruction; None where it is none. `asked`:
+        it is a question, and only sets a rule if it asks for one: "can you answer in one sentence from now on?". What
+        follows from something told is looked at by itself: "nobody uses it yet, so no need for compatibility"."""
+        found = _ground(roles, asked)
+        if found is None and "thus" in roles:
+            found = _ground(self.found(self.roles["thus"].split(low, 1)[-1]), asked)
+        return found
 
-    def _ground(self, low: str, asked: bool) -> Ground | None:
-        has = cache(lambda role: self.has(role, low))  # many of the rows below ask for the same
-        told = has("told_of") and not any(map(has, _OF_US))
-        far = has("order") and (has("scope") or has("whole"))
-        if told or (asked and not (has("asked") or far)):
-            return None
-        least = self.least(low)
-        for reach, reason, roles in GRAMMAR:
-            if (asked and _IN_QUESTIONS.isdisjoint(roles)) or reach < least:
-                continue
-            if all(map(has, roles)):
-                return Ground(reach, reason)
+
+def least(roles: frozenset[str]) -> Reach:
+    """How far a sentence has to reach to set a rule though it orders one thing, or tells of one thing made."""
+    return Reach.FAR if "once" in roles else Reach.WORK if "product" in roles else Reach.ALONE
+
+
+def _ground(roles: frozenset[str], asked: bool) -> Ground | None:
+    told = "told_of" in roles and roles.isdisjoint(_OF_US)
+    far = "order" in roles and not roles.isdisjoint(("scope", "whole"))
+    if told or (asked and not ("asked" in roles or far)):
         return None
+    for reach, reason, together in GRAMMAR:
+        if (asked and _IN_QUESTIONS.isdisjoint(together)) or reach < least(roles):
+            continue
+        if roles.issuperset(together):
+            return Ground(reach, reason)
+    return None
 
 
 @cache

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 
-from workbench.facts.standing_rules import GRAMMAR, Ground, grammar, languages_of
+from workbench.facts.standing_rules import GRAMMAR, Grammar, Ground, grammar, languages_of, least
 from workbench.facts.wording import is_question, plain
 
-UNLIKELY = 0.03
+UNLIKELY = 0.05
 """Below it at first sight a sentence is none, and nothing more is looked at."""
 
 SAYS = 12
@@ -58,17 +58,20 @@ class Sentence:
         return frozenset((*_words(self.low), *_form(self)))
 
     @cached_property
-    def ground(self) -> Ground | None:
-        """What the grammar makes of it, in the language where it reaches furthest."""
+    def _by_language(self) -> list[tuple[Grammar, frozenset[str]]]:
         grammars = [grammar(language) for language in languages_of(self.low)]
-        grounds = filter(None, (one.ground(self.low, asked=self.asks) for one in grammars))
-        found = max(grounds, key=lambda one: one.reach, default=None)
-        return None if found is None or found.reach < max(one.least(self.low) for one in grammars) else found
+        return [(one, one.found(self.low)) for one in grammars]
 
     @cached_property
     def roles(self) -> frozenset[str]:
-        grammars = [grammar(language) for language in languages_of(self.low)]
-        return frozenset(role for each in grammars for role, found in each.roles.items() if found.search(self.low))
+        return frozenset().union(*(roles for _, roles in self._by_language))
+
+    @cached_property
+    def ground(self) -> Ground | None:
+        """What the grammar makes of it, in the language where it reaches furthest."""
+        grounds = (one.ground(self.low, asked=self.asks, roles=roles) for one, roles in self._by_language)
+        found = max(filter(None, grounds), key=lambda one: one.reach, default=None)
+        return None if found is None or found.reach < max(least(roles) for _, roles in self._by_language) else found
 
 
 QUOTED = re.compile(
@@ -204,7 +207,9 @@ BIAS = "*"
 
 @cache
 def _weights() -> _Weights:
-    rows = [line.split("\t") for line in (files("workbench.facts") / "standing_weights.tsv").read_text("utf-8").splitlines()]
+    rows = [
+        line.split("\t") for line in (files("workbench.facts") / "standing_weights.tsv").read_text("utf-8").splitlines()
+    ]
     first, whole = ({sign: float(row[at]) for sign, *row in rows if row[at]} for at in (0, 1))
     return _Weights(first, whole)
 
