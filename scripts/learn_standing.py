@@ -2,7 +2,7 @@
 
     pip install scikit-learn && python scripts/learn_standing.py [more.jsonl …]
 
-Learned from `scripts/standing/LANG.txt`, sentences written for this project: `+` an instruction, `-` none, `*` a message
+Learned from `scripts/standing/LANG.txt`, sentences of our own: `+` an instruction, `-` none, `*` a message
 in which [[what is marked]] is one. Further labelled messages, which cannot be kept here, may be named: a JSON object a
 line with `text`, `rules` and `unsure` (sentences that are neither). scikit-learn is needed for this alone.
 """

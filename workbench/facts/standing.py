@@ -2,7 +2,8 @@
 one, and which later one replaced it.
 
 An ordinary request is none ("fix the parser"), nor is a statement with a strong word ("the build always fails"). How a
-sentence is built decides (`workbench.facts.standing_rules`), in nine languages; each has its reason, which is shown.
+sentence is built (`workbench.facts.standing_rules`), its words and what stands beside it are weighed
+(`workbench.facts.standing_signs`), in nine languages; each has its reason, which is shown.
 """
 
 from __future__ import annotations
