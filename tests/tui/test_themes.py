@@ -43,3 +43,14 @@ def test_sixteen_colours_keep_the_layers_apart() -> None:
         for name, colour in colours(theme).items()
     }
     assert len(set(seen.values())) == len(seen)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_titles_can_be_read_on_every_ground(theme: Theme) -> None:
+    """They are of `text-muted`: black or white, whichever is seen better, or a grey of the theme's own."""
+    known = {**theme.to_color_system().generate(), **theme.variables}
+    for ground in (Color.parse(known[name]) for name in ("background", "surface", "panel")):
+        muted = known["text-muted"]
+        share = float(muted.removeprefix("auto ").rstrip("%")) / 100 if muted.startswith("auto") else 1.0
+        title = ground + ground.get_contrast_text(share) if muted.startswith("auto") else Color.parse(muted)
+        assert contrast(title, ground) >= 4.5
