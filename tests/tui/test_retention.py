@@ -12,11 +12,11 @@ from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
-from workbench.tui.screens.generations import GenerationsScreen, cells, growth_picture, made, survival_picture
+from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.screens.retention_words import has_theirs, judged
-from workbench.tui.widgets.calls_plot import CallsPlot
+from workbench.tui.surviving import heads, rows
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -92,12 +92,11 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         generations = await brought(pilot, GenerationsScreen, "c")
         found, table = generations.found, generations.query_one(DataTable)
         assert found is not None
-        assert len(found.steps) == table.row_count == 5
-        survival = generations.query_one("#survival", CallsPlot)
-        assert survival.calls == 5
-        await press(pilot, "minus", "minus", "f")
+        assert len(found.steps) == len(table.columns) - 2 == 5
+        assert str(generations.query_one("#finding", Static).content) == f"{found.finding}.".replace(" %", "\u00a0%")
+        await press(pilot, "minus", "minus")
         assert generations.found is not None
-        assert len(generations.found.steps) == table.row_count == 3
+        assert len(generations.found.steps) == len(table.columns) - 2 == 3
         # The screen is busy until all is made: what was told of the progress is drawn before the result is.
         busy = asyncio.Event()
         generations.call_later(busy.wait)
@@ -108,8 +107,6 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         said = str(generations.query_one("#said", Static).content)
         assert said.startswith("2 generations of")
         assert "present" in said
-        assert survival.picture
-        assert {line.sign for line in survival.picture.lines} - survival.hidden == {"*", "r"}
         await press(pilot, "escape", "escape")
         assert pilot.app.screen is bench_screen(pilot)
 
@@ -125,6 +122,22 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     several = made(bench, 3, heard.append, lambda: False)
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
-    assert cells(several.steps[0], [])[:2] == ["1", "0"]
-    assert survival_picture(several).lines[0].points == []  # no fact, no share
-    assert growth_picture(several).lines[0].points == [(1, 0)]
+    assert list(heads(several)) == ["what is left", "over time", "1."]
+    drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, ())}
+    assert (drawn["all facts"], drawn["of it summaries"]) == ("unknown", "0")  # no fact, no share
+    assert several.finding == ""
+
+
+def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:
+    counter = Counter()
+    bench: Bench = counted(open_bench(story(8), counter, preset="augment-example"), counter)
+    found = made(bench, 4, lambda number: None, lambda: False)
+    assert found is not None
+    weighted = [round(100 * (share or 0)) for share in found.weighted]
+    assert found.finding == (
+        f"{weighted[0]} % of what mattered survives the first compaction, {weighted[1]} % the second, "
+        f"{weighted[3]} % the fourth"
+    )
+    first = next(iter(rows(found, ())))
+    assert [cell.plain.split()[-2] for cell in first[2:]] == [str(one) for one in weighted]
+    assert [cell.plain[:1] == " " for cell in first[2:]] == [one == 0 for one in weighted]

@@ -67,8 +67,28 @@ class Generations:
         return tuple(step.retention.overall.weighted for step in self.steps)
 
     @property
+    def finding(self) -> str:
+        """What it comes to: `82 % of what mattered survives the first compaction, 2 % the second, 2 % the fifth`; ""
+        where nobody can tell."""
+        known = [
+            (step.number, share) for step, share in zip(self.steps, self.weighted, strict=True) if share is not None
+        ]
+        told = dict.fromkeys((*known[:2], *known[-1:]))
+        words = [f"{100 * share:.0f} % {_nth(number)}" for number, share in told]
+        if not words:
+            return ""
+        first, *rest = words
+        share, _, which = first.partition(" % ")
+        return ", ".join((f"{share} % of what mattered survives {which} compaction", *rest))
+
+    @property
     def summary_tokens(self) -> tuple[int, ...]:
         return tuple(step.summary for step in self.steps)
+
+
+def _nth(number: int) -> str:
+    ordinals = ("first", "second", "third", "fourth", "fifth")
+    return f"the {ordinals[number - 1] if number <= len(ordinals) else f'{number}th'}"
 
 
 @dataclass(frozen=True)

@@ -244,6 +244,8 @@ def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
         return
     write_fields([("strategy", policy_words(bench))])
     click.echo()
+    if found.finding:
+        click.echo(f"{found.finding}.\n")
     kinds = list(found.survival)
     of_all = ["present", "right", "weighted", *heads(bench.watched)]
     write_table(

@@ -7,20 +7,12 @@ from rich.text import Text
 from workbench.analysis.compare import Column
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
-from workbench.tui.plain import bar, figure, fit, one_line, plain, several
+from workbench.tui.plain import bar, figure, plain, several
 
 BAR = 5
 
 HELD = ("present", "right", "weighted", *KINDS)
 NEEDED = "needed later"
-WATCHED_CHARS = 24
-"""So much of a watched sentence names its row."""
-
-
-def watched_name(sentence: str) -> str:
-    return f"◉ {fit(one_line(sentence), WATCHED_CHARS).rstrip()}"
-
-
 UNKNOWN = "not recorded"
 
 
