@@ -15,7 +15,7 @@ from workbench.cli import commands
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
-from workbench.tui.screens.replay import OWN, ReplayScreen, call_words
+from workbench.tui.screens.replay import OWN, SAW, ReplayScreen, call_words
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -34,35 +34,35 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert [one.name for one in screen.played] == [
             OWN, *(name for one in all_strategies() if (name := default_preset(one.id).id) != "augment-example"),
         ]  # fmt: skip
-        assert [str(column.label) for column in table.columns.values()] == list(HEADS)
+        assert [str(column.label) for column in table.columns.values()] == [*HEADS[:2], SAW, *HEADS[2:]]
         # The command's table has the same cells.
         run = CliRunner().invoke(
             commands, ["replay", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
         )
         mine = next(row for row in rows_of(table) if row[1] == "trim")
         line = next(line for line in run.output.splitlines() if " trim " in line)
-        assert line.split() == " ".join(["A", *mine[1:]]).split()
+        assert line.split() == " ".join(["A", mine[1], *mine[3:]]).split()
         # What the agent did stands there as the command says it.
         assert screen.course is not None
         words = str(screen.query_one("#recorded", Static).render())
         assert words == told_of_agent(screen.course)
         assert words in run.output
-        # Every line has its letter; a hidden one has none, and the one left alone no other.
-        assert {"A", "B", "·"} <= set(signs_on(plot))
-        await press(pilot, "space")
-        assert "A" not in signs_on(plot)
+        # The line of the row at hand has no letter; with all of them each has its own.
+        assert {"A", "B", "·"} & set(signs_on(plot)) == {"·"}
         await press(pilot, "o")
-        assert {"A", "B"} & set(signs_on(plot)) == {"A"}
-        await press(pilot, "o", "d")
-        assert "B" in signs_on(plot)
-        assert "·" not in signs_on(plot)
+        assert {"A", "B", "·"} <= set(signs_on(plot))
+        await press(pilot, "d", "o")
+        assert not {"A", "B", "·"} & set(signs_on(plot))
+        saws = [row[2] for row in rows_of(table)]
+        assert {len(saw) for saw in saws} == {min(24, plot.calls)}
+        assert len(set(saws)) > 1
         # The cursor goes to the compactions of the row's policy, and to a message.
         first = next(n for n, one in enumerate(screen.played) if one.compacted)
         await press(pilot, *["down"] * first, "tab", "home", "n")
         made = screen.played[first].compacted[0]
         assert plot.call == made.call
         assert screen.course is not None
-        words = call_words(screen.course, screen.played, plot.call, first, frozenset(), None).plain
+        words = call_words(screen.course, screen.played, plot.call, first, None).plain
         assert "fires" in words
         assert "→" in words
         await press(pilot, "enter")

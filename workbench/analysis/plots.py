@@ -100,12 +100,13 @@ def drawn(
     span: tuple[float, float] | None = None,
     hidden: Collection[str] = (),
     front: str = "",
+    lettered: bool = True,
 ) -> Drawing:
     """A plot with its axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
 
     `span`: the x that are seen, all of them without it. Lines whose sign is `hidden` are left out, the one of the sign
     `front` lies over all others; a line has its letters at the same columns with others or without. A level that lies
-    far above every line is left out.
+    far above every line is left out. A line that stands alone needs no letters: without `lettered` it has none.
     """
     first, last = span or (0.5, max((x for line in lines for x, _ in line.points), default=1) + 0.5)
     seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
@@ -130,7 +131,7 @@ def drawn(
                 cells.put(x, y, line.sign, line.sign)
     # After all curves, so that none covers another one's letters.
     signs = [line.sign for line in lines if line.sign != DOTTED]
-    for line in curves:
+    for line in curves if lettered else ():
         for place in _letters(line, signs, plane):
             cells.put(*place, line.sign, line.sign)
     for x, sign in (marks or {}).items():

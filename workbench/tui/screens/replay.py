@@ -28,13 +28,16 @@ from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, plain
+from workbench.tui.plain import figure, plain, spark
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
+
+SAW, SPARK, NAMES = "context over the session", 24, 2
+"""The column of the saws and its cells, and how many columns stand before it."""
 
 OWN = "on the bench"
 """The name of the bench's policy among the others."""
@@ -46,10 +49,11 @@ class ReplayScreen(ProgressScreen[str | Preset]):
     NAME = "Replay"
     HELP = """\
 The session is played from its start under each policy: before each of the recorded answers the policy's triggers are \
-read, and where one fires the context is compacted. A line with a letter is a policy, · is the session as it was \
-recorded, ▼ a compaction that the agent itself made. The answers are taken to be the same, and the summaries only take \
-their room, so nothing is sent anywhere. Enter on a row opens that policy on the bench; on the plot it goes to the \
-message of the call. n on the plot goes to the next compaction of the policy whose row is marked."""
+read, and where one fires the context is compacted. A row is a policy, with the context over the session as a saw on \
+one scale; the plot shows that of the row at hand, · is the session as it was recorded, ▼ a compaction that the agent \
+itself made. o shows the lines of all rows at once, each with its letter. The answers are taken to be the same, and \
+the summaries only take their room, so nothing is sent anywhere. Enter on a row opens that policy on the bench; on the \
+plot it goes to the message of the call. n on the plot goes to the next compaction of the policy whose row is marked."""
     CSS = """
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
     ReplayScreen #call { height: 2; padding: 0 1; }
@@ -60,8 +64,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Plot, list", id="replay.focus", tooltip="Between the plot and the table."),
         Binding("a", "choose", "Policies", id="replay.policies", tooltip="Choose the policies that are played."),
-        Binding("space", "hide", "Hide", id="replay.hide", tooltip="Hide the line of the row, or show it again."),
-        Binding("o", "alone", "Alone", id="replay.alone", tooltip="Only the line of this row, or all of them again."),
+        Binding("o", "alone", "All lines", id="replay.alone", tooltip="The lines of all rows, or of this one alone."),
         Binding("d", "recorded", "Recorded", id="replay.recorded", tooltip="Hide what was recorded, or show it again."),
         Binding("m", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
         Binding("escape,q", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
@@ -92,7 +95,8 @@ message of the call. n on the plot goes to the next compaction of the policy who
         self.asked = (self.own, *(one for one in candidates() if not _same(one, self.own)))
         self.course: Course | None = None
         self.played: list[Replay] = []
-        self.hidden: frozenset[str] = frozenset()
+        self.alone, self.recorded = True, True
+        """Whether the plot has the line of the marked row only, and what was recorded."""
         self._recorded: dict[int, Point] = {}
 
     def compose(self) -> ComposeResult:
@@ -114,10 +118,12 @@ message of the call. n on the plot goes to the next compaction of the policy who
 
     def start(self) -> None:
         """Play what is asked for, anew."""
-        self.played, self.hidden = [], frozenset()
+        self.played = []
         table = self.query_one(Table)
         table.clear(columns=True)
         for at, head in enumerate(HEADS):
+            if at == NAMES:
+                table.add_column(Text(SAW, "dim"), key=SAW)
             table.add_column(Text(head, "dim", justify=_side(at)), key=head)
         self.play(self.asked)
 
@@ -151,9 +157,11 @@ message of the call. n on the plot goes to the next compaction of the policy who
         if event.asked is not self.asked:
             return
         self.played.append(event.one)
-        cells = row(SIGNS[len(self.played) - 1 :][:1], event.one)
-        table = self.query_one(Table)
-        table.add_row(*(Text(plain(cell), justify=_side(at)) for at, cell in enumerate(cells)))
+        told = row(SIGNS[len(self.played) - 1 :][:1], event.one)
+        cells = [Text(plain(cell), justify=_side(at)) for at, cell in enumerate(told)]
+        top = max(self.course.plain, default=1) if self.course else 1
+        saw = Text(spark(event.one.sent, SPARK, top), "cyan")
+        self.query_one(Table).add_row(*cells[:NAMES], saw, *cells[NAMES:])
         self.draw()
         if len(self.played) == 1:
             plot = self.query_one(CallsPlot)
@@ -175,13 +183,14 @@ message of the call. n on the plot goes to the next compaction of the policy who
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """The lines anew: a policy came, or one is hidden."""
-        if self.course is None:
+        """The lines anew: a policy came, or others are to be seen."""
+        if self.course is None or not self.played:
             return
-        picture = replay_picture(self.course, self.played, self.bench.window)
-        self.query_one(CallsPlot).show(picture, self.hidden)
+        shown = [self.played[max(self.here, 0)]] if self.alone else self.played
+        picture = replay_picture(self.course, shown, self.bench.window)
+        self.query_one(CallsPlot).show(picture, frozenset() if self.recorded else frozenset({RECORDED}))
         self.query_one("#legend", Static).update(legend(picture))
-        self._row_marked()
+        self._tell_row()
 
     @property
     def here(self) -> int:
@@ -191,10 +200,16 @@ message of the call. n on the plot goes to the next compaction of the policy who
 
     @on(DataTable.RowHighlighted)
     def _row_marked(self) -> None:
+        if self.alone:
+            self.draw()
+        else:
+            self._tell_row()
+
+    def _tell_row(self) -> None:
         if self.here >= 0:
             plot = self.query_one(CallsPlot)
             plot.stops = [one.call for one in self.played[self.here].compacted]
-            plot.bring_to_front(SIGNS[self.here])
+            plot.bring_to_front("" if self.alone else SIGNS[self.here])
             self._tell_call()
 
     @on(CallsPlot.Moved)
@@ -202,23 +217,16 @@ message of the call. n on the plot goes to the next compaction of the policy who
         if self.course is not None and self.played and len(self.course.calls):
             call = self.query_one(CallsPlot).call
             recorded = self._recorded.get(call)
-            text = call_words(self.course, self.played, call, max(self.here, 0), self.hidden, recorded)
+            text = call_words(self.course, self.played, call, max(self.here, 0), recorded, alone=self.alone)
             self.query_one("#call", Static).update(text)
 
-    def action_hide(self) -> None:
-        if self.here >= 0:
-            self.hidden ^= {SIGNS[self.here]}
-            self.draw()
-
     def action_recorded(self) -> None:
-        self.hidden ^= {RECORDED}
+        self.recorded = not self.recorded
         self.draw()
 
     def action_alone(self) -> None:
-        if self.here >= 0:
-            others = frozenset(SIGNS[: len(self.played)]) - {SIGNS[self.here]}
-            self.hidden = self.hidden & {RECORDED} | (frozenset() if others <= self.hidden else others)
-            self.draw()
+        self.alone = not self.alone
+        self.draw()
 
     # --- going elsewhere --------------------------------------------------------------------------------------------
 
@@ -255,20 +263,21 @@ def _same(one: Preset, other: Preset) -> bool:
 
 
 def call_words(
-    course: Course, played: list[Replay], call: int, marked: int, hidden: frozenset[str], recorded: Point | None
+    course: Course, played: list[Replay], call: int, marked: int, recorded: Point | None, *, alone: bool = False
 ) -> Text:
-    """What every shown policy sends at this call, the marked one first, with the compaction it makes there."""
+    """What the marked policy sends at this call, with the compaction it makes there, and what the others send, unless
+    it is looked at `alone`."""
     round = course.round_of(course.calls[call - 1])
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
-    text.append(f" · {SIGNS[marked]} ", "bold").append(_sizes(played[marked], call))
+    text.append(" · " if alone else f" · {SIGNS[marked]} ", "bold").append(_sizes(played[marked], call))
     made = next((one for one in played[marked].compacted if one.call == call), None)
     text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
     if missed := len(played[marked].missed):
         text.append(f" · fired {figure(missed)} × in vain")
     text.append(" · ⏎ goes there\n", "dim")
-    for n in (n for n in range(len(played)) if n != marked and SIGNS[n] not in hidden):
+    for n in (n for n in range(len(played)) if n != marked and not alone):
         text.append(f"{SIGNS[n]} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
     return text
 

@@ -129,8 +129,18 @@ class CallsPlot(Widget, can_focus=True):
             return None
         if self._drawn is None or self._drawn[0] != size:
             lines, levels, marks = self.picture.lines, self.picture.levels, self.picture.marks
-            room = {"width": size.width, "height": size.height}
-            one = drawn(lines, levels, marks, **room, span=self._span(), hidden=self.hidden, front=self.front)
+            several = sum(line.sign != DOTTED and line.sign not in self.hidden for line in lines) > 1
+            one = drawn(
+                lines,
+                levels,
+                marks,
+                width=size.width,
+                height=size.height,
+                span=self._span(),
+                hidden=self.hidden,
+                front=self.front,
+                lettered=several,
+            )
             self._drawn = size, one
         return self._drawn[1]
 
