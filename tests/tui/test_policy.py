@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story
+from workbench.analysis.prompt_use import found
 from workbench.base import paths
 from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
@@ -23,7 +24,8 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
 from workbench.tui.screens.paste_params import PasteParamsScreen
-from workbench.tui.screens.policy_text import PolicyTextScreen
+from workbench.tui.screens.policy_text import OFFLINE, PolicyTextScreen
+from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
@@ -324,11 +326,20 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         front.query_one(TextArea).load_text("Say it in three words.")
         await settled(pilot)
         assert "Say it in three words." in front.query_one(TextView).text
-        assert "gives no output format" in str(front.query_one("#doubts", Static).render())
+        doubts = str(front.query_one("#doubts", Static).render())
+        assert "gives no output format" in doubts
+        assert OFFLINE in doubts
+        name = await brought(pilot, AskScreen, "f2")
+        name.query_one(Input).value = "short"
+        await press(pilot, "enter")
+        assert pilot.app.screen is front
+        kept = found("short.md")
+        assert (kept.strategy, kept.field, kept.prompt.text) == ("exchange-summary", "prompt", "Say it in three words.")
         await press(pilot, "ctrl+s")
         assert screen.bench.policy.model_dump()["prompt"] == "Say it in three words."
         assert "Say it in three words." in screen.bench.plan.requests[0].text
         assert entry_of(screen, "prompt").differs
+        await brought(pilot, RunScreen, "E", "f5")
 
 
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
@@ -338,6 +349,7 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
         front.query_one(TextArea).load_text("My own node.\n{summary}\n{abridged_history}")
         await settled(pilot)
         assert "My own node." in front.query_one(TextView).text
+        assert OFFLINE not in str(front.query_one("#doubts", Static).render())
         await press(pilot, "f7")
         assert "My own node." not in front.query_one(TextView).text
         await press(pilot, "escape")

@@ -81,6 +81,17 @@ def policy_with(policy: Policy, one: Found) -> Policy:
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
 
 
+def own_file(policy: Policy, strategy_id: str, field: str, text: str) -> str:
+    """A text of a policy as the file of a prompt, header and all, which is then known as one for that field. Raises
+    BadInput for a field that no prompt of the strategy's fills."""
+    prompt = next((id for id, name in strategy(strategy_id).prompts.items() if name == field), None)
+    if prompt is None:
+        raise BadInput(f"{field} of {strategy_id} has no prompts of its own: save the policy as a preset instead.")
+    takes = ", ".join(by_id(prompt).prompt.placeholders)
+    language = told_in(text) or getattr(policy, "language", "en")
+    return f"---\nid: {prompt}\nlanguage: {language}\nplaceholders: {takes}\n---\n{text.strip()}\n"
+
+
 def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Policy | None = None) -> str:
     """The request, message or memories in which the prompt's words stand, when its strategy compacts `context`.
 

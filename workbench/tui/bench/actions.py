@@ -121,7 +121,7 @@ _TUNE = (
     Action("choose-preset", "P", "Strategy",
            "Choose a strategy and a preset from the list, each with what it is about.", policy.choose_preset),
     Action("edit-text", "E", "Prompt", "Edit the policy's prompts and templates beside what would be sent.",
-           policy.edit_text, policy.no_text),
+           partial(policy.edit_text, run_with=visiting.run_with), policy.no_text),
     Action("window", "ctrl+w", "Window", "Set the model's window, in tokens.", policy.set_window),
     Action("reset-policy", "D", "As preset", "Give every field the preset's value again.", policy.reset,
            policy.as_preset),

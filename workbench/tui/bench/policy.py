@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from workbench.compaction.preset import Preset, default_preset, preset_toml, sav
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
-from workbench.tui.bench.host import Host
+from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View, measured_by
 from workbench.tui.fields import differing, fields_of
@@ -90,16 +91,21 @@ def no_text(view: View) -> str:
     return "" if texts_of(view.bench) else f"{strategy.title} asks no model: it has no prompt to edit."
 
 
-def edit_text(host: Host) -> None:
+def edit_text(host: Host, run_with: Callable[[Host], object]) -> None:
     texts, focused = texts_of(host.store.bench), host.focused_field
-    edit(host, focused if focused in texts else texts[0])
+    edit(host, focused if focused in texts else texts[0], run_with)
 
 
-def edit(host: Host, field: Setting) -> None:
-    from workbench.tui.screens.policy_text import PolicyTextScreen
+def edit(host: Host, field: Setting, run_with: Callable[[Host], object]) -> None:
+    """Edit a prompt or template; `run_with` asks who is to write the summary, where that is wanted at once."""
+    from workbench.tui.screens.policy_text import Edited, PolicyTextScreen
 
-    def edited(policy: Policy) -> None:
-        want(host, partial(_with_policy, policy=policy), said=f"edited {field.label}")
+    def edited(one: Edited) -> None:
+        if not one.runs:
+            want(host, partial(_with_policy, policy=one.policy), said=f"edited {field.label}")
+        else:
+            take(host, partial(_with_policy, policy=one.policy), said=f"edited {field.label}")
+            run_with(host)
 
     host.ask(PolicyTextScreen(host.store.bench, field), edited)
 

@@ -24,7 +24,18 @@ from workbench.compaction.settings import Setting
 from workbench.finding.following import Mark
 from workbench.session import Span
 from workbench.tokens import Counter
-from workbench.tui.bench import counting, finding, following, panes, planning, policy, reading, shaping, watching
+from workbench.tui.bench import (
+    counting,
+    finding,
+    following,
+    panes,
+    planning,
+    policy,
+    reading,
+    shaping,
+    visiting,
+    watching,
+)
 from workbench.tui.bench.actions import ACTIONS, ALSO, FOOTER, GROUPS, PANE_KEYS, PANES
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -453,7 +464,7 @@ class BenchScreen(Screen[None]):
 
     @on(PolicyForm.TextOpened)
     def _text_opened(self, event: PolicyForm.TextOpened) -> None:
-        policy.edit(self, event.field)
+        policy.edit(self, event.field, visiting.run_with)
 
     @on(Chosen.Opened)
     def _list_opened(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
@@ -15,9 +16,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
+from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure
@@ -134,3 +137,21 @@ def ask_preset_name(preset: str) -> AskScreen[str]:
     """Ask for the name of a preset to save."""
     about = "Saved as a TOML file of your own; it is then in the list of presets, here and on the command line."
     return AskScreen("Save as preset", about, f"my-{preset.removeprefix('my-')}", read_preset_name)
+
+
+def read_prompt_file(typed: str) -> Answer[str]:
+    """A name for a prompt's file, and what it would take the place of. Raises BadInput."""
+    name = typed.strip().removesuffix(".md") + ".md"
+    if Path(name).name != name or name == ".md":
+        raise BadInput(f"{typed!r} is no name for a prompt; give one without folders.")
+    path = paths.prompts() / name
+    if path.exists():
+        return Answer(name, f"replaces your prompt {path}")
+    known = name in prompt_files()
+    return Answer(name, f"writes {path}{'; it then stands before the one of the workbench' if known else ''}")
+
+
+def ask_prompt_name(prompt: str) -> AskScreen[str]:
+    """Ask for the name of a prompt to save."""
+    about = "Saved as a file of your own; it is then among the prompts (M on the bench), here and on the command line."
+    return AskScreen("Save as a prompt of your own", about, f"my-{prompt}", read_prompt_file)

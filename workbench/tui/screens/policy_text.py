@@ -4,7 +4,7 @@ messages."""
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,9 +16,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
+from workbench.analysis.prompt_use import own_file
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
+from workbench.compaction.labels import label_of
 from workbench.compaction.policy import Policy
+from workbench.compaction.prompts import write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
@@ -29,6 +32,7 @@ from workbench.tui.middle.tabs import node_parts, request_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
+from workbench.tui.screens.ask import Answer, ask_prompt_name
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
 
@@ -39,13 +43,30 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 """Columns from which text and preview stand side by side."""
 
 
-class PolicyTextScreen(ModalScreen[Policy | None]):
-    """Dismissed with the policy that has the edited texts, or None."""
+OFFLINE = (
+    "The offline writer (r) does not read prompts: what you change is seen when a model is asked, or you write. "
+    "f5 takes the text and asks who is to; or: cwb compact FILE --summarizer anthropic:MODEL"
+)
+"""What is said of a changed prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The policy that has the edited texts, and whether it is to be run now, by whom is asked then."""
+
+    policy: Policy
+    runs: bool = False
+
+
+class PolicyTextScreen(ModalScreen[Edited | None]):
+    """Dismissed with what was edited, or None."""
 
     HELP = """\
 A prompt or template of the policy, and beside it what it becomes with this session's messages: the request exactly \
 as it would be sent, or the new messages. The preview follows when you stop typing; what is wrong or doubtful in \
-the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was."""
+the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was. The offline writer does not \
+read prompts: f5 takes the text and goes on to choose a model, or to write by hand. f2 keeps the text as a prompt of \
+your own, which is then in the list of prompts."""
     CSS = """
     PolicyTextScreen { align: center middle; }
     PolicyTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
@@ -75,6 +96,12 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
             priority=True,
             id="edit.outside",
             tooltip="Edit it in $EDITOR; what you save comes back.",
+        ),
+        Binding(
+            "f5", "run", "Run it", priority=True, id="edit.run", tooltip="Take it, and run it with a model or by hand."
+        ),
+        Binding(
+            "f2", "keep", "Keep as mine", priority=True, id="edit.keep", tooltip="Save it as a prompt of your own."
         ),
         help_key("edit"),
     ]
@@ -110,8 +137,10 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
     def _entitle(self) -> None:
         number = self.texts.index(self.field) + 1
         others = f" · text {number} of {len(self.texts)}, f6 for the next" if len(self.texts) > 1 else ""
-        self.query_one("#name", Static).update(Text(f" {self.field.label}{others} · {self.field.help}", no_wrap=True))
-        self.query_one(TextArea).border_title = self.field.label
+        self.query_one("#name", Static).update(
+            Text(f" {label_of(self.field.path[-1])}{others} · {self.field.help}", no_wrap=True)
+        )
+        self.query_one(TextArea).border_title = label_of(self.field.path[-1])
         self.query_one(TextView).border_title = "new messages" if self.shows_node else "request"
 
     # --- editing ----------------------------------------------------------------------------------------------------
@@ -132,14 +161,19 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
     def _told(self, refused: str = "") -> None:
         """What is wrong with the text, or doubtful."""
         doubts = self.bench.strategy.doubts(self.policy)
-        lines = (
-            [f"✘ {refused}"]
-            if refused
-            else [f"! {doubt}" for doubt in doubts] or ["✔ nothing doubtful about the prompts"]
-        )
+        lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
+        if not refused and self._asks_otherwise:
+            lines.append(f"! {OFFLINE}")
+        lines = lines or ["✔ nothing doubtful about the prompts"]
         said = self.query_one("#doubts", Static)
-        said.update(Text("\n".join(one_line(line, 400) for line in lines)))
+        said.update(Text("\n".join(one_line(line, 500) for line in lines)))
         said.set_class(bool(refused), "-refused")
+
+    @property
+    def _asks_otherwise(self) -> bool:
+        """Whether a text is changed that a model is asked."""
+        asked = (one for one in self.texts if not _goes_into_node(one))
+        return any(one.of(self.policy) != one.of(self.bench.policy) for one in asked)
 
     def action_other(self) -> None:
         """To the policy's next text."""
@@ -164,7 +198,28 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
         self.query_one(TextArea).load_text(text)
 
     def action_take(self) -> None:
-        self.dismiss(self.policy if self.policy != self.bench.policy else None)
+        self.dismiss(Edited(self.policy) if self.policy != self.bench.policy else None)
+
+    def action_run(self) -> None:
+        self.dismiss(Edited(self.policy, runs=True))
+
+    def action_keep(self) -> None:
+        """Save the text as a prompt of one's own, under a name that is asked for."""
+        strategy = self.bench.strategy.id
+        try:
+            content = own_file(self.policy, strategy, self.field.key, self.query_one(TextArea).text)
+        except BadInput as refused:
+            self.notify(str(refused), severity="warning", markup=False)
+            return
+
+        def named(answer: Answer[str] | None) -> None:
+            if answer is not None:
+                try:
+                    self.notify(f"saved as {write_own(answer.value, content)}", markup=False)
+                except BadInput as refused:
+                    self.notify(str(refused), severity="warning", markup=False)
+
+        self.app.push_screen(ask_prompt_name(strategy), named)
 
     def action_leave(self) -> None:
         if self.policy == self.bench.policy or self._sure:
