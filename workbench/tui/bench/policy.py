@@ -83,7 +83,9 @@ def _with_policy(bench: Bench, policy: Policy) -> Bench:
 
 
 def texts_of(bench: Bench) -> list[Setting]:
-    return [field for field in fields_of(type(bench.policy)) if field.kind == "lines"]
+    """What a model is asked comes before the templates of what it answers."""
+    texts = (field for field in fields_of(type(bench.policy)) if field.kind == "lines")
+    return sorted(texts, key=lambda field: "template" in field.key)
 
 
 def no_text(view: View) -> str:
