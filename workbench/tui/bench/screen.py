@@ -26,6 +26,7 @@ from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.bench import (
     counting,
+    dragging,
     finding,
     following,
     panes,
@@ -482,6 +483,10 @@ class BenchScreen(Screen[None]):
     @on(FindBar.Cancelled)
     def _cancelled(self, event: FindBar.Cancelled) -> None:
         finding.cancelled(self, event.asked)
+
+    @on(BudgetBar.Dragged)
+    def _dragged(self, event: BudgetBar.Dragged) -> None:
+        dragging.dragged(self, event.grip, event.tokens)
 
     @on(WatchedLines.Clicked)
     def _watched_clicked(self) -> None:

@@ -20,12 +20,13 @@ The bench shows one recorded session and what a compaction would do to it. Every
 a model; only a run with one sends anything, and the file is never changed.
 
 The two bars on top are the context now and after the compaction, on one scale: what fills the model's window, where \
-the trigger lies, where the limit. The second is dim until a run fills it; below them stands what it keeps, loses and \
-costs. The list holds the rounds, each from one request of yours to the end of the answer, with its size; open one to \
-see its messages. The line in the list is the split: what stands above it is compacted, what stands below stays as it \
-is. The tabs show the message under the cursor, the abridged history, the request exactly as it would be sent, the new \
-messages, the result, and why it came out so. The policy's fields are on the right. ' puts a letter on everything that \
-one can go to; the next key goes there."""
+the trigger lies, where the limit; the trigger's mark and the end of the head can be dragged. The second is dim until \
+a run fills it; below them stands what it keeps, loses and costs. The list holds the rounds, each from one request of \
+yours to the end of the answer, with its size; open one to see its messages. The line in the list is the split: what \
+stands above it is compacted, what stands below stays as it is. The tabs show the message under the cursor, the \
+abridged history, the request exactly as it would be sent, the new messages, the result, and why it came out so. The \
+policy's fields are on the right; 9 makes a sheet of them. ' puts a letter on everything that one can go to; the next \
+key goes there."""
 
 FATES = {
     Fate.PINNED: "kept verbatim because you pinned it",

@@ -4,7 +4,7 @@ what they stand for and the receipt."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
+from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -131,6 +132,40 @@ def tick_of(trigger: Trigger, budget: Budget) -> int | None:
     return round(budget.overhead + history * trigger.limit / trigger.value)
 
 
+@dataclass(frozen=True)
+class Grip:
+    """What on the bars can be dragged, in which cell: the mark of the trigger of that number, or the end of the head
+    where it is None. `per_token` is what of the trigger's unit a token of the bar stands for, beyond `base` tokens."""
+
+    cell: int
+    number: int | None
+    per_token: float = 1.0
+    base: int = 0
+
+    def limit(self, tokens: int) -> float:
+        """The trigger's limit, in its unit, where its mark stands at so many tokens."""
+        return max(0.0, (tokens - self.base) * self.per_token)
+
+
+def grips(budget: Budget, inner: int) -> list[Grip]:
+    """What can be dragged on a bar of `inner` cells."""
+    found = []
+    history = max(1, budget.before.tokens - budget.overhead)
+    for number, trigger in enumerate(budget.triggers):
+        at = tick_of(trigger, budget)
+        if at is None or at > budget.scale:
+            continue
+        cell = min(inner - 1, at * inner // budget.scale)
+        scaled = (1.0, 0) if "token" in trigger.unit else (trigger.value / history, budget.overhead)
+        found.append(Grip(cell, number, *scaled))
+    reached = 0
+    for layer in budget.layers:
+        reached += layer.tokens
+        if layer.name in ("head", "L3 head"):
+            found.append(Grip(min(inner - 1, round(reached / budget.scale * inner)), None))
+    return found
+
+
 class BudgetBar(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"budget--{name}"
@@ -152,6 +187,13 @@ class BudgetBar(Widget):
     }
     """
 
+    @dataclass
+    class Dragged(Message):
+        """A trigger's mark, or the end of the head, is to stand at so many tokens."""
+
+        grip: Grip
+        tokens: int
+
     filled = reactive(1.0)
     """How much of the second bar is drawn, 0 to 1: it fills when a run is done."""
 
@@ -160,11 +202,37 @@ class BudgetBar(Widget):
         self.budget: Budget | None = None
         self.about = ""
         """What the pointer is told where it rests on nothing of the bars."""
+        self._grip: Grip | None = None
+
+    # --- the mouse ---------------------------------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if self.budget is None or event.y > 2:
+            return
+        inner = _inner(self.size.width)
+        cell = event.x - LABEL - 1
+        near = [one for one in grips(self.budget, inner) if abs(one.cell - cell) <= REACH]
+        if near:
+            self._grip = min(near, key=lambda one: (abs(one.cell - cell), one.number is None))
+            self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         told = self.budget and pointed(self.budget, self.size.width, event.x, event.y)
         if (words := Text(told or self.about)) != self.tooltip:
             self.tooltip = words
+        if self._grip is not None and self.budget is not None:
+            inner = _inner(self.size.width)
+            cell = max(0, min(event.x - LABEL - 1, inner - 1))
+            if cell != self._grip.cell:
+                self._grip = replace(self._grip, cell=cell)
+                self.post_message(self.Dragged(self._grip, round((cell + 0.5) * self.budget.scale / inner)))
+
+    def on_mouse_up(self) -> None:
+        if self._grip is not None:
+            self._grip = None
+            self.release_mouse()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
 
     def show(self, budget: Budget) -> None:
         ran = budget.done and self.budget is not None and not self.budget.done
@@ -211,6 +279,9 @@ FILL_S = 0.3
 
 LABEL = 7
 """Cells of the words before the bars."""
+
+REACH = 1
+"""Cells beside a mark in which it is still taken hold of."""
 
 FIGURES, FEW_FIGURES = 22, 8
 """Cells of the figures behind them, with and without shares."""
