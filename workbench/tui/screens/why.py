@@ -70,7 +70,7 @@ filled the context and what of it was waste. Enter goes to the message on the be
 { and } look at another epoch."""
     CSS = """
     WhyScreen CallsPlot { height: 9fr; min-height: 7; }
-    WhyScreen #title { height: auto; max-height: 2; text-wrap: wrap; }
+    WhyScreen.-tall #title { height: auto; text-wrap: wrap; }
     WhyScreen.-low CallsPlot { height: 6; min-height: 6; }
     WhyScreen #headline { height: 1; padding: 0 1; }
     WhyScreen Horizontal { height: 15fr; }
