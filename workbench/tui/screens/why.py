@@ -61,7 +61,7 @@ class WhyScreen(ProgressScreen[str | Applied]):
 
     NAME = "Why"
     HELP = """\
-The plot shows the prompt of every call of the session: the epoch that is looked at with #, the limit and the triggers \
+The plot shows the prompt of every call of the session: the epoch looked at as a curve, the limit and the triggers \
 of the bench's policy as lines, recorded compactions with ▼ and refusals with ✖. Its cursor goes from call to call. \
 Below stand the findings as cards, the largest first: each has its size as a bar and a sentence, and what it says \
 would have helped was played through on this session. Beside them stands where the context went. a does what a card \

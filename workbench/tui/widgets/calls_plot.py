@@ -219,6 +219,10 @@ class CallsPlot(Widget, can_focus=True):
             self.go(round(drawing.plane.x(column + 0.5)))
 
 
+ALONE = "⠤⠤"
+"""How the only curve of a plot looks."""
+
+
 def legend(picture: Picture) -> Text:
     """What the signs mean, on one line and in order: levels with their figures, then marks and lines."""
     highest = max((y for line in picture.lines for _, y in line.points), default=1)
@@ -226,5 +230,8 @@ def legend(picture: Picture) -> Text:
     parts = [f"{level.sign} {level.name} {figure(level.value)}" for level in shown]
     parts += [f"{level.name} {figure(level.value)}, above the plot" for level in picture.levels if level not in shown]
     named = sorted(picture.legend, key=lambda one: one[0].isalpha())
-    parts += [f"{sign} {one_line(means, 40)}" for sign, means in named]
+    curves = [line.sign for line in picture.lines if line.sign != DOTTED]
+    # A curve that stands alone has no letters on it.
+    drawn_as = {curves[0]: ALONE} if len(curves) == 1 else {}
+    parts += [f"{drawn_as.get(sign, sign)} {one_line(means, 40)}" for sign, means in named]
     return Text("   ".join(parts), no_wrap=True, overflow="ellipsis", end="")
