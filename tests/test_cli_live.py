@@ -210,8 +210,8 @@ class TestCompact:
     @pytest.mark.parametrize(
         ("name", "said"),
         [
-            ("oracle", "anthropic:MODEL"),
-            ("anthropic:", "anthropic:MODEL"),
+            ("oracle", "CONNECTION:MODEL with a connection of anthropic"),
+            ("anthropic:", "CONNECTION:MODEL"),
             ("extractive:x", "extractive"),
             ("rehearse:boredom", "rate-limit"),
             ("recorded:nope", "`cwb runs`"),

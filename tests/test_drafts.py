@@ -14,6 +14,7 @@ from workbench.compaction.strategy import Answer, Summary, SummaryFailed, Summar
 from workbench.drafts import drafts_of, drafts_or, quotes, read_again
 from workbench.session import Usage
 from workbench.summarizers.driver import drive, run
+from workbench.summarizers.named import Name
 from workbench.tokens import Counter
 
 
@@ -97,10 +98,10 @@ async def test_only_what_no_draft_answers_is_asked(bench: Bench) -> None:
 
 
 def test_a_quote(bench: Bench) -> None:
-    (quote,) = quotes(bench, "claude-opus-4-5")
+    (quote,) = quotes(bench, Name("anthropic", "claude-opus-4-5"))
     meter = bench.context.layout.sizes.meter
     assert quote.tokens == meter.text_tokens(quote.request.text)
     assert quote.cost.dollars == pytest.approx((quote.tokens * 5 + quote.expected * 25) / 1e6)
     assert quote.at_most.dollars == pytest.approx((quote.tokens * 5 + quote.most * 25) / 1e6)
-    (unknown,) = quotes(bench, "no-such-model")
+    (unknown,) = quotes(bench, Name("anthropic", "no-such-model"))
     assert unknown.cost.dollars is None

@@ -17,6 +17,8 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.driver import Run, drive
+from workbench.summarizers.named import Name
+from workbench.summarizers.patience import Limits, limits_of
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.sizes import Size
 
@@ -138,15 +140,16 @@ class Quote:
     at_most: Cost
 
 
-def quotes(bench: Bench, model: str) -> tuple[Quote, ...]:
+def quotes(bench: Bench, name: Name) -> tuple[Quote, ...]:
     """A quote for each request of the plan. Renders and counts them: not for the event loop."""
     meter = bench.context.layout.sizes.meter
+    model, longest = name.model, limits_of(name.connection).max_output if name.model else Limits().max_output
     found = []
     for request, answer in zip(bench.plan.requests, bench.plan.run.answers, strict=True):
         tokens = meter.text_tokens(request.text)
         words = answer.text if isinstance(answer, Summary) else ""
-        expected = min(meter.text_tokens(words), request.max_output_tokens)
-        most = request.max_output_tokens
+        most = request.max_output_tokens or longest
+        expected = min(meter.text_tokens(words), most)
         cost, at_most = estimate(tokens, expected, model), estimate(tokens, most, model)
         found.append(Quote(request, len(request.text), tokens, expected, most, cost, at_most))
     return tuple(found)

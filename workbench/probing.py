@@ -33,7 +33,7 @@ from workbench.kept import as_it_goes, finished, unfinished
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
 from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, nobody
-from workbench.summarizers.named import Name, named
+from workbench.summarizers.named import Name, asking, named
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
 
@@ -111,7 +111,7 @@ def quoted(exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool =
     different = {sheet.request.key: sheet for sheet in exam.sheets}
     missing = [sheet for key, sheet in different.items() if key not in known]
     tokens = sum(exam.arms[sheet.arm].tokens + sheet.request.chars // 8 for sheet in missing)
-    written = sum(sheet.request.max_output_tokens // 3 for sheet in missing)
+    written = sum((sheet.request.max_output_tokens or 0) // 3 for sheet in missing)
     cost = estimate(tokens, written, model)
     return Quote(len(missing), len(different) - len(missing), tokens, in_batch(cost) if batch else cost)
 
@@ -132,7 +132,7 @@ def in_batch(cost: Cost) -> Cost:
 
 def answered_before(bench: Bench, model: str) -> dict[str, Answer]:
     """What the journal keeps of earlier questions to the model. Raises BadInput for a journal that cannot be read."""
-    return answers_before(fingerprint(bench.session), model)
+    return answers_before(fingerprint(bench.session), asking(model).model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ async def ask(
 ) -> Asked:
     """Ask `model` whatever `known` has no answer to; each answer is in the journal when it has come. Raises BadInput
     without a key."""
-    name, recorder, began = Name("anthropic", model), Recorder(), time.time()
+    name, recorder, began = asking(model), Recorder(), time.time()
 
     def heard(event: LiveEvent) -> None:
         recorder.heard(event)

@@ -20,15 +20,11 @@ from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.kept import finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, runs
-from workbench.summarizers.connection import connect
 from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name, named
+from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import can_be_read
 from workbench.tokens.sizes import Size
-
-KEY_S = 5.0
-"""How long to look for a key before anything is sent."""
 
 OnHeard = Callable[[int, LiveEvent], None]
 """Told what a side's summarizer tells: the side's number, from 0, and the event."""
@@ -126,8 +122,8 @@ async def tried(pair: Sequence[Side], on_heard: OnHeard | None = None) -> tuple[
 
     Raises BadInput before anything is sent for a summarizer that cannot be had.
     """
-    if any(side.name.model for side in pair):
-        await (await connect(KEY_S)).close()
+    for side in pair:
+        await need_key(side.name)
     running = [_one(number, side, on_heard) for number, side in enumerate(pair)]
     try:
         async with asyncio.TaskGroup() as group:

@@ -20,9 +20,9 @@ from workbench.base.secrets import MASK, error_line, masked
 from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.summarizers import journal
-from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.driver import ask
 from workbench.summarizers.runs import Run, call_record
+from workbench.summarizers.troubles import trouble_of
 from workbench.tui.failures import failure_of
 
 LETTERS = "aB3dE6gH" * 5

@@ -1,4 +1,5 @@
-"""A server on loopback that speaks the Messages API's real protocol, well or badly, for the real client to talk to.
+"""A server on loopback that speaks the real protocols of the Messages, Chat Completions and Responses APIs, well or
+badly, for the real clients to talk to: each request is answered in the protocol of its path.
 
 It answers requests in order with the replies it was given; `received` keeps what reached it. Everything happens in the
 test's own event loop: a reply that waits, waits for the client to go away. `gone` is set while no client is connected;
@@ -28,8 +29,14 @@ class Received:
     body: Any
 
     @property
+    def said(self) -> list[dict[str, Any]]:
+        """The messages, however the protocol calls them."""
+        messages: list[dict[str, Any]] = self.body["input" if self.path.endswith("/responses") else "messages"]
+        return messages
+
+    @property
     def prompt(self) -> str:
-        text: str = self.body["messages"][0]["content"]
+        text: str = self.said[0]["content"]
         return text
 
 
@@ -42,6 +49,12 @@ class Connection:
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    path: str = "/v1/messages"
+
+    @property
+    def speaks(self) -> str:
+        """ "messages", "completions" or "responses"."""
+        return self.path.partition("?")[0].rpartition("/")[2]
 
     async def head(self, status: int, kind: str, **headers: str) -> None:
         lines = [f"HTTP/1.1 {status} Whatever", f"content-type: {kind}", "connection: close"]
@@ -51,6 +64,14 @@ class Connection:
 
     async def event(self, kind: str, **data: Any) -> None:
         self.writer.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode())
+        await self.writer.drain()
+
+    async def chunk(self, delta: dict[str, Any], reason: str | None = None, **more: Any) -> None:
+        """A piece of a chat completion."""
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        whole = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [choice]}
+        whole |= more
+        self.writer.write(f"data: {json.dumps(whole)}\n\n".encode())
         await self.writer.drain()
 
     async def until_the_client_leaves(self) -> None:
@@ -72,10 +93,11 @@ class FakeApi:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.gone.clear()
         try:
-            self.received.append(await _request(reader))
+            request = await _request(reader)
+            self.received.append(request)
             self.arrived.set()
             reply = self.replies.pop(0) if self.replies else error(500, "api_error", "no reply was prepared")
-            await reply(Connection(reader, writer))
+            await reply(Connection(reader, writer, request.path))
         except (ConnectionError, asyncio.IncompleteReadError):
             return
         finally:
@@ -115,6 +137,12 @@ def usage(input: int = 1_000, output: int = 1, **more: Any) -> dict[str, Any]:
 async def begin(to: Connection) -> None:
     """The head of a stream, up to where text would come; pings included, as the real server sends them."""
     await to.head(200, "text/event-stream", request_id="req_1")
+    if to.speaks == "completions":
+        await to.chunk({"role": "assistant", "content": ""})
+        return
+    if to.speaks == "responses":
+        await to.event("response.created", response=response("in_progress"), sequence_number=0)
+        return
     message: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
@@ -129,23 +157,83 @@ async def begin(to: Connection) -> None:
     await to.event("ping")
 
 
+def response(status: str, texts: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    """A response of the Responses API."""
+    parts = [{"type": "output_text", "text": text, "annotations": []} for text in texts]
+    item = {"id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": parts}
+    whole: dict[str, Any] = {"id": "r1", "object": "response", "created_at": 1, "model": MODEL, "status": status}
+    whole |= {"output": [item] if texts else [], "error": None, "incomplete_details": None, "instructions": None}
+    whole |= {"metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "usage": None}
+    return {**whole, **more}
+
+
 async def write(to: Connection, texts: tuple[str, ...]) -> None:
+    if to.speaks == "completions":
+        for text in texts:
+            await to.chunk({"content": text})
+        return
+    if to.speaks == "responses":
+        place = {"item_id": "m1", "output_index": 0, "content_index": 0, "sequence_number": 1, "logprobs": []}
+        for text in texts:
+            await to.event("response.output_text.delta", delta=text, **place)
+        return
     await to.event("content_block_start", index=0, content_block={"type": "text", "text": ""})
     for text in texts:
         await to.event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
 
 
-def answer(*texts: str, stop: str = "end_turn", output: int = 42, **delta: Any) -> Reply:
-    """A whole answer, streamed text by text."""
+async def think(to: Connection, text: str) -> None:
+    """What a model thinks before it answers."""
+    if to.speaks == "completions":
+        await to.chunk({"reasoning_content": text})
+    elif to.speaks == "responses":
+        place = {"item_id": "t1", "output_index": 0, "summary_index": 0, "sequence_number": 1}
+        await to.event("response.reasoning_summary_text.delta", delta=text, **place)
+    else:
+        block = {"type": "thinking", "thinking": "", "signature": ""}
+        await to.event("content_block_start", index=0, content_block=block)
+        await to.event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": text})
+        await to.event("content_block_stop", index=0)
 
-    async def reply(to: Connection) -> None:
-        await begin(to)
+
+_FINISH = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter", "tool_use": "tool_calls"}
+
+
+async def end(to: Connection, texts: tuple[str, ...], stop: str, output: int, delta: dict[str, Any]) -> None:
+    """The answer is whole: why it stops, and what it cost (1,000 tokens in, 200 of them cached over OpenAI's)."""
+    if to.speaks == "completions":
+        await to.chunk({}, _FINISH[stop])
+        billed = {"prompt_tokens": 1_000, "completion_tokens": output, "total_tokens": 1_000 + output}
+        await to.chunk({}, None, choices=[], usage={**billed, "prompt_tokens_details": {"cached_tokens": 200}})
+        to.writer.write(b"data: [DONE]\n\n")
+        await to.writer.drain()
+    elif to.speaks == "responses":
+        billed = {"input_tokens": 1_000, "output_tokens": output, "total_tokens": 1_000 + output}
+        billed |= {"input_tokens_details": {"cached_tokens": 200}, "output_tokens_details": {"reasoning_tokens": 0}}  # type: ignore[dict-item]
+        if stop in ("max_tokens", "refusal"):
+            why = {"reason": {"max_tokens": "max_output_tokens", "refusal": "content_filter"}[stop]}
+            whole = response("incomplete", texts, usage=billed, incomplete_details=why)
+            await to.event("response.incomplete", response=whole, sequence_number=9)
+        else:
+            await to.event("response.completed", response=response("completed", texts, usage=billed), sequence_number=9)
+    else:
         if texts:
-            await write(to, texts)
             await to.event("content_block_stop", index=0)
         stopped = {"stop_reason": stop, "stop_sequence": None, **delta}
         await to.event("message_delta", delta=stopped, usage={"output_tokens": output})
         await to.event("message_stop")
+
+
+def answer(*texts: str, stop: str = "end_turn", output: int = 42, thought: str = "", **delta: Any) -> Reply:
+    """A whole answer, streamed text by text."""
+
+    async def reply(to: Connection) -> None:
+        await begin(to)
+        if thought:
+            await think(to, thought)
+        if texts:
+            await write(to, texts)
+        await end(to, texts, stop, output, delta)
 
     return reply
 
@@ -154,7 +242,18 @@ def in_one_piece(text: str, **more: Any) -> Reply:
     """The whole answer as JSON, by a server that does not stream."""
     content = [{"type": "text", "text": text}]
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": content}
-    return document({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage(1_000, 42), **more})
+    message |= {"stop_reason": "end_turn", "stop_sequence": None, "usage": usage(1_000, 42), **more}
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    completion = {"id": "c1", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice]}
+    completion["usage"] = {"prompt_tokens": 1_000, "completion_tokens": 42, "total_tokens": 1_042}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    billed = {"input_tokens": 1_000, "output_tokens": 42, "total_tokens": 1_042, **details}
+    bodies = {"completions": completion, "responses": response("completed", (text,), usage=billed)}
+
+    async def reply(to: Connection) -> None:
+        await document(bodies.get(to.speaks, message))(to)
+
+    return reply
 
 
 def uncounted(text: str, figures: object) -> Reply:
@@ -218,14 +317,27 @@ def failing_in_stream(kind: str, message: str, *texts: str) -> Reply:
     async def reply(to: Connection) -> None:
         await begin(to)
         await write(to, texts)
-        await to.event("error", error={"type": kind, "message": message})
+        told = {"type": kind, "message": message}
+        if to.speaks == "completions":
+            to.writer.write(f"data: {json.dumps({'error': told})}\n\n".encode())
+            await to.writer.drain()
+        elif to.speaks == "responses":
+            await to.event("error", code=kind, message=message, param=None, sequence_number=2)
+        else:
+            await to.event("error", error=told)
 
     return reply
 
 
 def error(status: int, kind: str, message: str, **headers: str) -> Reply:
-    body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
-    return document(body, status, **headers)
+    told = {"type": kind, "message": message}
+    body = {"type": "error", "error": told, "request_id": "req_1"}
+
+    async def reply(to: Connection) -> None:
+        here = body if to.speaks == "messages" else {"error": {**told, "param": None, "code": None}}
+        await document(here, status, **headers)(to)
+
+    return reply
 
 
 def document(body: Any, status: int = 200, **headers: str) -> Reply:

@@ -1,4 +1,4 @@
-"""What tests of live calls share: the real client pointed at a server on loopback, small requests, tiny time-outs."""
+"""What tests of live calls share: the real clients pointed at a server on loopback, small requests, tiny time-outs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi
 from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryRequest
-from workbench.summarizers.anthropic import live
+from workbench.summarizers.connections import Connection, connection_named
+from workbench.summarizers.live import live
 from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.patience import Limits
 
@@ -39,9 +40,21 @@ def client_talks_to(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("LOCAL_KEY", KEY)
 
 
-async def ask(asked: SummaryRequest, limits: Limits = QUICK, **wishes: object) -> tuple[Answer, list[LiveEvent]]:
+def over(protocol: str, api: FakeApi) -> Connection:
+    """A connection to the server on loopback by a protocol; Anthropic's is the usual one, led there by its
+    environment."""
+    if protocol == "messages":
+        return connection_named("anthropic")
+    importlib.import_module("openai")
+    return Connection(name="local", protocol=protocol, base_url=f"{api.url}/v1", key_env="LOCAL_KEY")  # type: ignore[arg-type]
+
+
+async def ask(
+    asked: SummaryRequest, limits: Limits = QUICK, connection: Connection | None = None, **wishes: object
+) -> tuple[Answer, list[LiveEvent]]:
     events: list[LiveEvent] = []
-    answer = await live(MODEL, on_event=events.append, limits=limits, **wishes)(asked)  # type: ignore[arg-type]
-    return answer, events
+    summarizer = live(MODEL, connection, on_event=events.append, limits=limits, **wishes)  # type: ignore[arg-type]
+    return await summarizer(asked), events

@@ -33,7 +33,7 @@ from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Records, Session, Tool, Usage
-from workbench.summarizers.anthropic import live
+from workbench.summarizers.live import live
 from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
 from workbench.summarizers.patience import Limits
 

@@ -21,7 +21,7 @@ from tests.summarizers.fake_api import (
     failing_in_stream,
     stalling,
 )
-from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK
+from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, over
 from workbench.base import paths
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies import exchange_summary
@@ -29,7 +29,7 @@ from workbench.conformance.building import context_of
 from workbench.formats.export import export
 from workbench.session import Records, Session
 from workbench.summarizers import driver, journal
-from workbench.summarizers.anthropic import live
+from workbench.summarizers.live import live
 from workbench.summarizers.live_events import LiveEvent, Wrote, sentence
 from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorder import Recorder
@@ -43,6 +43,14 @@ POLICY = exchange_summary.STRATEGY.policy_type.model_validate(
     {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
 )
 TOO_LONG = error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
+OTHER_KEY = ("ANTHROPIC_API_KEY", "LOCAL_KEY")
+COMMON = {"model": MODEL, "stream": True}
+SENT = {
+    "messages": {**COMMON, "max_tokens": 8_000, "thinking": {"type": "disabled"}},
+    "chat": {**COMMON, "max_tokens": 8_000, "stream_options": {"include_usage": True}},
+    "responses": {**COMMON, "max_output_tokens": 8_000, "store": False},
+}
+"""What each protocol sends beside the messages."""
 DRAFT = "The tasks were done, one by one."
 
 
@@ -84,19 +92,25 @@ CASES = {
 }
 
 
+PROTOCOLS = {"messages": "/v1/messages", "chat": "/v1/chat/completions", "responses": "/v1/responses"}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("name", CASES)
-async def test_a_run_ends_and_harms_nothing(name: str, api: FakeApi, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_run_ends_and_harms_nothing(
+    name: str, protocol: str, api: FakeApi, caplog: pytest.LogCaptureFixture
+) -> None:
     case, before = CASES[name], repr(MESSAGES)
     caplog.set_level(logging.DEBUG)
     recorder = Recorder()
     api.replies = [*case.replies]
     done = await driver.run(
         exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
-        live(MODEL, on_event=recorder.heard, limits=case.limits),
+        live(MODEL, over(protocol, api), on_event=recorder.heard, limits=case.limits),
         on_event=recorder.told,
     )
     assert len(api.received) == case.sent
-    assert_what_reached(api, shrinks="too long" in name)
+    assert_what_reached(api, protocol, shrinks="too long" in name)
     assert repr(MESSAGES) == before
     notes = " ".join(note for call in recorder.calls() for note in call.notes)
     assert notes.count("; trying again in ") + notes.count("; the middle was cut") == case.sent - 1
@@ -106,12 +120,13 @@ async def test_a_run_ends_and_harms_nothing(name: str, api: FakeApi, caplog: pyt
     else:
         assert (done.outcome.status, failures) == ("unchanged", [case.failure])
         assert done.outcome.messages == MESSAGES
-        assert case.words in done.outcome.reason
+        assert (case.words if protocol == "messages" else case.words.replace(*OTHER_KEY)) in done.outcome.reason
     assert_secret(recorder, done.outcome, caplog)
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
-    api: FakeApi, caplog: pytest.LogCaptureFixture
+    protocol: str, api: FakeApi, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     before, recorder, writing = repr(MESSAGES), Recorder(), asyncio.Event()
@@ -123,7 +138,7 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
 
     api.replies = [stalling("The ta")]
     compacting = exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY)
-    summarizer = live(MODEL, on_event=heard, limits=QUICK)
+    summarizer = live(MODEL, over(protocol, api), on_event=heard, limits=QUICK)
     task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
     await asyncio.wait_for(writing.wait(), 10)
     task.cancel()
@@ -131,23 +146,24 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
     await asyncio.wait_for(api.gone.wait(), 5)
     assert task.cancelled()
     assert repr(MESSAGES) == before
-    assert_what_reached(api, shrinks=False)
+    assert_what_reached(api, protocol, shrinks=False)
     (call,) = recorder.calls()
     assert (call.text, call.failure, call.detail) == ("The ta", "error", "cancelled")
-    assert call.usage is not None
-    assert (call.usage.input, call.usage.final) == (1_000, False)
+    if protocol == "messages":  # the others tell what was billed at the end only
+        assert call.usage is not None
+        assert (call.usage.input, call.usage.final) == (1_000, False)
     assert_secret(recorder, None, caplog)
 
 
-def assert_what_reached(api: FakeApi, *, shrinks: bool) -> None:
+def assert_what_reached(api: FakeApi, protocol: str, *, shrinks: bool) -> None:
     """The same request each time, with the key in its header and nowhere else; one that is too long shrinks."""
     for got in api.received:
-        assert (got.method, got.path) == ("POST", "/v1/messages")
+        assert (got.method, got.path) == ("POST", PROTOCOLS[protocol])
         assert [name for name, value in got.headers.items() if KEY in value] == ["authorization"]
         assert KEY not in repr(got.body)
-        assert {"model", "max_tokens", "messages", "stream", "thinking"} <= set(got.body)
-        assert (got.body["model"], got.body["stream"], got.body["thinking"]) == (MODEL, True, {"type": "disabled"})
-        assert [turn["role"] for turn in got.body["messages"]] == ["user"]
+        assert {name: got.body[name] for name in SENT[protocol]} == SENT[protocol]
+        assert set(got.body) - set(SENT[protocol]) == {"input" if protocol == "responses" else "messages"}
+        assert [turn["role"] for turn in got.said] == ["user"]
         assert got.prompt.startswith("Sum up.")
     prompts = [got.prompt for got in api.received]
     if shrinks:

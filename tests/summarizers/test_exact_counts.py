@@ -17,7 +17,7 @@ from workbench.conformance.building import METER
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage
-from workbench.summarizers.exact_counts import Exact, count, recalibrated, scale_after
+from workbench.summarizers.exact_counts import Exact, count, recalibrated, scale_after, sensible
 from workbench.tokens import Basis, Counter, scales
 from workbench.tokens.calibration import Scale
 
@@ -129,3 +129,23 @@ def test_what_was_billed_is_not_scaled() -> None:
 def test_a_count_says_its_difference_in_words() -> None:
     assert str(Exact("m", 1_100, 1_000)) == "1 100 exact, 1 000 counted here (+100, +10.0 %)"
     assert str(Exact("m", 900, 1_000)) == "900 exact, 1 000 counted here (−100, −10.0 %)"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "local", "sane"),
+    [
+        (0, 10, False),
+        (-5, 10, False),
+        (1, 199, True),
+        (100, 1_000, True),
+        (99, 1_000, False),
+        (10_000, 1_000, True),
+        (10_001, 1_000, False),
+    ],
+)
+def test_a_figure_that_cannot_be_of_the_context_is_refused(tokens: int, local: int, sane: bool) -> None:
+    if sane:
+        assert sensible(tokens, local) == tokens
+    else:
+        with pytest.raises(BadInput, match="cannot be of the same context"):
+            sensible(tokens, local)

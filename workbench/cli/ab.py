@@ -18,7 +18,7 @@ from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
-from workbench.summarizers.named import Name, parsed
+from workbench.summarizers.named import asking, parsed
 
 
 @click.command("ab")
@@ -31,7 +31,7 @@ from workbench.summarizers.named import Name, parsed
     pin="Keep a message verbatim in both.",
 )
 @click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
-@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model to ask, live; twice, or once.")
+@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
 @click.option("--summarizer", "names", multiple=True, metavar="NAME", help="Any summarizer that `cwb compact` takes.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
@@ -50,7 +50,7 @@ def command(
     cwb ab FILE --model claude-haiku-4-5 --model claude-opus-4-5
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
     """
-    named = [*(Name("anthropic", model) for model in models), *map(parsed, names)]
+    named = [*(asking(model) for model in models), *map(parsed, names)]
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
     for side in pair:

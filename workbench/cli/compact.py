@@ -36,7 +36,7 @@ from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, save, send
 from workbench.formats.steps import steps
 from workbench.session import Usage
-from workbench.summarizers.named import parsed
+from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.server_side import can_be_read, with_blocks
 from workbench.tokens.sizes import Size
 
@@ -66,10 +66,11 @@ STDOUT = Path("-")
     default="extractive",
     show_default=True,
     metavar="NAME",
-    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL (live), server:compact:MODEL, "
-    "server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, "
-    "or rehearse:KIND (fails on purpose).",
+    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL or another CONNECTION:MODEL (live; "
+    "`cwb models` lists connections), server:compact:MODEL, server:context-management:MODEL or "
+    "server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, or rehearse:KIND (fails on purpose).",
 )
+@click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
 @click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
 @click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
 @click.option(
@@ -97,6 +98,7 @@ def command(
     chosen: Selection,
     if_triggered: bool,
     summarizer_name: str,
+    model: str | None,
     no_journal: bool,
     exact: str | None,
     out: Path | None,
@@ -107,7 +109,7 @@ def command(
 ) -> None:
     """Compact FILE, which itself never changes, and say what became of every message.
 
-    Without -o nothing is written. A live summarizer takes its key from ANTHROPIC_API_KEY; Ctrl-C cancels it.
+    Without -o nothing is written. A live summarizer takes its key from the environment; Ctrl-C cancels it.
 
     \b
     Exit codes:
@@ -120,7 +122,7 @@ def command(
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     only_in_json(full, as_json=as_json)
-    name = parsed(summarizer_name)
+    name = asking(model) if model else parsed(summarizer_name)
     bench = on_bench(chosen, chosen.policy)
     preset = chosen.policy(bench.preset)
     to = to or (bench.session.format if out is not None else None)

@@ -7,29 +7,35 @@ from typing import Any
 
 import click
 
+from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.cli.output import only, plain, warn, write_json, write_table
+from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
 from workbench.tokens.models import BUNDLED, Prices, sources
 
 
 @click.command("models")
+@click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="Whose models.")
 @click.option("--refresh", is_flag=True, help="Ask the server now; else the list of the last day serves.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(refresh: bool, as_json: bool) -> None:
-    """List the models that the server offers, with context windows and prices.
+def command(whom: str, refresh: bool, as_json: bool) -> None:
+    """List the models that a server offers, with context windows and prices, and the connections to servers.
 
     The list comes from the API and is kept for a day. Prices, in dollars per million tokens, come from the package
     genai-prices and a dated table, which a file of your own corrects: `cwb models --json` names it. Other models may be
     typed all the same.
     """
-    choice = asyncio.run(_choice(refresh))
+    there = connections()
+    connection = connection_named(whom)
+    choice = asyncio.run(_choice(connection, refresh))
     if as_json:
         age = None if choice.age_s is None else round(choice.age_s)
         table = {"source": sources(), "bundled": BUNDLED, "own": paths.models()}
-        write_json({"age_s": age, "trouble": choice.trouble or None, "table": table, "models": choice.models})
+        found = {"connection": whom, "age_s": age, "trouble": choice.trouble or None, "table": table}
+        write_json({**found, "models": choice.models, "connections": list(there.values())})
         return
     if choice.trouble:
         old = "the list is an old one" if choice.models else "there is no list; a model may be typed all the same"
@@ -37,11 +43,19 @@ def command(refresh: bool, as_json: bool) -> None:
     if choice.models:
         write_table(["window", "output", "$ in", "$ out", "model"], [_row(one) for one in choice.models])
         click.echo()
+    write_table(["connection", "protocol", "address", "key"], [_told(one) for one in there.values()])
+    how = "Ask one as --summarizer CONNECTION:MODEL or --model CONNECTION/MODEL"
+    click.echo(f"\n{how}; [connections.NAME] in {paths.settings()} adds one.")
     click.echo(f"Windows and prices: {sources()}.")
 
 
-async def _choice(refresh: bool) -> Choice:
-    return Choice((await fetch()).models, 0.0) if refresh else await choices()
+async def _choice(connection: Connection, refresh: bool) -> Choice:
+    return Choice((await fetch(connection)).models, 0.0) if refresh else await choices(connection)
+
+
+def _told(one: Connection) -> list[str]:
+    key = "in the keyring" if one.keyring else one.key_env or "none"
+    return [one.name, one.protocol, printable(one.address), key]
 
 
 def _row(one: Offered) -> list[str]:
@@ -51,13 +65,18 @@ def _row(one: Offered) -> list[str]:
         grouped(one.max_output) if one.max_output else "unknown",
         f"{prices.input:g}" if prices else "unknown",
         f"{prices.output:g}" if prices else "unknown",
-        one.id,
+        printable(one.id),
     ]
 
 
 def _prices(one: Offered) -> Prices | None:
     info = find_model(one.id)
     return info.prices if info else None
+
+
+@plain.register
+def _(one: Connection) -> dict[str, Any]:
+    return {**only(one, "name", "protocol", "address"), "key_env": one.key_env or None, "keyring": one.keyring}
 
 
 @plain.register

@@ -18,7 +18,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import warn
-from workbench.cli.running import CANCELLED, keep, need_key, run_named, usage_words
+from workbench.cli.running import CANCELLED, keep, run_named, usage_words
 from workbench.compaction.strategy import Answer
 from workbench.probing import (
     Asked,
@@ -30,7 +30,8 @@ from workbench.probing import (
 )
 from workbench.summarizers import batches, runs
 from workbench.summarizers.batches import UnderWay
-from workbench.summarizers.named import Name
+from workbench.summarizers.named import asking as asking_of
+from workbench.summarizers.named import need_key
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def answers(
     warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{before}.")
     asking = [Asking(one, model, before, journal) for one, before in zip(sittings, known, strict=True)]
     if quote.calls:
-        asyncio.run(need_key(Name("anthropic", model)))
+        asyncio.run(need_key(asking_of(model)))
     done = _in_batches(asking) if batch else [_live(one) for one in asking]
     pairs = list(zip(sittings, done, strict=True))
     answered = [(one, found) for one, found in pairs if isinstance(found, Asked)]
@@ -107,7 +108,7 @@ class Asking:
 
 def _live(asking: Asking) -> Asked | BadInput:
     bench, exam = asking.sitting.bench, asking.sitting.exam
-    name = Name("anthropic", asking.model)
+    name = asking_of(asking.model)
     try:
         call = run_named(bench, exam.asking(asking.known), name, journal=asking.journal, keeping=as_probe)
     except BadInput as refused:

@@ -23,9 +23,8 @@ from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.connection import connect
 from workbench.summarizers.live_events import LiveEvent, Sent, Wrote, sentence
-from workbench.summarizers.named import Name, named
+from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import ServerSummary
 
@@ -78,6 +77,7 @@ def run_named(
     if name.model:
         for doubt in bench.doubts:
             warn(doubt)
+        warn(f"{name.model} is asked at {name.connection.address}.")
     recorder = Recorder()
     watched = _Watched(name, recorder)
     began = time.time()
@@ -109,13 +109,6 @@ def run_named(
             where = f"; what had come is kept as run {record.id}" if keep(record) else ""
         click.echo(f"Cancelled: nothing was written{where}.", err=True)
         raise click.exceptions.Exit(CANCELLED) from None
-
-
-async def need_key(name: Name) -> None:
-    """Raises BadInput where a model is to be asked and there is no key: the person's to mend, before any strategy
-    falls back from it."""
-    if name.model:
-        await (await connect(TICK_S)).close()
 
 
 def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:

@@ -73,7 +73,7 @@ class RequestSettings:
     """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0: no limit. `sections` are
     the titles that a `form="sections"` answer must have, in order; in `form="memories"` each message is a memory, and
     so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, whether the tool definitions go
-    along."""
+    along. `timeout_s` and `max_output_tokens` None: as long and as much as whoever is asked allows."""
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
@@ -82,8 +82,8 @@ class RequestSettings:
     max_chars: int = 0
     max_lines: int = 0
     temperature: float | None = None
-    timeout_s: float = 120.0
-    max_output_tokens: int = 8_000
+    timeout_s: float | None = None
+    max_output_tokens: int | None = None
     tools: bool = False
 
 

@@ -21,10 +21,12 @@ from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.strategy import Answer, Compacting, Requests, SummaryFailed, SummaryRequest
 from workbench.session import Session
-from workbench.summarizers.anthropic import SAMPLING_VERSION, Heard, body_of, judged, usage_of
-from workbench.summarizers.anthropic_errors import Trouble, trouble_of
-from workbench.summarizers.connection import connect, server_of
+from workbench.summarizers.connections import DEFAULT, connection_named
 from workbench.summarizers.driver import Run, run_turns
+from workbench.summarizers.live import Heard, judged
+from workbench.summarizers.patience import limits_of
+from workbench.summarizers.protocols.messages import SAMPLING_VERSION, body_of, connect, server_of, usage_of
+from workbench.summarizers.troubles import Trouble, trouble_of
 from workbench.summarizers.wire import sending
 
 if TYPE_CHECKING:
@@ -147,10 +149,12 @@ async def _batch(
 def _bodies(
     requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out: frozenset[str]
 ) -> list[dict[str, Any]]:
-    return [
-        {"custom_id": key, "params": body_of(request, model, sending(request, session), left_out)}
-        for key, request in requests.items()
-    ]
+    longest = limits_of(connection_named(DEFAULT)).max_output
+
+    def body(request: SummaryRequest) -> dict[str, Any]:
+        return body_of(request, model, sending(request, session), request.max_output_tokens or longest, left_out)
+
+    return [{"custom_id": key, "params": body(request)} for key, request in requests.items()]
 
 
 async def _sent(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:

@@ -15,13 +15,21 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.session import Message, Session
-from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, server_of
+from workbench.summarizers.connections import Connection
+from workbench.summarizers.live import SPOKEN
+from workbench.summarizers.named import asking
 from workbench.summarizers.server_side import BLOCK_BETAS
+from workbench.summarizers.troubles import trouble_of
 from workbench.summarizers.wire import wire_body
 from workbench.tokens import Meter, Scale, SessionMeter
 
 TIMEOUT_S = 60.0
+
+FAR = 10
+"""So many times the tokens of another no tokenizer needs for the same."""
+
+SMALL = 200
+"""Tokens below which what an API adds of its own may be most of a count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +58,31 @@ class Exact:
 
 
 async def count(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> Exact:
-    """Have the API count `messages` with the session's system prompt and tools, as an export would send them.
+    """Have the API count `messages` with the session's system prompt and tools, as an export would send them; `model`
+    may name a connection, too.
 
-    Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send.
+    Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send, a
+    server that counts nothing, or whose figure cannot be of this context.
     """
+    name = await asyncio.to_thread(asking, model)
+    whom = name.connection
+    if whom.protocol != "messages":
+        raise BadInput(f"{whom.name} is asked by a protocol that counts nothing beforehand; the local figure stays.")
     body = await asyncio.to_thread(wire_body, session, messages)
-    got = await _counted({"model": model, **body}, BLOCK_BETAS if _holds_block(body) else None)
-    return Exact(model, _figure(got, "input_tokens"), await asyncio.to_thread(_local, body, messages, meter))
+    got = await _counted(whom, {"model": name.model, **body}, BLOCK_BETAS if _holds_block(body) else None)
+    local = await asyncio.to_thread(_local, body, messages, meter)
+    return Exact(model, sensible(_figure(got, "input_tokens"), local), local)
+
+
+def sensible(tokens: int, local: int) -> int:
+    """A server's figure for what is counted as `local` here. Raises BadInput where it cannot be one of the same
+    context: see `FAR`."""
+    if tokens <= 0 or (local >= SMALL and not local / FAR <= tokens <= local * FAR):
+        raise BadInput(
+            f"The server counts {grouped(tokens)} tokens where {grouped(local)} are counted here, which cannot be of "
+            "the same context; the local figure stays."
+        )
+    return tokens
 
 
 def _holds_block(body: Mapping[str, Any]) -> bool:
@@ -90,22 +116,26 @@ def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -
     return sum(map(meter.text_tokens, texts)) + sum(map(meter.tokens, sent))
 
 
-async def _counted(body: dict[str, Any], beta: str | None) -> dict[str, Any]:
+async def _counted(whom: Connection, body: dict[str, Any], beta: str | None) -> dict[str, Any]:
     headers = {"anthropic-beta": beta} if beta else {}
     params = {"beta": "true"} if beta else {}
-    async with await connect(TIMEOUT_S) as client:
+    spoken = SPOKEN[whom.protocol]
+    async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
             got = await client.post(
                 "/v1/messages/count_tokens", cast_to=object, body=body, options={"headers": headers, "params": params}
             )
         except Exception as error:
             # Whatever the client raises: one sentence, and the local figure stays.
-            raise BadInput(f"The exact count failed: {trouble_of(error, server_of(client)).sentence}.") from None
+            trouble = trouble_of(error, spoken.server_of(client, whom))
+            raise BadInput(f"The exact count failed: {trouble.sentence}.") from None
     return got if isinstance(got, dict) else {}
 
 
 def _figure(got: Mapping[str, Any], name: str) -> int:
     value = got.get(name)
-    if not isinstance(value, int):
+    if got.get("litellm_count_source") == "local_estimate":
+        raise BadInput("The server only estimates its figure; the local one stays.")
+    if type(value) is not int:
         raise BadInput(f"The server's answer has no {name}; it may not speak the Messages API's token counting.")
     return value

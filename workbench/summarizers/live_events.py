@@ -40,6 +40,14 @@ class Wrote:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """More of what the model thinks before it answers; no part of the answer, and kept by nobody."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Retrying:
     """The attempt failed and the same prompt is sent again after `wait_s` seconds. The text so far is void."""
 
@@ -63,7 +71,7 @@ class Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """The model does not take `field` ("temperature", "thinking"); the request goes on without it."""
+    """The model does not take `field` ("temperature", "thinking", …); the request goes on without it."""
 
     key: str
     field: str
@@ -80,7 +88,7 @@ class Ended:
     usage: Usage | None = None
 
 
-LiveEvent = Sent | Used | Wrote | Retrying | Shrunk | Adapted | Ended
+LiveEvent = Sent | Used | Wrote | Thinking | Retrying | Shrunk | Adapted | Ended
 OnLiveEvent = Callable[[LiveEvent], None]
 
 

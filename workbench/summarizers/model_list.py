@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
-from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, server_of
+from workbench.summarizers.connections import DEFAULT, Connection, connection_named
+from workbench.summarizers.live import SPOKEN
+from workbench.summarizers.troubles import trouble_of
 from workbench.tokens import ModelInfo, find_model
 
 FRESH_S = 86_400
@@ -53,43 +54,48 @@ class Choice:
     trouble: str = ""
 
 
-async def choices() -> Choice:
+async def choices(connection: Connection | None = None) -> Choice:
     """The server's models: from the cache while it is fresh, else from the API; never raises for a missing server.
 
     Without either there are no models and the reason is told; a model may always be typed.
     """
-    cached = known()
+    cached = known(connection)
     if cached is not None and 0 <= time.time() - cached.time < FRESH_S:
         return Choice(cached.models, time.time() - cached.time)
     try:
-        fresh = await fetch()
+        fresh = await fetch(connection)
     except BadInput as error:
         old = time.time() - cached.time if cached else None
         return Choice(cached.models if cached else (), old, str(error))
     return Choice(fresh.models, 0.0)
 
 
-def known() -> Models | None:
+def known(connection: Connection | None = None) -> Models | None:
     """The list on disk, however old; None when there is none or it is damaged (it is then fetched again)."""
     try:
-        return Models.model_validate_json(cache_path().read_bytes())
+        return Models.model_validate_json(cache_path(connection).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-async def fetch() -> Models:
-    """Ask the server now and keep the answer. Raises BadInput with one sentence when it does not say.
+async def fetch(connection: Connection | None = None) -> Models:
+    """Ask the server now, by default the usual one, and keep the answer. Raises BadInput with one sentence when it does
+    not say.
 
     A list that cannot be kept is still given: the cache saves time, nothing else.
     """
-    async with await connect(TIMEOUT_S) as client:
+    whom = connection or connection_named(DEFAULT)
+    spoken = SPOKEN[whom.protocol]
+    async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
-            offered = [_offered(entry) async for entry in client.models.list(limit=1000)]
+            listed = client.models.list(limit=1000) if whom.protocol == "messages" else client.models.list()
+            offered = [_offered(entry) async for entry in listed]
         except Exception as error:
             # Whatever the client raises: one sentence, and the cached list stays.
-            raise BadInput(f"The list of models failed: {trouble_of(error, server_of(client)).sentence}.") from None
+            trouble = trouble_of(error, spoken.server_of(client, whom))
+            raise BadInput(f"The list of models failed: {trouble.sentence}.") from None
     found = Models(time=time.time(), models=tuple(offered))
-    path = cache_path()
+    path = cache_path(whom)
     try:
         make_folder(path.parent)
         write_atomically(path, found.model_dump_json().encode(), overwrite=True)
@@ -98,9 +104,11 @@ async def fetch() -> Models:
     return found
 
 
-def cache_path() -> Path:
+def cache_path(connection: Connection | None = None) -> Path:
     """A file per server. The server's address is hashed: it may hold a password."""
-    server = os.environ.get("ANTHROPIC_BASE_URL", "")
+    whom = connection or connection_named(DEFAULT)
+    server = whom.base_url or os.environ.get(whom.address_from, "")
+    server = server if whom.name == DEFAULT else f"{whom.name} {server}"
     name = hashlib.blake2b(server.encode(), digest_size=6).hexdigest()
     return paths.cache() / f"models-{name}.json"
 
@@ -111,11 +119,15 @@ def _offered(entry: Any) -> Offered:
     return Offered(
         id=str(entry.id),
         title=str(getattr(entry, "display_name", None) or (info.title if info else entry.id)),
-        window=_count(entry, "max_input_tokens") or (info.window if info else None),
+        window=_count(entry, *_WINDOWS) or (info.window if info else None),
         max_output=_count(entry, "max_tokens") or (info.max_output if info else None),
     )
 
 
-def _count(entry: Any, name: str) -> int | None:
-    value = getattr(entry, name, None)
-    return value if isinstance(value, int) and value > 0 else None
+_WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_window")
+"""Where servers tell a model's window: Anthropic; OpenRouter; vLLM; Groq."""
+
+
+def _count(entry: Any, *names: str) -> int | None:
+    values = (getattr(entry, name, None) for name in names)
+    return next((value for value in values if isinstance(value, int) and value > 0), None)

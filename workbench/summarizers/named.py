@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.session import Session
-from workbench.summarizers.anthropic import live
+from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.journal import load
+from workbench.summarizers.live import live
+from workbench.summarizers.live import need_key as need_key_of
 from workbench.summarizers.live_events import OnLiveEvent, nobody
 from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorded import recorded
@@ -24,13 +27,12 @@ FORMS: dict[str, str] = {
     "extractive": "extractive",
     "estimate": "estimate",
     "typed": "typed:FILE",
-    "anthropic": "anthropic:MODEL",
     "server": "server:WAY:MODEL",
     "recorded": "recorded:RUN_ID",
     "recording": "recording:NAME",
     "rehearse": "rehearse:KIND",
 }
-"""Every kind of summarizer, and how it is written."""
+"""Every kind of summarizer that is no connection, and how it is written. A connection's is `CONNECTION:MODEL`."""
 
 
 SERVER_WAYS = {
@@ -46,7 +48,8 @@ KEPT_TOOL_USES = 3
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A summarizer's name, taken apart: `detail` is the file, the model, the run, the failure, or way and model."""
+    """A summarizer's name, taken apart: `kind` is one of `FORMS` or a connection's name, `detail` the file, the model,
+    the run, the failure, or way and model."""
 
     kind: str
     detail: str = ""
@@ -55,35 +58,71 @@ class Name:
         return f"{self.kind}:{self.detail}" if self.detail else self.kind
 
     @property
+    def streams(self) -> bool:
+        """Whether a model is asked over a connection, and writes."""
+        return self.kind not in FORMS
+
+    @property
     def model(self) -> str:
         """The model that is asked, "" where none is."""
         if self.kind == "server":
             return self.detail.partition(":")[2]
-        return self.detail if self.kind == "anthropic" else ""
+        return self.detail if self.streams else ""
+
+    @property
+    def asked(self) -> str:
+        """The model as it is named where only models are: see `asking`."""
+        return f"{self.kind}/{self.detail}" if self.streams and self.kind != DEFAULT else self.model
+
+    @property
+    def connection(self) -> Connection:
+        """Whom a model is asked of. Raises BadInput where that is set up no more."""
+        return connection_named(self.kind if self.streams else DEFAULT)
 
     @property
     def is_kept(self) -> bool:
         """Whether its runs belong into the journal: what cannot be had again, and what was rehearsed."""
-        return self.kind in ("anthropic", "server", "rehearse")
+        return self.streams or self.kind in ("server", "rehearse")
 
 
 def parsed(text: str) -> Name:
-    """Raises BadInput with one sentence that lists what there is."""
-    kind, colon, detail = text.strip().partition(":")
+    """Raises BadInput with one sentence that lists what there is, or names what is wrong with the settings."""
+    kind, colon, detail = (part.strip() for part in text.strip().partition(":"))
+    if kind not in FORMS and detail and kind in connections():
+        return Name(kind, detail)
     form = FORMS.get(kind)
-    if form is None or bool(detail.strip()) != (":" in form) or (colon and ":" not in form):
-        raise BadInput(f"{text!r} names no summarizer; there are {', '.join(FORMS.values())}.")
-    if kind == "rehearse" and detail.strip() not in KINDS:
-        raise BadInput(f"There is no failure {detail.strip()!r} to rehearse; there are {', '.join(KINDS)}.")
-    if kind == "recording" and detail.strip() not in (names := recordings()):
-        raise BadInput(f"There is no recording {detail.strip()!r}; there are {', '.join(names)}.")
+    if form is None or bool(detail) != (":" in form) or (colon and ":" not in form):
+        raise BadInput(
+            f"{text!r} names no summarizer; there are {', '.join(FORMS.values())}, and CONNECTION:MODEL with a "
+            f"connection of {', '.join(connections())}."
+        )
+    if kind == "rehearse" and detail not in KINDS:
+        raise BadInput(f"There is no failure {detail!r} to rehearse; there are {', '.join(KINDS)}.")
+    if kind == "recording" and detail not in (names := recordings()):
+        raise BadInput(f"There is no recording {detail!r}; there are {', '.join(names)}.")
     if kind == "server":
         way, _, model = (part.strip() for part in detail.partition(":"))
         if way not in SERVER_WAYS or not model:
             forms = ", ".join(f"server:{way}:MODEL" for way in SERVER_WAYS)
             raise BadInput(f"{text!r} names no way of compaction on the server; there are {forms}.")
         return Name(kind, f"{way}:{model}")
-    return Name(kind, detail.strip())
+    return Name(kind, detail)
+
+
+def asking(model: str) -> Name:
+    """A model as it is named where only models are: `CONNECTION/MODEL`, or one of Anthropic's by itself. What stands
+    before the first slash counts only where it names a connection: models have slashes, too."""
+    first, slash, rest = model.strip().partition("/")
+    if slash and rest and first in connections():
+        return Name(first, rest)
+    return Name(DEFAULT, model.strip())
+
+
+async def need_key(name: Name) -> None:
+    """Raises BadInput where a model is to be asked and there is no key: the person's to mend, before any strategy
+    falls back from it. Nothing is sent."""
+    if name.model:
+        await need_key_of(await asyncio.to_thread(lambda: name.connection))
 
 
 def named(
@@ -100,9 +139,9 @@ def named(
     that was not kept, and for `server:…` without a session.
     """
     name = parsed(text) if isinstance(text, str) else text
+    if name.streams:
+        return live(name.detail, name.connection, on_event=on_event, limits=limits, session=session)
     match name.kind:
-        case "anthropic":
-            return live(name.detail, on_event=on_event, limits=limits, session=session)
         case "server":
             if session is None:
                 raise BadInput(f"{name} compacts a session's own messages; open the session first.")

@@ -7,24 +7,39 @@ import time
 from dataclasses import dataclass
 
 from workbench.compaction.strategy import SummaryFailed
-from workbench.summarizers.anthropic_errors import Trouble
+from workbench.summarizers.connections import Connection
+from workbench.summarizers.troubles import Trouble
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Times in seconds. The whole call, waits included, is bounded by the request's own `timeout_s`.
+    """Times in seconds. The whole call, waits included, is bounded by the request's own `timeout_s`, else by `whole_s`;
+    its answer by the request's own `max_output_tokens`, else by `max_output`.
 
     `tries` bounds how often one prompt is sent (429, 5xx, overloaded, broken connection); waits double from `backoff_s`
     up to `longest_backoff_s`, or are what the server asks for; a wait that would outlast the call is not begun.
     `shrinks` bounds how often a prompt that is too long is cut (`workbench.summarizers.shrinking`).
     """
 
-    first_token_s: float = 60.0
+    whole_s: float = 600.0
+    first_token_s: float = 180.0
     stall_s: float = 60.0
+    max_output: int = 8_000
     tries: int = 5
     backoff_s: float = 1.0
     longest_backoff_s: float = 16.0
     shrinks: int = 4
+
+
+def limits_of(connection: Connection) -> Limits:
+    """As patient as the connection's settings say."""
+    return Limits(
+        whole_s=connection.timeout,
+        first_token_s=connection.first_token,
+        stall_s=connection.stall,
+        tries=connection.tries,
+        max_output=connection.max_output,
+    )
 
 
 def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, deadline: float) -> float | SummaryFailed:

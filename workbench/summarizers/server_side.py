@@ -19,11 +19,12 @@ from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.session import Message, Opaque, Session, Text, Usage
-from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, server_of
+from workbench.summarizers.connections import DEFAULT, connection_named
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
-from workbench.summarizers.patience import Limits, wait_or_give_up
+from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.protocols.messages import connect, server_of
 from workbench.summarizers.summarizer import Summarizer
+from workbench.summarizers.troubles import trouble_of
 from workbench.summarizers.wire import wire_body
 
 if TYPE_CHECKING:
@@ -80,27 +81,30 @@ def server_side(
     threshold) first clears all but so many tool results (`clear_tool_uses_20250919`). An earlier summary is sent first,
     as the user's words. The answer is a `ServerSummary`; `with_blocks` puts its block into the outcome.
     """
-    tell, patience = on_event or nobody, limits or Limits()
+    tell, patience = on_event or nobody, limits or limits_of(connection_named(DEFAULT))
     parameters, betas = _parameters(way, instructions, keep_tool_uses)
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
+        whole_s, usage = request.timeout_s or patience.whole_s, None
         try:
             conversation = await asyncio.to_thread(conversation_of, session, request)
-            body = {"model": model, "max_tokens": request.max_output_tokens, **conversation, **parameters}
-            async with asyncio.timeout(request.timeout_s), await connect(request.timeout_s + 5) as client:
-                got = await posted(client, body, betas, key, tell, patience, began + request.timeout_s)
-            answer = got if isinstance(got, SummaryFailed) else _answer(got, way, time.perf_counter() - began)
+            most = request.max_output_tokens or patience.max_output
+            body = {"model": model, "max_tokens": most, **conversation, **parameters}
+            async with asyncio.timeout(whole_s), await connect(whole_s + 5) as client:
+                got = await posted(client, body, betas, key, tell, patience, began + whole_s)
+            usage = None if isinstance(got, SummaryFailed) else _usage(got.get("usage"))
+            answer = got if isinstance(got, SummaryFailed) else _answer(got, way, usage, time.perf_counter() - began)
         except TimeoutError:
-            answer = SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
+            answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         if isinstance(answer, Summary):
             tell(Wrote(key, answer.text))
-            if answer.usage:
-                tell(Used(key, answer.usage))
-        how, usage = ("compaction", answer.usage) if isinstance(answer, Summary) else (answer.kind, None)
+        if usage:  # what is billed is told of an answer that is no use, too
+            tell(Used(key, usage))
+        how = "compaction" if isinstance(answer, Summary) else answer.kind
         tell(Ended(key, how, time.perf_counter() - began, usage))
         return answer
 
@@ -177,7 +181,7 @@ async def posted(
         await asyncio.sleep(wait)
 
 
-def _answer(got: Mapping[str, Any], way: Way, seconds: float) -> Answer:
+def _answer(got: Mapping[str, Any], way: Way, usage: Usage | None, seconds: float) -> Answer:
     content = got.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     block = next((block for block in blocks if block.get("type") == "compaction"), None)
@@ -195,12 +199,12 @@ def _answer(got: Mapping[str, Any], way: Way, seconds: float) -> Answer:
             return SummaryFailed("empty", "the server could not make a summary: its compaction block has no content")
         text = UNREADABLE
     model = got.get("model")
-    usage = _usage(got.get("usage"))
     return ServerSummary(text, str(model or ""), usage, seconds, block=Opaque("compaction", block))
 
 
 def _usage(billed: object) -> Usage | None:
-    """All that was billed: the compaction itself is listed among the iterations, outside the totals."""
+    """All that was billed: the compaction itself is listed among the iterations, outside the totals. None where nothing
+    is said to be."""
     if not isinstance(billed, dict):
         return None
     extra = [entry for entry in billed.get("iterations") or () if entry.get("type") == "compaction"]
@@ -208,12 +212,13 @@ def _usage(billed: object) -> Usage | None:
     def total(name: str) -> int:
         return sum(int(entry.get(name) or 0) for entry in (billed, *extra))
 
-    return Usage(
+    found = Usage(
         total("input_tokens"),
         total("output_tokens"),
         total("cache_read_input_tokens"),
         total("cache_creation_input_tokens"),
     )
+    return found if found.context or found.output else None
 
 
 def with_blocks(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:

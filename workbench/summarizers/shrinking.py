@@ -58,6 +58,6 @@ def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = N
 
 
 def _may_open(message: Mapping[str, Any]) -> bool:
-    content = message["content"]
+    content = message.get("content")
     answers = isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
-    return message["role"] == "user" and not answers
+    return message.get("role") == "user" and not answers

@@ -1,10 +1,9 @@
-"""A context as the Messages API takes it: what is counted, summarized and compacted there is what an export would
-send."""
+"""A context as an API takes it: what is counted, summarized and compacted there is what an export would send."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -14,6 +13,8 @@ from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
 from workbench.formats.kit.chat import definitions_for
+from workbench.formats.openai_chat.write import write as chat_body
+from workbench.formats.openai_responses.write import write as responses_body
 from workbench.session import Message, Session
 from workbench.summarizers.shrinking import shrunk, without_oldest
 
@@ -35,11 +36,13 @@ def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """What is sent for a request: `messages`, and `fields` beside them. One text begins with what is `asked`."""
+    """What is sent for a request: `messages`, `lead` before them and `fields` beside them. One text begins with what is
+    `asked`."""
 
     messages: Sequence[Fields]
     fields: Fields
     asked: str | None
+    lead: Sequence[Fields] = field(default=())
 
     @property
     def chars(self) -> int:
@@ -70,18 +73,71 @@ def sending(request: SummaryRequest, session: Session | None) -> Sending:
     """
     body = request.body
     if not isinstance(body, Conversation):
-        offered = definitions_for(session.tools, ()) if request.tools and session else []
-        tools = [{"name": name, "description": about, "input_schema": schema} for name, about, schema in offered]
-        return Sending([_user(_sendable(request.text))], {"tools": tools} if tools else {}, request.prompt)
-    if session is None:
-        raise BadInput("This request sends a session's own messages; open the session first.")
-    fields = wire_body(session, body.messages)
+        tools = [
+            {"name": name, "description": about, "input_schema": schema}
+            for name, about, schema in _tools(request, session)
+        ]
+        return _text(request, {"tools": tools} if tools else {})
+    fields = wire_body(_there(session), body.messages)
     messages = [*fields.pop("messages"), _user(_sendable(body.last))]
     if body.shape == "messages_under_prompt":
         fields["system"] = _sendable(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = {"type": "none"}
     return Sending(messages, fields, None)
+
+
+def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
+    """The same as OpenAI's Chat Completions take it: the system prompt leads, and stays where messages are left out."""
+    body = request.body
+    if not isinstance(body, Conversation):
+        tools = [
+            {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+            for name, about, schema in _tools(request, session)
+        ]
+        return _text(request, {"tools": tools} if tools else {})
+    document = orjson.loads(chat_body(replace(_there(session), format=""), body.messages).data)
+    messages: list[Fields] = document["messages"]
+    lead = [messages.pop(0)] if messages and messages[0].get("role") == "system" else []
+    fields = {"tools": document["tools"]} if document.get("tools") else {}
+    if body.shape == "messages_under_prompt":
+        lead = [{"role": "system", "content": _sendable(body.system)}]
+    if body.shape != "messages" and fields:
+        fields["tool_choice"] = "none"
+    return Sending([*messages, _user(_sendable(body.last))], fields, None, lead)
+
+
+def sending_responses(request: SummaryRequest, session: Session | None) -> Sending:
+    """The same as OpenAI's Responses take it."""
+    body = request.body
+    if not isinstance(body, Conversation):
+        tools = [
+            {"type": "function", "name": name, "description": about, "parameters": schema, "strict": False}
+            for name, about, schema in _tools(request, session)
+        ]
+        return _text(request, {"tools": tools} if tools else {})
+    document = orjson.loads(responses_body(replace(_there(session), format=""), body.messages).data)
+    fields = {name: document[name] for name in ("instructions", "tools") if document.get(name)}
+    if body.shape == "messages_under_prompt":
+        fields["instructions"] = _sendable(body.system)
+    if body.shape != "messages" and "tools" in fields:
+        fields["tool_choice"] = "none"
+    return Sending([*document["input"], _user(_sendable(body.last))], fields, None)
+
+
+def _text(request: SummaryRequest, fields: Fields) -> Sending:
+    return Sending([_user(_sendable(request.text))], fields, request.prompt)
+
+
+def _tools(request: SummaryRequest, session: Session | None) -> list[tuple[str, str, Any]]:
+    """The tools that go along with a text: name, what it is for, schema."""
+    return definitions_for(session.tools, ()) if request.tools and session else []
+
+
+def _there(session: Session | None) -> Session:
+    if session is None:
+        raise BadInput("This request sends a session's own messages; open the session first.")
+    return session
 
 
 def _user(text: str) -> Fields:

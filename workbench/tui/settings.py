@@ -38,8 +38,9 @@ def read_settings(path: Path) -> Settings:
         table = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
-    if unknown := sorted(set(table) - {"theme", "window", "keys"}):
-        raise BadInput(f"{path}: there is no key {unknown[0]!r}; there are theme, window and [keys].")
+    if unknown := sorted(set(table) - {"theme", "window", "keys", "connections"}):
+        there = "theme, window, [keys] and [connections.NAME]"
+        raise BadInput(f"{path}: there is no key {unknown[0]!r}; there are {there}.")
     theme = table.get("theme", "")
     if not isinstance(theme, str):
         raise BadInput(f'{path}: theme = {theme!r} is no name; write one in quotes, as "light".')

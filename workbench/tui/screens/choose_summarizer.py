@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,9 +23,10 @@ from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.session import Session
 from workbench.summarizers import journal, model_list
+from workbench.summarizers.connections import DEFAULT, connections, set_up
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.model_list import Offered
-from workbench.summarizers.named import SERVER_WAYS, Name
+from workbench.summarizers.named import SERVER_WAYS, Name, asking
 from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
@@ -56,19 +57,22 @@ class Choice:
         return f"{self.name or ''} {self.title} {self.about}".casefold()
 
 
-def choices(models: Sequence[Offered], recorded: Iterable[Entry]) -> tuple[Choice, ...]:
-    """Everything there is to choose from, in groups."""
+def choices(offered: Mapping[str, Sequence[Offered]], recorded: Iterable[Entry]) -> tuple[Choice, ...]:
+    """Everything there is to choose from, in groups; models by their connections."""
     found = [
         Choice(None, "Offline"),
         Choice(Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"),
         Choice(BY_HAND, "by hand", "you write the summary in the editor, beside what the head holds"),
-        Choice(None, "Models, over the Anthropic API"),
-        *(Choice(Name("anthropic", model.id), model.id, _about(model)) for model in models),
+    ]
+    for whom, models in offered.items():
+        found += [Choice(None, f"Models of {whom}")] if models else []
+        found += [Choice(Name(whom, model.id), model.id, _about(model)) for model in models]
+    found += [
         Choice(None, "The server's own compaction (beta)"),
         *(
             Choice(Name("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
             for way, about in SERVER_WAYS.items()
-            for model in models[:2]
+            for model in offered.get(DEFAULT, ())[:2]
         ),
     ]
     if runs := [Choice(Name("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded]:
@@ -80,41 +84,58 @@ def choices(models: Sequence[Offered], recorded: Iterable[Entry]) -> tuple[Choic
     return tuple(found)
 
 
-def usual_models() -> tuple[Offered, ...]:
-    """The models of the last list that the server gave, however old; else those of the dated table, newest first."""
-    if known := model_list.known():
-        return known.models
-    return tuple(
+def usual_models() -> dict[str, tuple[Offered, ...]]:
+    """By connection the models of the last lists that servers gave, however old; of Anthropic's, where there is none,
+    those of the dated table, newest first. Raises BadInput for broken settings."""
+    there = connections().values()
+    found = {whom.name: known.models for whom in there if (known := model_list.known(whom))}
+    if DEFAULT in found:
+        return found
+    table = tuple(
         Offered(id=info.id, title=info.title, window=info.window, max_output=info.max_output)
         for info in reversed(all_models())
         if info.id.startswith("claude")
     )
+    return {DEFAULT: table, **found}
 
 
 def recorded_runs(session: Session, fingerprint: str) -> tuple[Entry, ...]:
-    """Kept runs that hold answers, those of this session first, then the newest."""
-    answered = (entry for entry in journal.kept(10 * RUNS) if entry.calls and entry.end != "cancelled")
+    """Kept runs whose every request was answered, those of this session first, then the newest."""
+    answered = (entry for entry in journal.kept(10 * RUNS) if entry.calls and entry.end == "finished")
     return tuple(sorted(answered, key=lambda entry: entry.session != fingerprint)[:RUNS])
 
 
 def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
-    """What holds every word of the query, under its headings; and last, what is typed as the name of a model."""
+    """What holds every word of the query, under its headings; and what is typed as the name of a model, before the runs
+    and rehearsals in which it occurs."""
     words = query.casefold().split()
     found: list[Choice] = []
+    kept: list[Choice] = []
     heading: Choice | None = None
     for choice in every:
         if choice.name is None:
             heading = choice
         elif all(word in choice.found_by for word in words):
-            if heading is not None:
-                found.append(heading)
-                heading = None
-            found.append(choice)
-    model = query.strip().removeprefix("anthropic:")
-    if model and " " not in model and not any(choice.name == Name("anthropic", model) for choice in found):
-        about = _about(Offered(id=model)) if find_model(model) else "no window and no price is known; asked as typed"
-        found += [Choice(None, "As typed"), Choice(Name("anthropic", model), f"the model “{model}”", about)]
-    return tuple(found)
+            group = kept if choice.name.kind in ("recorded", "rehearse") else found
+            group += [choice] if heading is None else [heading, choice]
+            heading = None
+    typed = _typed(query.strip())
+    if typed is not None and not any(choice.name == typed for choice in found):
+        known = find_model(typed.model)
+        about = _about(Offered(id=typed.model)) if known else "no window and no price is known; asked as typed"
+        found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.asked}”", about)]
+    return tuple(found + kept)
+
+
+def _typed(query: str) -> Name | None:
+    """The model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL."""
+    if not query or " " in query:
+        return None
+    whom, colon, model = query.partition(":")
+    try:
+        return Name(whom, model) if colon and model and whom in connections() else asking(query)
+    except BadInput:  # broken settings, which are told of already
+        return None
 
 
 def _about(model: Offered) -> str:
@@ -139,8 +160,9 @@ def _run_about(entry: Entry) -> str:
 class ChooseSummarizerScreen(ModalScreen[Name | None]):
     HELP = """\
 Choose who writes the summaries of this session; the choice is remembered with it. Type to search; a name that is not \
-in the list is offered as a model's, so any model that your server knows can be asked. Models are those of the last \
-list that the server gave (F5 asks for a new one) or of the table of models. Nothing is sent from here but F5."""
+in the list is offered as a model's, so any model that your server knows can be asked; CONNECTION/MODEL asks another \
+server (`cwb models` lists the connections). Models are those of the last lists that servers gave (F5 asks those that \
+are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
     CSS = """
     ChooseSummarizerScreen { align: center middle; }
     ChooseSummarizerScreen > Vertical { width: 100; max-width: 98%; height: 94%; padding: 0 1; }
@@ -153,14 +175,14 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
         Binding("escape", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
         *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
-        Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask the server for its models."),
+        Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask servers for models."),
         help_key("summarizer"),
     ]
 
     def __init__(self, session: Session, fingerprint: str, chosen: Name) -> None:
         super().__init__()
         self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
-        self.models: tuple[Offered, ...] = ()
+        self.models: dict[str, tuple[Offered, ...]] = {}
         self.recorded: tuple[Entry, ...] = ()
         self.said = ""
         self.every: tuple[Choice, ...] = ()
@@ -189,12 +211,20 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
 
     @work(exclusive=True, group="models", exit_on_error=False)
     async def action_ask_server(self) -> None:
-        self._tell("asking the server for its models …")
+        self._tell("asking for models …")
+        told: list[str] = []
         try:
-            self.models = (await model_list.fetch()).models
-            self._tell(f"the server offers {len(self.models)} models")
-        except BadInput as refused:
-            self._tell(str(refused))
+            whom = set_up()
+        except BadInput as broken:
+            whom, told = (), [str(broken)]
+        for each in whom:
+            try:
+                models = (await model_list.fetch(each)).models
+                self.models = {**self.models, each.name: models}
+                told.append(f"{each.name} offers {counted(len(models), 'model')}")
+            except BadInput as refused:
+                told.append(str(refused).rstrip("."))
+        self._tell("; ".join(told))
         self._list()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -38,7 +38,7 @@ from workbench.session import fingerprint
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import Ended as CallEnded
 from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name
+from workbench.summarizers.named import Name, asking
 from workbench.tui.history import History
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
@@ -232,13 +232,13 @@ question and asks again; w writes the questions beside the session, where you ca
         def chosen(name: Name | None) -> None:
             if name is None:
                 return
-            if name.kind not in ("anthropic", "extractive"):
+            if not name.streams and name.kind != "extractive":
                 self.notify("Only a model answers questions; extractive looks them up in the text.", markup=False)
                 return
-            self.model, self.said = name.model, ""
+            self.model, self.said = name.asked, ""
             self.start()
 
-        usual = Name("anthropic", self.model) if self.model else Name("extractive")
+        usual = asking(self.model) if self.model else Name("extractive")
         session = self.bench.session
         self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), usual), chosen)
 

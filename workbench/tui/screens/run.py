@@ -23,11 +23,10 @@ from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, drafts_of, drafts_or, quotes
 from workbench.kept import as_it_goes
 from workbench.session import Usage, fingerprint
-from workbench.summarizers.connection import connect
 from workbench.summarizers.driver import Event, Run, drive, run
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name, named, parsed
+from workbench.summarizers.named import Name, named, need_key, parsed
 from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import total
@@ -47,9 +46,6 @@ from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 FLUSH_S = 0.2
 """How often what has come is drawn, however often it comes."""
-
-KEY_S = 5.0
-"""How long to look for a key before anything is sent."""
 
 Phase = Literal["ready", "running", "draft"]
 
@@ -220,7 +216,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         def made() -> tuple[tuple[Quote, ...], list[Line], tuple[Part, ...]]:
             events: list[Event] = []
             drive(bench.compacting(), estimate, events.append)
-            found = quotes(bench, name.model)
+            found = quotes(bench, name)
             return found, planned(events), quote_parts(found, name, bench)
 
         try:
@@ -280,9 +276,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     async def summarizer(self) -> Summarizer:
         """The one that was chosen, watched. Raises BadInput where it cannot be asked: no key, no such run."""
         name = self.writer
-        if name.model:
-            # A missing key is the person's to mend, before any strategy falls back from it.
-            await (await connect(KEY_S)).close()
+        await need_key(name)
         session = self.bench.session
         ask = (
             by_hand

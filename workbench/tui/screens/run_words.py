@@ -13,6 +13,7 @@ from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
 from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
 from workbench.compaction.conversation import Conversation
@@ -20,10 +21,10 @@ from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, Reading
 from workbench.session import Usage
+from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
 from workbench.summarizers.server_side import conversation_of
-from workbench.summarizers.wire import sending as sent
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch
@@ -46,16 +47,16 @@ BIG = 2_000_000
 
 
 def who(name: Name) -> str:
-    """A summarizer in words."""
+    """A summarizer in words, and at what address a model is asked."""
+    if name.streams:
+        return f"{name.model} at {_address(name)}"
     match name.kind:
         case "extractive":
             return "extractive (offline, no model)"
         case "typed":
             return "you, by hand"
-        case "anthropic":
-            return f"{name.model} (Anthropic API)"
         case "server":
-            return f"{name.model}, by the server's own compaction ({name.detail.partition(':')[0]})"
+            return f"{name.model}, by the own compaction ({name.detail.partition(':')[0]}) of {_address(name)}"
         case "recording":
             return "a prepared answer (nothing is sent)"
         case "recorded":
@@ -63,6 +64,13 @@ def who(name: Name) -> str:
         case "rehearse":
             return f"nobody: the failure “{name.detail}” is rehearsed"
     return str(name)
+
+
+def _address(name: Name) -> str:
+    try:
+        return name.connection.address
+    except BadInput as broken:
+        return str(broken)
 
 
 def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part, ...]:
@@ -93,9 +101,9 @@ def sent_text(request: SummaryRequest, name: Name, bench: Bench) -> str:
     """What a request sends: its text; of messages that go to a server the body, as JSON. Raises BadInput."""
     if name.kind == "server":
         return _json(conversation_of(bench.session, request))
-    if name.kind == "anthropic" and isinstance(request.body, Conversation):
-        body = sent(request, bench.session)
-        return _json({**body.fields, "messages": body.messages})
+    if name.streams and isinstance(request.body, Conversation):
+        body = SPOKEN[name.connection.protocol].sending(request, bench.session)
+        return _json({**body.fields, "messages": [*body.lead, *body.messages]})
     return request.text
 
 
@@ -107,7 +115,7 @@ def sending(quotes: Sequence[Quote], name: Name) -> str:
     many = counted(len(quotes), "request")
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
-        return f"{many} of ~{tokens} tokens to {name.model}: nothing is sent before you say so (enter)"
+        return f"{many} of ~{tokens} tokens to {who(name)}: nothing is sent before you say so (enter)"
     return f"{many} of ~{tokens} tokens, answered by {who(name)}; nothing leaves this machine"
 
 
@@ -133,7 +141,8 @@ def _sum(costs: Sequence[Cost]) -> str | None:
 def _limits(quote: Quote) -> str:
     request = quote.request
     most = f"at most {figure(request.max_chars)} characters, " if request.max_chars else ""
-    return f"{request.form}, {request.language}, {most}within {request.timeout_s:g} s"
+    within = f", within {request.timeout_s:g} s" if request.timeout_s else ""
+    return f"{request.form}, {request.language}, {most}at most {figure(quote.most)} tokens{within}"
 
 
 def progress_words(watch: Watch, name: Name, usage: Usage) -> str:

@@ -1,6 +1,6 @@
-"""What the Anthropic client raises, as what to do about it and one sentence without secrets.
+"""What a model's client raises, as what to do about it and one sentence without secrets.
 
-The client's classes are not imported here: errors are judged by status, type and text, which also holds for the errors
+The clients' classes are not imported here: errors are judged by status, type and text, which also holds for the errors
 that servers other than Anthropic's send, for those inside a stream (status 200), and for older clients.
 """
 
@@ -24,10 +24,14 @@ Remedy = Literal["retry", "shrink", "adapt", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Whom a client talks to: its address as it may be shown, and what it could echo and nobody may see."""
+    """Whom a client talks to: its address as it may be shown, what it could echo and nobody may see, and where a person
+    sets its address and key."""
 
     address: str = "the server"
     secrets: tuple[str, ...] = ()
+    address_from: str = "ANTHROPIC_BASE_URL"
+    key_from: str = "ANTHROPIC_API_KEY or the client's sign-in"
+    adds_v1: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +52,53 @@ class Trouble:
 
 _TOO_LONG = re.compile(
     r"prompt is too long|input is too long|too many tokens|exceeds? (?:the )?(?:maximum )?context|context limit"
-    r"|maximum context length|context window|request_too_large|exceed_context_size",
+    r"|maximum context length|context window|request_too_large|exceed_context_size|context_length_exceeded"
+    r"|available context size",
     re.IGNORECASE,
 )
 _FIGURES = re.compile(r"(?P<had>\d[\d,]{2,}) tokens? > (?P<most>\d[\d,]{2,})")
 _SUM = re.compile(r"(?P<had>\d[\d,]{2,}) \+ (?P<answer>\d[\d,]{0,}) > (?P<most>\d[\d,]{2,})")
-_OPTIONAL = {"temperature": ("temperature",), "thinking": ("thinking", "reasoning_effort")}
+_ASKED = re.compile(
+    r"context length is (?P<most>\d[\d,]+) tokens.*?(?:resulted in|requested|has) (?P<had>\d[\d,]+)", re.DOTALL
+)
+_COMPLETION = re.compile(r"(?P<answer>\d[\d,]*) in the completion")
+_OPTIONAL = {
+    "temperature": ("temperature",),
+    "thinking": ("thinking", "reasoning_effort"),
+    "max_tokens": ("max_completion_tokens",),
+    "stream_options": ("stream_options", "include_usage"),
+    "store": ("'store'", '"store"', "store:"),
+}
 """Parameters that some models refuse and that a summary can do without, as refusals name them: a gateway translates
-"thinking" for other servers, and names its translation."""
+"thinking" for other servers, and names its translation; who wants `max_completion_tokens` refuses `max_tokens`."""
 
-_TRANSIENT_TYPES = frozenset(["overloaded_error", "api_error", "rate_limit_error", "timeout_error"])
+_FOR_GOOD = frozenset(["insufficient_quota", "billing_hard_limit_reached"])
+"""What is told with a status of passing trouble and does not pass."""
+
+_TRANSIENT_TYPES = frozenset(
+    ["overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded"]
+)
 
 
 def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
     """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
     status = getattr(error, "status_code", None)
     body = _inner(getattr(error, "body", None))
-    kind = str(body.get("type") or getattr(error, "type", None) or "")
+    code = str(body.get("code") or "")
+    kind = code if code in _FOR_GOOD else str(body.get("type") or getattr(error, "type", None) or code)
     said = _clean(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
     if isinstance(status, int):
         return _of_status(status, kind, said, getattr(getattr(error, "response", None), "headers", {}), server)
     if _is_connection(error):
         return _of_connection(error, server)
+    if body:  # a stream that tells of an error has no status
+        return in_stream(kind, said, server)
     return Trouble("error", _clean(f"{type(error).__name__}: {said}", server.secrets))
+
+
+def in_stream(kind: str, said: str, server: Server) -> Trouble:
+    """What to do about an error that a stream tells of."""
+    return _of_status(200, kind, _clean(said, server.secrets), {}, server)
 
 
 def _of_connection(error: Exception, server: Server) -> Trouble:
@@ -80,7 +108,7 @@ def _of_connection(error: Exception, server: Server) -> Trouble:
     told = system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transports(one)), "")
     why = _clean(told or type(error).__name__, server.secrets)
     if any(map(_is_for_good, chain)):
-        remedy = "check ANTHROPIC_BASE_URL, the network and its proxy"
+        remedy = f"check {server.address_from}, the network and its proxy"
         return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
     return Trouble("error", f"the connection to {server.address} failed ({why})", "retry")
 
@@ -108,7 +136,7 @@ def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], se
         return Trouble(
             "error",
             f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
-            "name it in ANTHROPIC_BASE_URL if it is to have the session",
+            f"name it in {server.address_from} if it is to have the session",
         )
     where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
     if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
@@ -120,17 +148,17 @@ def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], se
             if any(name in said.lower() for name in names):
                 return Trouble("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
     if status in (401, 403):
-        remedy = "check ANTHROPIC_API_KEY or the client's sign-in"
+        remedy = f"check {server.key_from}"
         return Trouble("error", f"the server refused the credentials ({where}: {said}); {remedy}")
     if status == 404:
         remedy = "choose another model"
-        if server.address.endswith("/v1"):
-            remedy = "ANTHROPIC_BASE_URL ends with /v1, which the client adds itself"
+        if server.address.endswith("/v1") and server.adds_v1:
+            remedy = f"{server.address_from} ends with /v1, which the client adds itself"
         return Trouble("error", f"the server does not know this model or address ({where}: {said}); {remedy}")
     wait = retry_after(headers)
     wish = str(headers.get("x-should-retry", "")).lower()
     transient = status in (408, 409, 429) or status >= 500 or (status == 200 and kind in _TRANSIENT_TYPES)
-    if wish == "true" or (transient and wish != "false"):
+    if kind not in _FOR_GOOD and (wish == "true" or (transient and wish != "false")):
         return Trouble("error", f"{_busy(status, kind)} ({where}: {said})", "retry", wait_s=wait)
     return Trouble("error", f"the server refused the request ({where}: {said})")
 
@@ -149,6 +177,10 @@ def _room(said: str) -> float | None:
         return _number(figures["most"]) / _number(figures["had"])
     if figures := _SUM.search(said):
         return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
+    if asked := _ASKED.search(said):
+        answer = _COMPLETION.search(said)
+        written = _number(answer["answer"]) if answer else 0
+        return max(0.0, _number(asked["most"]) - written) / max(1, _number(asked["had"]) - written)
     return None
 
 

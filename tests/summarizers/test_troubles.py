@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.summarizers.anthropic_errors import Server, retry_after, trouble_of
+from workbench.summarizers.troubles import Server, retry_after, trouble_of
 
 
 class Refused(Exception):

@@ -1,0 +1,95 @@
+"""Connections by name: the built-in ones, what settings add and change, and where keys are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.summarizers.connections import BUILT_IN, connection_named, connections, key_of, set_up
+from workbench.summarizers.named import Name, asking, parsed
+from workbench.summarizers.patience import Limits, limits_of
+
+LOCAL = '[connections.local]\nprotocol = "chat"\nbase_url = "http://127.0.0.1:9/v1"\n'
+
+
+def settings(text: str) -> None:
+    paths.settings().parent.mkdir(parents=True, exist_ok=True)
+    paths.settings().write_text(text)
+
+
+def test_settings_add_connections_and_change_them_field_by_field() -> None:
+    assert list(connections()) == list(BUILT_IN)
+    settings(
+        LOCAL + 'key_env = "MINE"\n[connections.anthropic]\ntimeout = 900\nfirst_token = 300\nmax_output = 16000\n'
+    )
+    assert list(connections()) == [*BUILT_IN, "local"]
+    usual = connection_named("anthropic")
+    assert (usual.protocol, usual.key_env, usual.own) == ("messages", "ANTHROPIC_API_KEY", True)
+    assert limits_of(usual) == Limits(whole_s=900, first_token_s=300, max_output=16_000)
+    assert [one.name for one in set_up()] == ["anthropic", "local"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[connections.local]\n", "[connections.local]: protocol: Field required"),
+        (
+            '[connections.local]\nprotocol = "chat"\n',
+            '[connections.local] has no base_url; write base_url = "http://…"',
+        ),
+        (LOCAL + 'api_key = "x"\n', "api_key: a key does not belong into this file; name the variable"),
+        (LOCAL + 'headers = { Authorization = "x" }\n', "headers: hold a key (Authorization), which does not belong"),
+        (LOCAL + 'colour = "red"\n', "[connections.local]: colour: Extra inputs are not permitted"),
+        (LOCAL + "timeout = 0\n", "[connections.local]: timeout: Input should be greater than 0"),
+        ('[connections.anthropic]\nbase_url = "http://me:pw@box"\n', "base_url: holds a password, which does not"),
+        ('[connections.anthropic]\nbase_url = "box:80"\n', "base_url: is no address; it begins with http:// or"),
+        ('[connections.typed]\nprotocol = "chat"\n', "[connections.typed] is no connection; choose another name"),
+        ("connections = 3\n", "connections = 3 is no table"),
+        ("[connections\n", "is no readable TOML"),
+    ],
+)
+def test_broken_settings_are_told_with_file_and_field(text: str, words: str) -> None:
+    settings(text)
+    with pytest.raises(BadInput) as caught:
+        connections()
+    assert str(paths.settings()) in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_a_model_is_named_with_its_connection() -> None:
+    settings(LOCAL)
+    assert asking("claude-opus-4-5") == Name("anthropic", "claude-opus-4-5")
+    assert asking("local/qwen/qwen3:8b") == parsed("local:qwen/qwen3:8b") == Name("local", "qwen/qwen3:8b")
+    assert asking("openai/gpt-5") == Name("openai", "gpt-5")
+    assert asking("nobody/gpt-5") == Name("anthropic", "nobody/gpt-5"), "models have slashes, too"
+    assert [name.asked for name in (asking("claude-opus-4-5"), asking("local/m"))] == ["claude-opus-4-5", "local/m"]
+    assert (parsed("local:m").model, parsed("local:m").is_kept) == ("m", True)
+    with pytest.raises(BadInput, match=r"a connection of anthropic, .*, local"):
+        parsed("nobody:m")
+    with pytest.raises(BadInput, match="There is no connection 'gone'"):
+        _ = Name("gone", "m").connection
+
+
+def test_an_address_is_shown_without_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert connection_named("openai").address == "https://api.openai.com/v1"
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://me:hunter2@box:81/base/?k=hunter2")
+    assert connection_named("anthropic").address == "http://box:81/base"
+
+
+def test_keys_are_in_the_environment_or_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(LOCAL + '[connections.paid]\nprotocol = "chat"\nbase_url = "https://box"\nkey_env = "MINE"\n')
+    assert key_of(connection_named("local")) == ""
+    with pytest.raises(BadInput, match=r"There is no key for https://box; set MINE"):
+        key_of(connection_named("paid"))
+    monkeypatch.setenv("MINE", "abc")
+    assert key_of(connection_named("paid")) == "abc"
+
+
+def test_the_systems_keyring_is_asked_where_the_settings_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(LOCAL + "keyring = true\n")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    with pytest.raises(BadInput) as caught:
+        key_of(connection_named("local"))
+    words = ("keyring set compaction-workbench local", "pip install 'compaction-workbench[keyring]'")
+    assert any(one in str(caught.value) for one in words)

@@ -1,0 +1,224 @@
+"""Whom models are asked of: connections by name, those that everybody has and those of the user's settings.
+
+A connection says which protocol a server speaks, where it is, and where its key is found: in a variable of the
+environment or in the system's keyring, never in a file. `[connections.NAME]` in the settings adds one, or changes the
+fields of one that is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, field_validator
+
+from workbench.base import paths
+from workbench.base.errors import BadInput
+
+Protocol = Literal["messages", "chat", "responses"]
+"""Anthropic's Messages, OpenAI's Chat Completions, OpenAI's Responses."""
+
+SERVICE = "compaction-workbench"
+"""The service under which keys lie in the system's keyring; the user of each is the connection's name."""
+
+TAKEN = frozenset(["extractive", "estimate", "typed", "server", "recorded", "recording", "rehearse", "command"])
+"""Names of other summarizers, which no connection can have."""
+
+_NAME = re.compile(r"[A-Za-z][\w.-]*")
+_KEY_HEADERS = frozenset(["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"])
+
+
+class Connection(BaseModel):
+    """A server and how patient one is with it. `base_url` "": the client's own, which its environment may lead
+    elsewhere. `key_env` names the variable that holds the key, "" for a server without keys; with `keyring` it lies in
+    the system's keyring. Times in seconds; `max_output` is the most tokens of one answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    protocol: Protocol
+    base_url: str = ""
+    key_env: str = ""
+    keyring: bool = False
+    headers: dict[str, str] = Field(default_factory=dict)
+    timeout: PositiveFloat = 600.0
+    first_token: PositiveFloat = 180.0
+    stall: PositiveFloat = 60.0
+    tries: PositiveInt = 5
+    max_output: PositiveInt = 8_000
+
+    @field_validator("base_url")
+    @classmethod
+    def _has_no_password(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("is no address; it begins with http:// or https://")
+        if urlsplit(url).password:
+            raise ValueError("holds a password, which does not belong into this file; use key_env")
+        return url
+
+    @field_validator("headers")
+    @classmethod
+    def _hold_no_key(cls, headers: dict[str, str]) -> dict[str, str]:
+        if keys := [name for name in headers if name.lower() in _KEY_HEADERS]:
+            raise ValueError(f"hold a key ({keys[0]}), which does not belong into this file; use key_env")
+        return headers
+
+    @property
+    def own(self) -> bool:
+        """Whether the client finds server and key by itself, as its maker documents."""
+        return not self.base_url
+
+    @property
+    def address(self) -> str:
+        """Where it leads, as it may be shown: without a password."""
+        url = self.base_url or _usual_address(self.protocol)
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
+    @property
+    def address_from(self) -> str:
+        """What to look at where the address is wrong."""
+        return f"base_url of [connections.{self.name}]" if self.base_url else f"{_prefix(self.protocol)}_BASE_URL"
+
+    @property
+    def key_from(self) -> str:
+        """What to look at where the key is wrong or missing."""
+        if self.keyring:
+            return f"the keyring (service {SERVICE}, user {self.name})"
+        if self.own and self.protocol == "messages":
+            return "ANTHROPIC_API_KEY or the client's sign-in"
+        return self.key_env or f"key_env of [connections.{self.name}]"
+
+
+def _prefix(protocol: Protocol) -> str:
+    return "ANTHROPIC" if protocol == "messages" else "OPENAI"
+
+
+def _usual_address(protocol: Protocol) -> str:
+    usual = "https://api.anthropic.com" if protocol == "messages" else "https://api.openai.com/v1"
+    return os.environ.get(f"{_prefix(protocol)}_BASE_URL") or usual
+
+
+DEFAULT = "anthropic"
+
+BUILT_IN: dict[str, dict[str, Any]] = {
+    DEFAULT: {"protocol": "messages", "key_env": "ANTHROPIC_API_KEY"},
+    "openai": {"protocol": "responses", "key_env": "OPENAI_API_KEY"},
+    "openrouter": {"protocol": "chat", "base_url": "https://openrouter.ai/api/v1", "key_env": "OPENROUTER_API_KEY"},
+    "gemini": {
+        "protocol": "chat",
+        "base_url": "https://generativelanguage.googleapis.com/v1beta/openai",
+        "key_env": "GEMINI_API_KEY",
+    },
+    "ollama": {"protocol": "chat", "base_url": "http://127.0.0.1:11434/v1"},
+    "lmstudio": {"protocol": "chat", "base_url": "http://127.0.0.1:1234/v1"},
+    "vllm": {"protocol": "chat", "base_url": "http://127.0.0.1:8000/v1"},
+    "llamacpp": {"protocol": "chat", "base_url": "http://127.0.0.1:8080/v1"},
+    "litellm": {"protocol": "chat", "base_url": "http://127.0.0.1:4000/v1"},
+}
+"""Servers at the addresses that their makers document."""
+
+
+def connections() -> dict[str, Connection]:
+    """All by name: those that everybody has, with what the user changed, then the user's own. Raises BadInput with file
+    and field."""
+    path = paths.settings()
+    own = _own_tables(path)
+    found: dict[str, Connection] = {}
+    for name in (*BUILT_IN, *(name for name in own if name not in BUILT_IN)):
+        given = own.get(name, {})
+        if not isinstance(given, dict) or name in TAKEN or not _NAME.fullmatch(name):
+            raise BadInput(f"{path}: [connections.{name}] is no connection; choose another name, and fields below it.")
+        if wrong := sorted(given.keys() & {"key", "api_key", "token"}):
+            raise BadInput(
+                f"{path}: [connections.{name}]: {wrong[0]}: a key does not belong into this file; name the variable "
+                "that holds it in key_env, or set keyring = true."
+            )
+        try:
+            found[name] = Connection(**{"name": name, **BUILT_IN.get(name, {}), **given})
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"])) or "fields"
+            why = first["msg"].removeprefix("Value error, ")
+            raise BadInput(f"{path}: [connections.{name}]: {field}: {why}.") from None
+        if not found[name].base_url and name not in BUILT_IN:
+            raise BadInput(f'{path}: [connections.{name}] has no base_url; write base_url = "http://…".')
+    return found
+
+
+def set_up() -> tuple[Connection, ...]:
+    """Those that a person has set up: Anthropic's, what stands in the settings, and what has a key in the environment.
+    Raises BadInput."""
+    own = _own_tables(paths.settings())
+    return tuple(
+        one
+        for one in connections().values()
+        if one.name == DEFAULT or one.name in own or (one.key_env and os.environ.get(one.key_env))
+    )
+
+
+def connection_named(name: str) -> Connection:
+    """Raises BadInput with what there is."""
+    there = connections()
+    if name not in there:
+        raise BadInput(
+            f"There is no connection {name!r}; there are {', '.join(there)}, and [connections.NAME] in "
+            f"{paths.settings()} adds one."
+        )
+    return there[name]
+
+
+def _own_tables(path: Path) -> dict[str, Any]:
+    try:
+        tables = tomllib.loads(path.read_text("utf-8-sig")).get("connections", {})
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
+    if not isinstance(tables, dict):
+        raise BadInput(f"{path}: connections = {tables!r} is no table; write [connections.NAME].")
+    return tables
+
+
+def key_of(connection: Connection) -> str:
+    """The key, "" where the server wants none. Raises BadInput where one is wanted and there is none."""
+    if connection.keyring:
+        key = _in_keyring(connection)
+    elif connection.key_env:
+        key = os.environ.get(connection.key_env, "")
+    else:
+        return ""
+    if not key.strip():
+        raise BadInput(no_key(connection))
+    return key
+
+
+def no_key(connection: Connection) -> str:
+    """What to do about a key that is not there."""
+    if connection.keyring:
+        return (
+            f"There is no key for {connection.address} in the keyring; `keyring set {SERVICE} {connection.name}` puts "
+            "one there."
+        )
+    if connection.own and connection.protocol == "messages":
+        return (
+            "There is no key for the Anthropic API; set ANTHROPIC_API_KEY (or sign in with the client's own "
+            "configuration; for a local server without keys any word will do) and try again."
+        )
+    return f"There is no key for {connection.address}; set {connection.key_env} and try again."
+
+
+def _in_keyring(connection: Connection) -> str:
+    try:
+        import keyring
+    except ImportError:
+        raise BadInput("The keyring needs a package; pip install 'compaction-workbench[keyring]'.") from None
+    try:
+        return keyring.get_password(SERVICE, connection.name) or ""
+    except Exception as error:
+        # A locked or missing keyring raises whatever its system's part likes.
+        raise BadInput(f"The keyring cannot be read: {type(error).__name__}: {error}.") from None

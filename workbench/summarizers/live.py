@@ -1,0 +1,224 @@
+"""Summaries by a live model, streamed: one loop of attempts, whatever protocol its server speaks.
+
+What is sent is the request's text as one user message, and nothing else: the preview shows it exactly; or, of a request
+that is a conversation, the session's messages as an export would write them. The session is never touched; an answer
+that is no summary (empty, cut off, refused, inflated) is a `SummaryFailed` of its own kind, so that the strategy falls
+back and the screen can say why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.session import Session, Usage
+from workbench.summarizers.connections import DEFAULT, Connection, connection_named
+from workbench.summarizers.live_events import (
+    Adapted,
+    Ended,
+    OnLiveEvent,
+    Retrying,
+    Sent,
+    Shrunk,
+    Thinking,
+    Used,
+    Wrote,
+    nobody,
+)
+from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.protocols.came import Billed, By, Failed, Spoken, Stopped, Thought, Words
+from workbench.summarizers.protocols.chat import CHAT
+from workbench.summarizers.protocols.messages import MESSAGES
+from workbench.summarizers.protocols.responses import RESPONSES
+from workbench.summarizers.summarizer import Summarizer
+from workbench.summarizers.troubles import Server, Trouble, trouble_of
+from workbench.summarizers.wire import Sending
+
+SPOKEN = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
+
+
+def live(
+    model: str,
+    connection: Connection | None = None,
+    *,
+    on_event: OnLiveEvent | None = None,
+    limits: Limits | None = None,
+    session: Session | None = None,
+) -> Summarizer:
+    """A summarizer that asks `model` over `connection`, by default Anthropic's. Cancelling it closes the connection.
+
+    `session` is what its conversations and the tools that it offers are from. Events are told on the event loop, text
+    as it arrives. `limits` are the connection's own where none are given. Raises BadInput for broken settings.
+    """
+    whom = connection or connection_named(DEFAULT)
+    tell, patience = on_event or nobody, limits or limits_of(whom)
+    spoken = SPOKEN[whom.protocol]
+
+    async def summarize(request: SummaryRequest) -> Answer:
+        # Rendering and hashing megabytes, and the client's import, would freeze a screen.
+        key = await asyncio.to_thread(lambda: request.key)
+        began = time.perf_counter()
+        whole_s = request.timeout_s or patience.whole_s
+        call = _Call(request, key, model, spoken, tell, patience, began + whole_s)
+        try:
+            whole = await asyncio.to_thread(spoken.sending, request, session)
+            async with asyncio.timeout(whole_s), await spoken.connect(whom, whole_s + 5) as client:
+                answer = await call.answer(client, spoken.server_of(client, whom), whole)
+        except TimeoutError:
+            answer = SummaryFailed("timeout", f"no whole answer within {whole_s:g} s")
+        except BadInput as refused:
+            answer = SummaryFailed("error", str(refused))
+        how = call.heard.stop_reason or "end_turn" if isinstance(answer, Summary) else answer.kind
+        tell(Ended(key, how, time.perf_counter() - began, call.heard.usage))
+        return answer
+
+    return summarize
+
+
+async def need_key(connection: Connection) -> None:
+    """Raises BadInput where there is no key or no client for it: the person's to mend, before any strategy falls back
+    from it. Nothing is sent."""
+    async with await SPOKEN[connection.protocol].connect(connection, 5.0):
+        return
+
+
+@dataclass(slots=True)
+class Heard:
+    """An answer as far as it has come."""
+
+    parts: list[str] = field(default_factory=list)
+    usage: Usage | None = None
+    stop_reason: str = ""
+    why: str = ""
+    model: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One request on its way to an answer, over as many attempts as it takes."""
+
+    request: SummaryRequest
+    key: str
+    model: str
+    spoken: Spoken
+    tell: OnLiveEvent
+    limits: Limits
+    deadline: float
+    heard: Heard = field(default_factory=Heard)
+    left_out: set[str] = field(default_factory=set)
+
+    async def answer(self, client: Any, server: Server, prompt: Sending) -> Answer:
+        tries = attempt = shrinks = 0
+        began = time.perf_counter()
+        while True:
+            attempt += 1
+            tries += 1
+            self.tell(Sent(self.key, self.model, attempt, prompt.chars))
+            trouble = await self._attempt(client, server, prompt)
+            if trouble is None:
+                return judged(self.request, self.heard, time.perf_counter() - began)
+            if trouble.remedy == "adapt" and trouble.field in self.spoken.optional - self.left_out:
+                self.left_out.add(trouble.field)
+                tries = 0
+                self.tell(Adapted(self.key, trouble.field, trouble.sentence))
+            elif trouble.remedy == "shrink":
+                smaller = prompt.smaller(trouble.room) if shrinks < self.limits.shrinks else None
+                if smaller is None:
+                    tried = f"; cutting it {shrinks} times did not help" if shrinks else ""
+                    return SummaryFailed("overflow", trouble.sentence + tried)
+                shrinks += 1
+                self.tell(Shrunk(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut))
+                prompt, tries = smaller, 0
+            else:
+                wait = wait_or_give_up(trouble, tries, self.limits, self.deadline)
+                if isinstance(wait, SummaryFailed):
+                    return wait
+                self.tell(Retrying(self.key, attempt, wait, trouble.sentence))
+                await asyncio.sleep(wait)
+
+    async def _attempt(self, client: Any, server: Server, prompt: Sending) -> Trouble | None:
+        """Send `prompt` and hear the answer to its end; what went wrong, None if nothing did."""
+        self.heard = Heard()
+        limits = self.limits
+        begun = False
+        most = self.request.max_output_tokens or limits.max_output
+        body = self.spoken.body(self.request, self.model, prompt, most, self.left_out)
+        loop = asyncio.get_running_loop()
+        try:
+            async with (
+                asyncio.timeout(limits.first_token_s) as clock,
+                aclosing(self.spoken.heard(client, body, server)) as coming,  # type: ignore[type-var]
+            ):
+                async for came in coming:
+                    if isinstance(came, Words | Thought):
+                        begun = True
+                        clock.reschedule(loop.time() + limits.stall_s)
+                    self._take(came)
+        except TimeoutError:
+            if begun:
+                return Trouble("timeout", f"the answer stalled for {limits.stall_s:g} s")
+            return Trouble("timeout", f"no first token within {limits.first_token_s:g} s")
+        except BadInput:
+            raise
+        except Failed as failed:
+            return failed.trouble
+        except Exception as error:
+            # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
+            return trouble_of(error, server)
+        if not self.heard.stop_reason:
+            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
+        return None
+
+    def _take(self, came: Words | Thought | Billed | By | Stopped) -> None:
+        heard = self.heard
+        match came:
+            case Words(text):
+                heard.parts.append(text)
+                self.tell(Wrote(self.key, text))
+            case Thought(text):
+                self.tell(Thinking(self.key, text))
+            case By(model):
+                heard.model = model
+            case Stopped(reason, why):
+                heard.stop_reason, heard.why = reason, why or heard.why
+            case Billed(usage):
+                # Zeros are of a server that does not count: what it billed is unknown.
+                if usage.input or usage.output or usage.cache_read or usage.cache_write:
+                    heard.usage = usage
+                    self.tell(Used(self.key, usage))
+
+
+def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
+    """The summary, or why the answer is none."""
+    text = heard.text.strip()
+    match heard.stop_reason:
+        case "refusal":
+            return SummaryFailed("refused", f"the model refused{heard.why}")
+        case "max_tokens":
+            return SummaryFailed(
+                "truncated", f"the answer reached the limit of output tokens at {grouped(len(text))} characters"
+            )
+        case "model_context_window_exceeded":
+            return SummaryFailed(
+                "truncated", f"the model's context window was full at {grouped(len(text))} characters of answer"
+            )
+        case "tool_use":
+            return SummaryFailed("error", "the model called a tool instead of writing a summary")
+    if not text:
+        return SummaryFailed("empty", f"the answer has no text (stop reason {heard.stop_reason})")
+    given = request.chars + len(request.previous) if request.chars else len(request.text)
+    if len(text) > given:
+        return SummaryFailed(
+            "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it stands for"
+        )
+    return Summary(text, model=heard.model, usage=heard.usage, seconds=seconds)

@@ -1,0 +1,83 @@
+"""What comes of one attempt at an answer, piece by piece, by whatever protocol; and what every protocol offers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Session, Usage
+from workbench.summarizers.connections import Connection
+from workbench.summarizers.troubles import Server, Trouble
+from workbench.summarizers.wire import Sending
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """More of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """More of what the model thinks before it answers: no part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """Tokens billed so far; figures are cumulative."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """The model that answers, as the server names it."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The answer is whole, or ends for `reason`: "refusal", "max_tokens", "model_context_window_exceeded" and
+    "tool_use" are no summary; any other is. `why` are the server's own words."""
+
+    reason: str
+    why: str = ""
+
+
+Came = Words | Thought | Billed | By | Stopped
+
+
+class Failed(Exception):
+    """An attempt that a protocol itself sees to be lost."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble.sentence)
+        self.trouble = trouble
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A protocol: how its client is opened (a context that closes it; BadInput without a key), whom that talks to, what
+    is sent for a request, and how one answer is heard. `without` are the fields that a server refused; `optional` those
+    that can be left out."""
+
+    connect: Callable[[Connection, float], Awaitable[AbstractAsyncContextManager[Any]]]
+    server_of: Callable[[Any, Connection], Server]
+    sending: Callable[[SummaryRequest, Session | None], Sending]
+    body: Callable[[SummaryRequest, str, Sending, int, Collection[str]], dict[str, Any]]
+    heard: Callable[[Any, dict[str, Any], Server], AsyncIterator[Came]]
+    optional: frozenset[str]
+
+
+def check_kind(kind: str, server: Server) -> None:
+    """Raises Failed for an answer that is a web page, as a proxy's sign-in is."""
+    if "html" in kind:
+        page = f"{server.address} answers with a web page and not as a model; check {server.address_from}"
+        raise Failed(Trouble("error", page))

@@ -1,0 +1,193 @@
+"""Anthropic's Messages API, through the official client.
+
+Without more the client finds its key itself: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or its own configuration;
+ANTHROPIC_BASE_URL leads it to another server that speaks the same API. A connection with an address of its own gets
+nothing of that: no key and no header of the environment goes to a server that they are not for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Collection
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import BadInput
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Usage
+from workbench.summarizers.connections import BUILT_IN, DEFAULT, Connection, connection_named, key_of, no_key
+from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
+from workbench.summarizers.troubles import Server, Trouble, trouble_of
+from workbench.summarizers.wire import Sending, sending
+from workbench.tokens import find_model
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+SAMPLING_VERSION = "2023-06-01"
+"""The newest version of the API that takes a temperature; later ones refuse it. Asked for only to send one."""
+
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_NO_KEY = "none"
+"""What a server without keys is sent as one: the client goes nowhere without."""
+
+
+async def connect(timeout_s: float) -> AsyncAnthropic:
+    """The client of the usual connection; see `opened`."""
+    return await opened(await asyncio.to_thread(connection_named, DEFAULT), timeout_s)
+
+
+async def opened(connection: Connection, timeout_s: float) -> AsyncAnthropic:
+    """A client that neither retries nor waits longer than `timeout_s` seconds for any byte; use it as a context.
+
+    Opened in a thread: the import takes seconds and reads certificates. Raises BadInput without credentials.
+    """
+    return await asyncio.to_thread(_open, connection, timeout_s)
+
+
+def _open(connection: Connection, timeout_s: float) -> AsyncAnthropic:
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Omit
+
+    usual = connection.own and not connection.keyring
+    usual = usual and connection.key_env == BUILT_IN[DEFAULT]["key_env"]
+    key = None if usual else key_of(connection) or _NO_KEY
+    foreign = {} if connection.own else {name: Omit() for name in _headers_of_environment()}
+    headers: Any = {**foreign, **connection.headers}
+    try:
+        # A redirect would carry the session to a host that nobody named.
+        http = DefaultAsyncHttpxClient(follow_redirects=False)
+        client = AsyncAnthropic(
+            api_key=key,
+            base_url=connection.base_url or None,
+            default_headers=headers or None,
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=http,
+        )
+    except Exception as error:
+        # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
+        why = trouble_of(error, Server(secrets=_in_environment(), address_from=connection.address_from)).sentence
+        raise BadInput(f"The Anthropic client cannot start: {why}.") from None
+    if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
+        raise BadInput(no_key(connection))
+    return client
+
+
+def server_of(client: AsyncAnthropic, connection: Connection | None = None) -> Server:
+    """Whom it talks to, and every secret that it could send and the server could echo."""
+    url = client.base_url
+    known = (client.api_key, client.auth_token, url.password, *_in_environment())
+    secrets = tuple(secret for secret in dict.fromkeys(known) if secret and secret != _NO_KEY)
+    address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
+    if connection is None:
+        return Server(address, secrets)
+    return Server(address, secrets, connection.address_from, connection.key_from)
+
+
+def _headers_of_environment() -> dict[str, str]:
+    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").splitlines()
+    return {name.strip(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon}
+
+
+def _in_environment() -> tuple[str, ...]:
+    """Keys, and the values of headers that the user has the client send, where they are long enough to be secrets."""
+    values = [os.environ.get(name, "") for name in _KEYS]
+    values += [value for value in _headers_of_environment().values() if len(value) >= 8]
+    return tuple(filter(None, values))
+
+
+def body_of(
+    request: SummaryRequest, model: str, prompt: Sending, most: int, left_out: Collection[str] = ()
+) -> dict[str, Any]:
+    """What is sent for a request, but for whether it is streamed: an answer of at most `most` tokens. `left_out` are
+    the fields that a model refused."""
+    info = find_model(model)
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": min(most, info.max_output) if info and info.max_output else most,
+        **prompt.fields,
+        "messages": list(prompt.messages),
+    }
+    if "thinking" not in left_out:
+        body["thinking"] = {"type": "disabled"}
+    if request.temperature is not None and "temperature" not in left_out:
+        body["temperature"] = request.temperature
+    return body
+
+
+async def _heard(client: AsyncAnthropic, body: dict[str, Any], server: Server) -> AsyncIterator[Came]:
+    if "temperature" in body:  # the client's own calls know none any more
+        body = {**body, "extra_body": {"temperature": body["temperature"]}}
+        body["extra_headers"] = {"anthropic-version": SAMPLING_VERSION}
+        del body["temperature"]
+    billed: Usage | None = None
+    async with await client.messages.create(**body, stream=True) as stream:
+        kind = stream.response.headers.get("content-type", "")
+        check_kind(kind, server)
+        if "json" in kind:  # a gateway that does not stream
+            for one in _whole(await stream.response.aread(), server):
+                yield one
+            return
+        reason = ""
+        async for event in stream:
+            if event.type == "message_start":
+                yield By(str(event.message.model))
+                billed = usage_of(event.message.usage, billed, final=False)
+                yield Billed(billed)
+            elif event.type == "message_stop":  # some bridges give no reason
+                yield Stopped(reason or "end_turn")
+            elif event.type == "content_block_delta":
+                if event.delta.type == "text_delta":
+                    yield Words(event.delta.text)
+                elif event.delta.type == "thinking_delta":
+                    yield Thought(event.delta.thinking)
+            elif event.type == "message_delta":
+                billed = usage_of(event.usage, billed, final=bool(event.delta.stop_reason))
+                yield Billed(billed)
+                if event.delta.stop_reason:
+                    reason = event.delta.stop_reason
+                    yield Stopped(reason, _refusal(getattr(event.delta, "stop_details", None)))
+
+
+def _whole(body: bytes, server: Server) -> list[Came]:
+    """An answer that came in one piece."""
+    from anthropic.types import Message
+
+    try:
+        message = Message.model_validate_json(body)
+    except ValueError:
+        why = f"{server.address} answers with JSON that is no message; check {server.address_from}"
+        raise Failed(Trouble("error", why)) from None
+    text = "".join(block.text for block in message.content if block.type == "text")
+    return [
+        By(str(message.model)),
+        Words(text),
+        Billed(usage_of(message.usage)),
+        Stopped(message.stop_reason or "end_turn"),
+    ]
+
+
+def usage_of(billed: object, before: Usage | None = None, *, final: bool = True) -> Usage:
+    """The client's usage as ours. Figures are cumulative; one that is missing is as it was `before`."""
+
+    def figure(name: str, old: int) -> int:
+        value = getattr(billed, name, None)
+        return value if isinstance(value, int) else old
+
+    old = before or Usage()
+    return Usage(
+        input=figure("input_tokens", old.input),
+        output=figure("output_tokens", old.output),
+        cache_read=figure("cache_read_input_tokens", old.cache_read),
+        cache_write=figure("cache_creation_input_tokens", old.cache_write),
+        output_final=final,
+    )
+
+
+def _refusal(details: object) -> str:
+    category = getattr(details, "category", None)
+    explanation = getattr(details, "explanation", None)
+    return (f" ({category})" if category else "") + (f": {explanation}" if explanation else "")
+
+
+MESSAGES = Spoken(opened, server_of, sending, body_of, _heard, frozenset(["temperature", "thinking"]))

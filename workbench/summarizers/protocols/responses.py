@@ -1,0 +1,95 @@
+"""OpenAI's Responses, through the official client. Nothing is to be stored there (`store: false`)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from typing import TYPE_CHECKING, Any
+
+from workbench.compaction.strategy import SummaryRequest
+from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
+from workbench.summarizers.protocols.openai_client import document_of, opened, server_of, usage_of
+from workbench.summarizers.troubles import Server, Trouble, in_stream
+from workbench.summarizers.wire import Sending, sending_responses
+from workbench.tokens import find_model
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
+_THOUGHTS = frozenset(["response.reasoning_summary_text.delta", "response.reasoning_text.delta"])
+
+
+def _body(
+    request: SummaryRequest, model: str, prompt: Sending, most: int, left_out: Collection[str] = ()
+) -> dict[str, Any]:
+    info = find_model(model)
+    body: dict[str, Any] = {
+        "model": model,
+        **prompt.fields,
+        "input": list(prompt.messages),
+        "max_output_tokens": min(most, info.max_output) if info and info.max_output else most,
+    }
+    if "store" not in left_out:
+        body["store"] = False
+    if request.temperature is not None and "temperature" not in left_out:
+        body["temperature"] = request.temperature
+    return body
+
+
+async def _heard(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> AsyncIterator[Came]:
+    async with await client.responses.create(**body, stream=True) as stream:
+        kind = stream.response.headers.get("content-type", "")
+        check_kind(kind, server)
+        if "json" in kind and "stream" not in kind:  # a gateway that does not stream
+            for one in _whole(await stream.response.aread(), server):
+                yield one
+            return
+        refusal = ""
+        async for event in stream:
+            if event.type == "response.output_text.delta":
+                yield Words(event.delta)
+            elif event.type in _THOUGHTS:
+                yield Thought(str(getattr(event, "delta", "")))
+            elif event.type == "response.refusal.delta":
+                refusal += event.delta
+            elif event.type == "response.created":
+                yield By(str(event.response.model))
+            elif event.type == "error":
+                raise Failed(in_stream(event.code or "", event.message, server))
+            elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+                for one in _ended(event.response, refusal, server):
+                    yield one
+
+
+def _ended(response: Any, refusal: str, server: Server) -> list[Came]:
+    """How a response ended and what it cost."""
+    if response.status == "failed" or response.error:
+        error = response.error
+        raise Failed(in_stream(str(getattr(error, "code", "")), str(getattr(error, "message", "it failed")), server))
+    found: list[Came] = []
+    if response.usage:
+        found.append(Billed(usage_of(response.usage, "input_tokens", "output_tokens", "input_tokens_details")))
+    if refusal:
+        return [*found, Stopped("refusal", f": {refusal}")]
+    if response.status == "incomplete":
+        reason = str(getattr(response.incomplete_details, "reason", None) or "incomplete")
+        return [*found, Stopped(_REASONS.get(reason, reason))]
+    calls = any(item.type == "function_call" for item in response.output or ())
+    return [*found, Stopped("tool_use" if calls else "end_turn")]
+
+
+def _whole(data: bytes, server: Server) -> list[Came]:
+    """An answer that came in one piece."""
+    from openai.types.responses import Response
+
+    document = document_of(data)
+    if not isinstance(document.get("output"), list):
+        why = f"{server.address} answers with JSON that is no response; check {server.address_from}"
+        raise Failed(Trouble("error", why))
+    got = Response.construct(**document)
+    parts = [part for item in got.output if item.type == "message" for part in item.content]
+    refusal = "".join(part.refusal for part in parts if part.type == "refusal")
+    return [By(str(got.model)), Words(got.output_text), *_ended(got, refusal, server)]
+
+
+RESPONSES = Spoken(opened, server_of, sending_responses, _body, _heard, frozenset(["temperature", "store"]))
