@@ -77,7 +77,6 @@ def run_named(
     if name.model:
         for doubt in bench.doubts:
             warn(doubt)
-        warn(f"{name.model} is asked at {name.connection.address}.")
     recorder = Recorder()
     watched = _Watched(name, recorder)
     began = time.time()
@@ -91,6 +90,8 @@ def run_named(
 
     async def run() -> driver.Run:
         await need_key(name)
+        if name.model:
+            warn(f"{name.model} is asked at {name.connection.address}.")
         watching = asyncio.create_task(watched.tick())
         try:
             return await driver.run(generator, summarizer, on_event=recorder.told, keep=keep_so_far)
