@@ -179,8 +179,9 @@ class TestCompact:
             _, said = await asyncio.wait_for(child.communicate(), 60)
             await asyncio.wait_for(api.gone.wait(), 10)
         assert child.returncode == 130
-        assert said.decode().startswith("Cancelled: nothing was written; what had come is kept as run ")
-        assert len(said.decode().splitlines()) == 1
+        where, ended = said.decode().splitlines()
+        assert where == f"Note: {MODEL} is asked at {api.url}."
+        assert ended.startswith("Cancelled: nothing was written; what had come is kept as run ")
         assert not out.exists()
         assert fingerprint(session) == before
         (entry,) = journal.kept()
