@@ -123,13 +123,32 @@ class TestCompact:
         async with fake_api(refused) as api:
             client_talks_to(api, monkeypatch)
             run = await compact(session, "-o", out)
-        assert run.exit_code == 1
+        assert run.exit_code == 4
+        assert run.stdout.count("the server refused the credentials") == 1
         assert not out.exists()
         assert fingerprint(session) == before
         assert KEY not in run.output
         (entry,) = journal.kept()
         assert (entry.end, entry.status) == ("failed", "unchanged")
         assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
+
+    async def test_what_was_cut_or_left_out_is_told(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        replies = [
+            error(400, "invalid_request_error", "thinking.type.disabled is not supported"),
+            error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum"),
+            answer("The parser was fixed."),
+        ]
+        async with fake_api(*replies * 2) as api:
+            client_talks_to(api, monkeypatch)
+            told = (await compact(session)).stdout
+            document = json.loads((await compact(session, "--json")).stdout)
+        assert "1 call in 3 requests" in told
+        assert "sent without thinking" in told
+        assert "the middle was cut: " in told
+        assert [words.rpartition("; ")[2].partition(":")[0] for words in document["changed"]] == [
+            "sent without thinking",
+            "the middle was cut",
+        ]
 
     async def test_without_a_key_nothing_is_tried(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api() as api:
@@ -163,8 +182,9 @@ class TestCompact:
         assert (tmp_path / "out.jsonl").exists()
 
     @pytest.mark.usefixtures("interruptible")
-    async def test_ctrl_c_cancels_and_keeps_what_had_come(
-        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+    async def test_what_is_stopped_is_kept_as_far_as_it_had_come(
+        self, stop: signal.Signals, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before, out = fingerprint(session), tmp_path / "out.jsonl"
         async with fake_api(stalling("The user wants ")) as api:
@@ -175,7 +195,7 @@ class TestCompact:
                 cwd=ROOT, env=dict(os.environ), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             )  # fmt: skip
             await asyncio.wait_for(api.arrived.wait(), 60)
-            child.send_signal(signal.SIGINT)
+            child.send_signal(stop)
             _, said = await asyncio.wait_for(child.communicate(), 60)
             await asyncio.wait_for(api.gone.wait(), 10)
         assert child.returncode == 130

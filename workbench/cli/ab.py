@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, plain, size_words, warn, write_fields, write_json
@@ -49,6 +51,9 @@ def command(
     cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-4-5
     cwb ab FILE --model claude-haiku-4-5 --model claude-opus-4-5
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
+
+    \b
+    Exit codes: 0 done, 2 bad input or usage, 4 neither side gave a summary, 130 cancelled
     """
     named = [*(asking(model) for model in models), *map(parsed, names)]
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
@@ -61,6 +66,7 @@ def command(
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
         write_json({"before": both[0].before, "sides": tries})
+        _leave(both)
         return
     a, b = both
     click.echo(f"before: {size_words(a.before)}")
@@ -70,6 +76,13 @@ def command(
         write_fields([(name, printable(value)) for name, value in _rows(one, run) if value])
     if a.draft == b.draft and a.draft:
         click.echo("\nBoth drafts are the same, word for word.")
+    _leave(both)
+
+
+def _leave(both: Sequence[Tried]) -> None:
+    """Where neither side has a summary, there is nothing to compare."""
+    if all(one.failures and not one.draft for one in both):
+        raise click.exceptions.Exit(NO_SUMMARY)
 
 
 def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:

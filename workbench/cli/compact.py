@@ -25,7 +25,7 @@ from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
-from workbench.cli.running import Call, call_words
+from workbench.cli.running import Call, call_words, changed_words
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
@@ -66,9 +66,10 @@ STDOUT = Path("-")
     default="extractive",
     show_default=True,
     metavar="NAME",
-    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL or another CONNECTION:MODEL (live; "
-    "`cwb models` lists connections), server:compact:MODEL, server:context-management:MODEL or "
-    "server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, or rehearse:KIND (fails on purpose).",
+    help="Who writes the summary: extractive, estimate, typed:FILE, command:CMD (a program, which reads the request), "
+    "anthropic:MODEL or another CONNECTION:MODEL (live; `cwb models` lists connections), server:compact:MODEL, "
+    "server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, "
+    "or rehearse:KIND (fails on purpose).",
 )
 @click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
 @click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
@@ -117,6 +118,7 @@ def command(
       1    nothing to compact, not triggered, or not smaller
       2    bad input or usage
       3    a hard check failed, and nothing was written
+      4    who was to write the summary failed, and nothing was written
       130  cancelled, and nothing was written
     """
     if as_json and out == STDOUT:
@@ -154,6 +156,7 @@ def command(
         memories=outcome.memories,
         memory_changes=() if outcome.memories is None else tuple(changes(context.memories, outcome.memories)),
         calls=answers,
+        changed=tuple(changed_words(call)),
         usage=call.usage,
         cost=call.cost,
         seconds=round(call.run.seconds, 3),
@@ -223,6 +226,7 @@ class Result:
     memories: str | None
     memory_changes: tuple[str, ...]
     calls: tuple[Answer, ...]
+    changed: tuple[str, ...]
     usage: Usage | None
     cost: Cost | None
     seconds: float

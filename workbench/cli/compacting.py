@@ -11,11 +11,12 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.exporting import exported
 from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategy import SummaryFailed
 from workbench.formats.export import Export
 from workbench.summarizers.named import Name
 from workbench.summarizers.server_side import messages_for
 
-DONE, NOTHING, CHECK_FAILED = 0, 1, 3
+DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Compacted:
     def code(self) -> int:
         """The exit code, were nothing forced."""
         if self.outcome.status in ("unchanged", "not_smaller"):
-            return NOTHING
+            failed = any(isinstance(answer, SummaryFailed) for answer in self.call.run.answers)
+            return NO_SUMMARY if failed else NOTHING
         return CHECK_FAILED if any(one.hard and not one.passed for one in self.checks) else DONE
 
 

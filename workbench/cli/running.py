@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import LiveEvent, Sent, Wrote, sentence
+from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Wrote, sentence
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import ServerSummary
@@ -93,6 +94,7 @@ def run_named(
         if name.model:
             warn(f"{name.model} is asked at {name.connection.address}.")
         watching = asyncio.create_task(watched.tick())
+        stopped_as_by_ctrl_c()
         try:
             return await driver.run(generator, summarizer, on_event=recorder.told, keep=keep_so_far)
         finally:
@@ -103,13 +105,25 @@ def run_named(
     try:
         with closing(generator):
             return Call(bench, name, asyncio.run(run()), recorder, began)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         where = ""
         if journal and name.is_kept:
             record = keeping(unfinished(bench, name, recorder, began, time.perf_counter() - clock))
             where = f"; what had come is kept as run {record.id}" if keep(record) else ""
         click.echo(f"Cancelled: nothing was written{where}.", err=True)
         raise click.exceptions.Exit(CANCELLED) from None
+
+
+def stopped_as_by_ctrl_c() -> None:
+    """Have a terminal that is closed, and a system that ends the process, cancel the task at hand, where the system can
+    tell of that."""
+    task = asyncio.current_task()
+    if task is None:
+        return
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(NotImplementedError, AttributeError, RuntimeError, ValueError):
+            loop.add_signal_handler(getattr(signal, name), task.cancel)
 
 
 def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:
@@ -155,15 +169,25 @@ def call_words(call: Call) -> str:
     answers = call.run.answers
     if not answers:
         return ""
-    parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}"]
+    sent = sum(isinstance(event, Sent) for event in call.recorder.events)
+    more = f" in {grouped(sent)} requests" if sent > len(answers) else ""
+    parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}{more}"]
     if call.usage:
         parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
     if call.cost:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
     lines = [f"{call.name}: {', '.join(parts)}"]
+    lines += changed_words(call)
     lines += [f"the server's block: {one.about_block}" for one in answers if isinstance(one, ServerSummary)]
-    lines += [str(answer) for answer in answers if not isinstance(answer, Summary)]
+    told = call.run.outcome.reason
+    lines += [str(answer) for answer in answers if not isinstance(answer, Summary) and answer.detail not in told]
     return "\n".join(lines)
+
+
+def changed_words(call: Call) -> list[str]:
+    """How what was sent differs from what was to be: prompts that were cut, fields that were left out."""
+    changes = (event for event in call.recorder.events if isinstance(event, Shrunk | Adapted))
+    return list(dict.fromkeys(map(sentence, changes)))
 
 
 class _Watched:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.session import Session
+from workbench.summarizers.command import by_command
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
@@ -27,6 +28,7 @@ FORMS: dict[str, str] = {
     "extractive": "extractive",
     "estimate": "estimate",
     "typed": "typed:FILE",
+    "command": "command:CMD",
     "server": "server:WAY:MODEL",
     "recorded": "recorded:RUN_ID",
     "recording": "recording:NAME",
@@ -82,7 +84,7 @@ class Name:
     @property
     def is_kept(self) -> bool:
         """Whether its runs belong into the journal: what cannot be had again, and what was rehearsed."""
-        return self.streams or self.kind in ("server", "rehearse")
+        return self.streams or self.kind in ("server", "rehearse", "command")
 
 
 def parsed(text: str) -> Name:
@@ -154,6 +156,8 @@ def named(
             return rehearse(name.detail, on_event)
         case "recorded":
             return awaited(recorded(load(name.detail).answers))
+        case "command":
+            return by_command(name.detail)
         case "typed":
             return awaited(typed_from(Path(name.detail)))
         case "estimate":

@@ -57,6 +57,8 @@ def who(name: Name) -> str:
             return "you, by hand"
         case "server":
             return f"{name.model}, by the own compaction ({name.detail.partition(':')[0]}) of {_address(name)}"
+        case "command":
+            return f"the program {name.detail}"
         case "recording":
             return "a prepared answer (nothing is sent)"
         case "recorded":
@@ -116,7 +118,8 @@ def sending(quotes: Sequence[Quote], name: Name) -> str:
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
         return f"{many} of ~{tokens} tokens to {who(name)}: nothing is sent before you say so (enter)"
-    return f"{many} of ~{tokens} tokens, answered by {who(name)}; nothing leaves this machine"
+    leaves = "" if name.kind == "command" else "; nothing leaves this machine"
+    return f"{many} of ~{tokens} tokens, answered by {who(name)}{leaves}"
 
 
 def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:

@@ -1,0 +1,90 @@
+"""A program as the summarizer: what it gets, what it may write, and every way in which it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.summarizers.live_calls import request
+from workbench.base.errors import BadInput
+from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.summarizers.command import MOST, by_command
+from workbench.summarizers.named import Name, named, parsed
+
+SH = "sh -c "
+
+
+def test_a_command_is_named_whole() -> None:
+    assert parsed("command:llm -m x 'a: b'") == Name("command", "llm -m x 'a: b'")
+    assert (parsed("command:cat").model, parsed("command:cat").is_kept) == ("", True)
+    with pytest.raises(BadInput, match="close its quotes"):
+        named("command:sh -c 'echo")
+
+
+async def test_the_request_goes_in_and_the_summary_comes_out(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    asked = request("half a pair: \ud83d. " * 9_000)
+    got = await named(f"command:{SH}{shlex.quote(f'cat > {seen}; echo; echo Done.')}")(asked)
+    assert isinstance(got, Summary)
+    assert (got.text, got.model) == ("Done.", "sh")
+    assert seen.read_text("utf-8") == asked.text.replace("\ud83d", "?")
+
+
+async def test_no_shell_is_asked(tmp_path: Path) -> None:
+    got = await by_command("echo $HOME; *")(request())
+    assert isinstance(got, Summary)
+    assert got.text == "$HOME; *"
+
+
+async def test_a_program_need_not_read() -> None:
+    got = await by_command(f"{SH}'echo at once'")(request("much " * 200_000))
+    assert isinstance(got, Summary)
+    assert got.text == "at once"
+
+
+@pytest.mark.parametrize(
+    ("line", "failed"),
+    [
+        ("no-such-one", SummaryFailed("error", "no-such-one cannot be run (No such file or directory)")),
+        (f"{SH}'echo bad news >&2; exit 3'", SummaryFailed("error", "sh left with 3: bad news")),
+        (f"{SH}'kill -9 $$'", SummaryFailed("error", "sh was ended by signal 9")),
+        ("true", SummaryFailed("empty", "true wrote nothing")),
+        (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote what is no UTF-8 text, at byte 0")),
+        ("yes", SummaryFailed("inflated", f"yes wrote more than {MOST:,} bytes")),
+    ],
+)  # fmt: skip
+async def test_what_is_no_summary_is_told(line: str, failed: SummaryFailed) -> None:
+    assert await by_command(line)(request()) == failed
+
+
+async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    alive = tmp_path / "pid"
+    line = f"{SH}{shlex.quote(f'sleep 600 & echo $! > {alive}; wait')}"
+    got = await by_command(line)(request(timeout_s=0.5))
+    assert got == SummaryFailed("timeout", "sh wrote no whole answer within 0.5 s")
+    assert has_ended(alive)
+
+
+async def test_cancelling_ends_it(tmp_path: Path) -> None:
+    own, begun = tmp_path / "pid", tmp_path / "begun"
+    os.mkfifo(begun)
+    line = f"{SH}{shlex.quote(f'echo $$ > {own}; echo > {begun}; sleep 600')}"
+    task = asyncio.ensure_future(by_command(line)(request()))
+    await asyncio.to_thread(begun.read_text)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert has_ended(own)
+
+
+def has_ended(pid: Path) -> bool:
+    """Whether the process whose number stands in a file runs no more; one that nobody waits for yet has ended, too."""
+    try:
+        state = Path(f"/proc/{pid.read_text().strip()}/stat").read_text()
+    except OSError:
+        return True
+    return state.split()[2] == "Z"

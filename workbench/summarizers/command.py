@@ -1,0 +1,110 @@
+"""A summarizer that is a program: the request on its standard input, the summary on its standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+
+from workbench.base.errors import BadInput
+from workbench.base.secrets import error_line
+from workbench.base.text import clip
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.summarizer import Summarizer
+
+TIMEOUT_S = 600.0
+"""For requests that say nothing of their time."""
+
+MOST = 4_000_000
+"""Bytes of an answer; what writes more is ended."""
+
+SAID = 300
+"""Characters of what a failed program wrote to standard error that are told."""
+
+
+def by_command(line: str) -> Summarizer:
+    """Runs `line`, its words parted as a shell parts them, and no shell: `command:sh -c '…'` asks for one.
+
+    The program gets the whole request as UTF-8. It fails by its exit status, by a text that is empty or no UTF-8, or by
+    taking too long; then, and where it is cancelled, it is ended with all that it started. Raises BadInput for a line
+    that cannot be parted.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise BadInput(f"command:{line} cannot be parted into words ({error}); close its quotes.") from None
+    if not words:
+        raise BadInput("command: names no program.")
+
+    async def summarize(request: SummaryRequest) -> Answer:
+        text = await asyncio.to_thread(lambda: request.text.encode("utf-8", "replace"))
+        try:
+            program = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return SummaryFailed("error", error_line(f"{words[0]} cannot be run ({reason})"))
+        limit = request.timeout_s or TIMEOUT_S
+        try:
+            async with asyncio.timeout(limit):
+                return await _answer(program, words[0], text)
+        except TimeoutError:
+            return SummaryFailed("timeout", f"{words[0]} wrote no whole answer within {limit:g} s")
+        finally:
+            await _ended(program)
+
+    return summarize
+
+
+async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -> Answer:
+    stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
+    if stdin is None or stdout is None or stderr is None:
+        raise TypeError("a program without pipes")
+    beside = asyncio.gather(_given(stdin, text), _read(stderr, MOST))
+    try:
+        wrote = await _read(stdout, MOST)
+        if len(wrote) > MOST:
+            return SummaryFailed("inflated", f"{name} wrote more than {MOST:,} bytes")
+        _, said = await beside
+    finally:
+        beside.cancel()
+    status = await program.wait()
+    if status:
+        told = clip(error_line(said.decode("utf-8", "replace")), SAID)
+        how = f"was ended by signal {-status}" if status < 0 else f"left with {status}"
+        return SummaryFailed("error", f"{name} {how}" + (f": {told}" if told else ""))
+    try:
+        summary = wrote.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        return SummaryFailed("error", f"{name} wrote what is no UTF-8 text, at byte {error.start}")
+    return Summary(summary, model=name) if summary else SummaryFailed("empty", f"{name} wrote nothing")
+
+
+async def _given(pipe: asyncio.StreamWriter, text: bytes) -> None:
+    """Write all of it; a program need not read to the end."""
+    with contextlib.suppress(ConnectionError):
+        pipe.write(text)
+        await pipe.drain()
+    pipe.close()
+
+
+async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
+    """What comes, to its end or a little over `most` bytes."""
+    found = bytearray()
+    while len(found) <= most and (more := await pipe.read(65_536)):
+        found += more
+    return bytes(found)
+
+
+async def _ended(program: asyncio.subprocess.Process) -> None:
+    """It, and what it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(program.pid, signal.SIGKILL)
+    await program.wait()
