@@ -26,6 +26,7 @@ from tests.summarizers.fake_api import (
     uncounted,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, request
+from workbench.base.figures import grouped
 from workbench.compaction.conversation import ASK, RequestShape
 from workbench.compaction.strategies import user_messages
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
@@ -121,7 +122,7 @@ async def test_a_field_refused_again_is_an_error(api: FakeApi) -> None:
         (answer("x", stop="model_context_window_exceeded"), "truncated", "context window was full"),
         (answer(stop="refusal", stop_details={"type": "refusal", "category": "cyber"}), "refused", "refused (cyber)"),
         (answer("I will look", stop="tool_use"), "error", "called a tool"),
-        (answer("long " * 4_000), "inflated", "more than the 12,000"),
+        (answer("long " * 4_000), "inflated", f"more than the {grouped(12_000)}"),
         (error(401, "authentication_error", f"invalid key {KEY}"), "error", "check ANTHROPIC_API_KEY"),
         (error(404, "not_found_error", "model: nope"), "error", "choose another model"),
         (error(400, "invalid_request_error", "max_tokens: must be positive"), "error", "refused the request"),

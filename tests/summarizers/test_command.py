@@ -11,6 +11,7 @@ import pytest
 
 from tests.summarizers.live_calls import request
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.summarizers.command import MOST, by_command
 from workbench.summarizers.named import Name, named, parsed
@@ -54,7 +55,7 @@ async def test_a_program_need_not_read() -> None:
         (f"{SH}'kill -9 $$'", SummaryFailed("error", "sh was ended by signal 9")),
         ("true", SummaryFailed("empty", "true wrote nothing")),
         (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote what is no UTF-8 text, at byte 0")),
-        ("yes", SummaryFailed("inflated", f"yes wrote more than {MOST:,} bytes")),
+        ("yes", SummaryFailed("inflated", f"yes wrote more than {grouped(MOST)} bytes")),
     ],
 )  # fmt: skip
 async def test_what_is_no_summary_is_told(line: str, failed: SummaryFailed) -> None:

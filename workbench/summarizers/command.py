@@ -7,8 +7,10 @@ import contextlib
 import os
 import shlex
 import signal
+from collections.abc import Sequence
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.base.secrets import error_line
 from workbench.base.text import clip
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
@@ -41,13 +43,7 @@ def by_command(line: str) -> Summarizer:
     async def summarize(request: SummaryRequest) -> Answer:
         text = await asyncio.to_thread(lambda: request.text.encode("utf-8", "replace"))
         try:
-            program = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
+            program = await _started(words)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return SummaryFailed("error", error_line(f"{words[0]} cannot be run ({reason})"))
@@ -63,6 +59,20 @@ def by_command(line: str) -> Summarizer:
     return summarize
 
 
+async def _started(words: Sequence[str]) -> asyncio.subprocess.Process:
+    """The program, running; where it is cancelled while it starts, it is ended before that is passed on."""
+    pipe = asyncio.subprocess.PIPE
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError, ValueError):
+            await _ended(await starting)
+        raise
+
+
 async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -> Answer:
     stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
     if stdin is None or stdout is None or stderr is None:
@@ -71,7 +81,7 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
     try:
         wrote = await _read(stdout, MOST)
         if len(wrote) > MOST:
-            return SummaryFailed("inflated", f"{name} wrote more than {MOST:,} bytes")
+            return SummaryFailed("inflated", f"{name} wrote more than {grouped(MOST)} bytes")
         _, said = await beside
     finally:
         beside.cancel()
