@@ -22,6 +22,9 @@ TIMEOUT_S = 600.0
 MOST = 4_000_000
 """Bytes of an answer; what writes more is ended."""
 
+LINGER_S = 2.0
+"""How long the pipes of an ended program are waited for."""
+
 SAID = 300
 """Characters of what a failed program wrote to standard error that are told."""
 
@@ -114,7 +117,9 @@ async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _ended(program: asyncio.subprocess.Process) -> None:
-    """It, and what it started."""
+    """It, and what it started; then its pipes are read out, so that they close. One that left the group keeps them."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program.pid, signal.SIGKILL)
-    await program.wait()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            await program.communicate()
