@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from textual.app import App
 from textual.pilot import Pilot
@@ -117,6 +117,10 @@ def _state(app: App[None]) -> str:
     return f"{app.screen_stack} {[(bench.view.counting, bench.view.checks) for bench in benches]} {busy} {said}"
 
 
+First = Session | Path | Literal["files", "audit"]
+"""What an app shows first."""
+
+
 def _at_work(app: App[None]) -> bool:
     front = app.screen
     if type(front) is Screen or isinstance(front, LoadingScreen):
@@ -148,11 +152,9 @@ async def on_bench(
 
 
 @asynccontextmanager
-async def at_rest(
-    source: Session | Path | None, size: tuple[int, int] = (120, 40), **settings: object
-) -> AsyncIterator[Pilot[None]]:
+async def at_rest(first: First, size: tuple[int, int] = (120, 40), **settings: object) -> AsyncIterator[Pilot[None]]:
     """The app with whatever it opens with, once nothing is at work any more."""
-    async with app_of(source, **settings).run_test(size=size) as pilot:
+    async with app_of(first, **settings).run_test(size=size) as pilot:
         await settled(pilot)
         yield pilot
 
@@ -172,5 +174,5 @@ def notes(pilot: Pilot[None]) -> list[str]:
     return [note.message for note in pilot.app._notifications]
 
 
-def app_of(source: Session | Path | None, **settings: object) -> WorkbenchApp:
-    return WorkbenchApp(source, **settings)  # type: ignore[arg-type]
+def app_of(first: First, **settings: object) -> WorkbenchApp:
+    return WorkbenchApp(first, **settings)  # type: ignore[arg-type]

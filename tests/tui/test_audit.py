@@ -46,7 +46,7 @@ def lines(screen: AuditScreen) -> list[str]:
 
 
 async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
+    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)
         assert names(screen)[0] == "quay.jsonl"
         assert len(names(screen)) == 3
@@ -74,7 +74,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
 
 
 async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[2]) as pilot:
+    async with at_rest("audit", given=[corpus], size=SIZES[2]) as pilot:
         screen = await brought(pilot, AuditScreen)
         told = screen.query_one("#sums", TextView).text
         assert "3 sessions · 1 compaction · 1 300 → 600 tokens" in told.replace("\u00a0", " ")
@@ -85,7 +85,7 @@ async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
 
 
 async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Path, tmp_path: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
+    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen, "c")
         assert names(screen) == ["quay.jsonl"]
         assert "1 300" in lines(screen)[0]
@@ -114,7 +114,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
 
 
 async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
+    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         await brought(pilot, AuditScreen)
         await press(pilot, "enter")
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
@@ -124,7 +124,7 @@ async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
 
 
 async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
+    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)
         table = screen.query_one(Records)
         (compacted,) = next(row.compactions for row in screen.rows if row.compactions)
@@ -138,7 +138,7 @@ async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home:
 
 
 async def test_from_the_choice_of_files(corpus: Path, own_home: Path) -> None:
-    async with at_rest(None, given=[corpus], size=SIZES[0]) as pilot:
+    async with at_rest("files", given=[corpus], size=SIZES[0]) as pilot:
         await brought(pilot, OpenScreen)
         screen = await brought(pilot, AuditScreen, "ctrl+t")
         assert len(names(screen)) == 3
@@ -156,7 +156,7 @@ async def test_keys_are_answered_while_files_are_read(
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of(None, given=[corpus], audit=True).run_test(size=SIZES[0]) as pilot:
+    async with app_of("audit", given=[corpus]).run_test(size=SIZES[0]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, AuditScreen)
         await pilot.press("b")
@@ -177,7 +177,7 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of(None, given=[corpus], audit=True).run_test(size=SIZES[0]) as pilot:
+    async with app_of("audit", given=[corpus]).run_test(size=SIZES[0]) as pilot:
         await pilot.pause()
         await pilot.press("escape")
         left.set()

@@ -36,7 +36,7 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
     session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
-    async with at_rest(None, size=SIZES[0]) as pilot:
+    async with at_rest("files", size=SIZES[0]) as pilot:
         screen = await brought(pilot, OpenScreen)
         search = screen.query_one(Input)
         search.value = "codex tide"
@@ -68,7 +68,7 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
 async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) -> None:
     session_at(own_home / ".claude/projects/p/elsewhere.jsonl", "not asked for", 1_000)
     session_at(tmp_path / "a/gate.jsonl", "mend the gate", 1_000)
-    async with at_rest(None, given=[tmp_path], size=SIZES[1]) as pilot:
+    async with at_rest("files", given=[tmp_path], size=SIZES[1]) as pilot:
         entries = pilot.app.screen.query_one(EntriesList).entries
         assert [entry.words for entry in entries if entry.kind != "sample"] == ["title of mend the gate"]
 

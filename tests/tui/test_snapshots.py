@@ -286,7 +286,7 @@ class Held(LoadingScreen):
 
 async def test_opening(album: Album) -> None:
     two = shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", "two.json")
-    async with at_rest(None, given=[story_file(Path()), Path(two)], size=MEDIUM) as pilot:
+    async with at_rest("files", given=[story_file(Path()), Path(two)], size=MEDIUM) as pilot:
         await album.take(pilot, "open")
         await album.take(pilot, "a-file-of-two", "down", "enter")
         await press(pilot, "escape")

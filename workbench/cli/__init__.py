@@ -22,6 +22,7 @@ import click
 from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
 from workbench.base.version import __version__
+from workbench.cli.output import INTERRUPTED
 
 COMMANDS = {
     "open": "Open a session on the workbench's screen (also: `cwb FILE`).",
@@ -129,7 +130,7 @@ def main(args: Sequence[str] | None = None) -> None:
         _discard_output()
         code = BROKEN_PIPE
     except (click.Abort, KeyboardInterrupt):
-        code = 130
+        code = INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
 
 

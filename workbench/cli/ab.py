@@ -15,8 +15,8 @@ from workbench.base.figures import grouped
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
-from workbench.cli.output import only, plain, size_words, warn, write_fields, write_json
-from workbench.cli.running import CANCELLED, keep, usage_words
+from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
+from workbench.cli.running import keep, usage_words
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
@@ -93,8 +93,7 @@ def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:
         seconds = time.perf_counter() - clock
         kept = [keep(side.record(seconds)) for side in pair if journal and side.name.is_kept]
         where = f"; what had come is kept as {', '.join(filter(None, kept))}" if any(kept) else ""
-        click.echo(f"Cancelled: nothing was written{where}.", err=True)
-        raise click.exceptions.Exit(CANCELLED) from None
+        raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 
 def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:

@@ -34,6 +34,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.output import (
     has_a_screen,
+    interrupted,
     on_a_terminal,
     warn,
     write_json,
@@ -41,7 +42,6 @@ from workbench.cli.output import (
 )
 from workbench.cli.sessions import is_named
 
-CANCELLED = 130
 CELL = 32
 TOLD = 20
 SHOWN: dict[About, str] = {
@@ -129,7 +129,7 @@ def _show(folders: tuple[Path, ...]) -> None:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
-    app = WorkbenchApp(None, given=folders, settings=read_settings(paths.settings()), memory=paths.state(), audit=True)
+    app = WorkbenchApp("audit", given=folders, settings=read_settings(paths.settings()), memory=paths.state())
     app.run()
     raise click.exceptions.Exit(app.return_code or 0)
 
@@ -145,8 +145,8 @@ def _rows(folders: Sequence[Path], cluster: str, *, fresh: bool) -> Iterator[Ses
                 tell(done, found.left)
                 yield from found.rows
     except KeyboardInterrupt:
-        click.echo(f"Interrupted after {counted(done, 'file')}; what was read is kept, start again to go on.", err=True)
-        raise click.exceptions.Exit(CANCELLED) from None
+        left = f"Interrupted after {counted(done, 'file')}; what was read is kept, start again to go on."
+        raise interrupted(left) from None
     if cache.trouble:
         warn(cache.trouble)
 

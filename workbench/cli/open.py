@@ -64,7 +64,7 @@ def command(
     from workbench.tui.settings import read_settings
 
     app = WorkbenchApp(
-        None if choose else path,
+        "files" if choose else path,
         epoch=epoch,
         preset=preset,
         window=window,

@@ -20,6 +20,9 @@ from workbench.base.version import SCHEMA
 if TYPE_CHECKING:
     from workbench.tokens.sizes import Size
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ended, as shells have it."""
+
 WIDEST = 100_000
 """Cells of a line: a terminal folds it, a pipe takes all of it."""
 
@@ -139,6 +142,12 @@ def size_words(size: Size) -> str:
 def warn(text: str) -> None:
     """A sentence beside the result, on stderr."""
     click.echo(f"Note: {text}", err=True)
+
+
+def interrupted(left: str) -> click.exceptions.Exit:
+    """What a command raises that Ctrl-C ended, once a sentence has said what is left of its work."""
+    click.echo(left, err=True)
+    return click.exceptions.Exit(INTERRUPTED)
 
 
 def has_a_screen() -> bool:

@@ -15,7 +15,7 @@ from workbench.cli.telling import tell, tellings
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
-from workbench.play.story import story
+from workbench.play.story import offline, story
 
 
 @click.command("play")
@@ -44,8 +44,7 @@ def command(chosen: Selection, watch: str, **how: Any) -> None:
     if not policies:
         own = tools_preset(bench.session) or USUAL
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
-    note = f"Played offline, code writes, no model: {chosen.file.name}"
-    found = story(course, policies, bench.opened.limit, note=note, watch=watch)
+    found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watch=watch)
 
     def show() -> int:
         from workbench.tui.playing import PlayApp

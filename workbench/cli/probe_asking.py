@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 
-import click
-
 from workbench.analysis.probes import Exam, Probing
 from workbench.analysis.probes.journalled import as_probe
 from workbench.analysis.transcript import printable
@@ -17,8 +15,8 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
-from workbench.cli.output import warn
-from workbench.cli.running import CANCELLED, keep, run_named, usage_words
+from workbench.cli.output import interrupted, warn
+from workbench.cli.running import keep, run_named, usage_words
 from workbench.compaction.strategy import Answer
 from workbench.probing import (
     Asked,
@@ -144,8 +142,7 @@ def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
     try:
         return asyncio.run(every())
     except KeyboardInterrupt:
-        click.echo("Left: a batch that was sent goes on; the same command takes it up.", err=True)
-        raise click.exceptions.Exit(CANCELLED) from None
+        raise interrupted("Left: a batch that was sent goes on; the same command takes it up.") from None
 
 
 def _tell_bill(answered: Sequence[tuple[Sitting, Asked]], model: str, *, batch: bool) -> None:

@@ -17,7 +17,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import plural
 from workbench.bench import Bench
-from workbench.cli.output import on_a_terminal, plain, warn
+from workbench.cli.output import interrupted, on_a_terminal, plain, warn
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
@@ -31,9 +31,6 @@ from workbench.summarizers.server_side import ServerSummary
 
 TICK_S = 0.25
 """How often the line of progress is drawn: its seconds pass without events, too."""
-
-CANCELLED = 130
-"""The exit code of what Ctrl-C ended, as shells have it."""
 
 CHARS_PER_TOKEN = 4
 """Only for tokens that are still being written; the server tells the true figure at the end."""
@@ -110,8 +107,7 @@ def run_named(
         if journal and name.is_kept:
             record = keeping(unfinished(bench, name, recorder, began, time.perf_counter() - clock))
             where = f"; what had come is kept as run {record.id}" if keep(record) else ""
-        click.echo(f"Cancelled: nothing was written{where}.", err=True)
-        raise click.exceptions.Exit(CANCELLED) from None
+        raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 
 def stopped_as_by_ctrl_c() -> None:

@@ -23,13 +23,12 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.spread import cores
 from workbench.base.text import counted
-from workbench.cli.output import on_a_terminal, plain, warn, write_json, write_table
+from workbench.cli.output import interrupted, on_a_terminal, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
 
-CANCELLED = 130
 FAILED = 2
 WIDEST = 12
 """Columns of a heat map that a terminal has room for."""
@@ -169,8 +168,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
                 advance(len(made))
     except KeyboardInterrupt:
         how = f"give --resume {resume} again to go on" if resume else "with --resume JOURNAL it could go on"
-        click.echo(f"Interrupted after {counted(len(cells), 'cell')}; {how}.", err=True)
-        raise click.exceptions.Exit(CANCELLED) from None
+        raise interrupted(f"Interrupted after {counted(len(cells), 'cell')}; {how}.") from None
     finally:
         if journal:
             journal.close()

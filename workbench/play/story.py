@@ -54,6 +54,11 @@ def story(
     return Story(note, len(course.calls), _scale(frames, window), window, frames)
 
 
+def offline(name: str) -> str:
+    """The note of a story that nobody prepared: how it was made, and of what."""
+    return f"Played offline, code writes, no model: {name}"
+
+
 def _worth_following(one: Played) -> int | None:
     """The rule that is held first and lost later, else one that is lost, else the first that is said before a
     compaction; None without a rule."""

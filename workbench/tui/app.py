@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from traceback import format_exc
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rich.text import Text
 from textual import on, work
@@ -38,12 +38,11 @@ if TYPE_CHECKING:
 
 
 class WorkbenchApp(App[None]):
-    """Opens `source`, a path or a session that is loaded already, on the bench; without one, the choice of files.
+    """Shows `first` first: a path or a session that is loaded already on the bench, the choice of files, or the audit.
 
     `part` is the session's id in a file of several; with `follow` the bench follows the file. `given` are files to
-    choose from, or, with `audit`, to be audited, which is then shown first. `memory` is the folder in which work,
-    recent files and the theme are remembered; without one nothing is. With `fresh` earlier work on it is left aside.
-    With `tour` a first start shows it.
+    choose from and to audit. `memory` is the folder in which work, recent files and the theme are remembered; without
+    one nothing is. With `fresh` earlier work on it is left aside. With `tour` a first start shows it.
     """
 
     TITLE = "Compaction workbench"
@@ -67,7 +66,7 @@ class WorkbenchApp(App[None]):
 
     def __init__(
         self,
-        source: Path | Session | None,
+        first: Path | Session | Literal["files", "audit"],
         *,
         epoch: int | None = None,
         preset: str | None = None,
@@ -80,13 +79,12 @@ class WorkbenchApp(App[None]):
         fresh: bool = False,
         tour: bool = False,
         watched: tuple[str, ...] = (),
-        audit: bool = False,
     ) -> None:
         super().__init__()
         self.settings = settings or Settings()
-        self.source = source
-        self.how = Opening(
-            source or Path(),
+        self.first = first
+        self._opening = partial(
+            Opening,
             epoch=epoch,
             preset=preset,
             window=window,
@@ -98,7 +96,6 @@ class WorkbenchApp(App[None]):
             watched=watched,
         )
         self.given = tuple(given)
-        self.begins_with_audit = audit
         self.memory = memory
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
@@ -116,13 +113,13 @@ class WorkbenchApp(App[None]):
         self.begin()
 
     def begin(self) -> None:
-        """What is shown first."""
-        if self.begins_with_audit:
+        """Show what is shown first."""
+        if self.first == "audit":
             self.action_audit()
-        elif self.source is None:
+        elif self.first == "files":
             self.action_choose()
         else:
-            self.push_screen(LoadingScreen(self.how, _import_bench))
+            self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
 
     def on_unmount(self) -> None:
         self._collect_as_before()

@@ -209,7 +209,7 @@ def play(host: Host) -> None:
 
 
 async def _played(host: Host) -> None:
-    from workbench.play.story import story
+    from workbench.play.story import offline, story
     from workbench.tui.screens.play import PlayScreen
 
     store, bench = host.store, host.store.bench
@@ -218,9 +218,8 @@ async def _played(host: Host) -> None:
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id
-        note = f"Played offline, code writes, no model: {name}"
         watch = next(iter(bench.watched), "")
-        return story(course, [own_preset(bench), *beside], there.opened.limit, note=note, watch=watch)
+        return story(course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watch=watch)
 
     store.put(replace(store.view, running="working out the story"))
     try:
