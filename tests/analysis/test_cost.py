@@ -27,7 +27,7 @@ def test_a_long_prompt_costs_more_for_every_token() -> None:
     short, long = estimate(200_000, 0, "claude-sonnet-4-5"), estimate(200_001, 0, "claude-sonnet-4-5")
     assert short.dollars == pytest.approx(0.6)
     assert long.dollars == pytest.approx(1.200006)
-    assert "above 200,000" in long.note
+    assert "above 200 000" in long.note
     cached = actual(Usage(1_000, 0, 250_000), "claude-sonnet-4-5")
     assert cached.input == pytest.approx(0.006)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.analysis.generations import Compact, generations
+from workbench.analysis.generations import Compact, _nth, generations
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.compaction.strategies import strategy
@@ -128,3 +128,8 @@ def test_it_ends_where_nothing_is_compacted() -> None:
     found = generations(context_of(MESSAGES), lambda context: unchanged(context.messages, "no"), (), 5)
     assert [step.status for step in found.steps] == ["unchanged"]
     assert found.survival == {}
+
+
+def test_a_generation_is_told_by_its_place() -> None:
+    told = {1: "first", 5: "fifth", 6: "6th", 11: "11th", 13: "13th", 21: "21st", 22: "22nd", 23: "23rd", 100: "100th"}
+    assert {number: _nth(number) for number in told} == told

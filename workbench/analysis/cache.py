@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.base.figures import grouped
+from workbench.base.figures import dollars, grouped
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Kept, Outcome
 from workbench.tokens import find_model
@@ -35,7 +35,7 @@ class Rates:
     def words(self, amount: float) -> str:
         """An amount in this unit: dollars, or how many input tokens cost as much."""
         if self.known:
-            return f"${amount:,.2f}" if abs(amount) >= 1 or not amount else f"${amount:.4f}"
+            return dollars(amount)
         return f"{grouped(amount * 1_000_000)} in"
 
 

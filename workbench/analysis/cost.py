@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from workbench.analysis.cache import Rates, rates_of
-from workbench.base.figures import grouped
+from workbench.base.figures import dollars, grouped
 from workbench.base.text import counted
 from workbench.session import Session, Usage
 from workbench.tokens import ModelInfo, Prices, find_model
@@ -166,10 +166,6 @@ def _cached(before: int, usage: Usage, rates: Rates) -> float:
     """What a prompt costs of which all that was sent before is read from the cache, and the rest is written to it."""
     read = min(before, usage.context)
     return (rates.read * read + rates.write * (usage.context - read)) / MILLION
-
-
-def dollars(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
 
 
 _Parts = tuple[float | None, float | None, float | None, float | None]

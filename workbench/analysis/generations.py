@@ -70,25 +70,27 @@ class Generations:
     def finding(self) -> str:
         """What it comes to: `82 % of what mattered survives the first compaction, 2 % the second, 2 % the fifth`; ""
         where nobody can tell."""
-        known = [
-            (step.number, share) for step, share in zip(self.steps, self.weighted, strict=True) if share is not None
-        ]
-        told = dict.fromkeys((*known[:2], *known[-1:]))
-        words = [f"{100 * share:.0f} % {_nth(number)}" for number, share in told]
-        if not words:
+        shares = zip(self.steps, self.weighted, strict=True)
+        known = [(_nth(step.number), f"{100 * share:.0f} %") for step, share in shares if share is not None]
+        if not known:
             return ""
-        first, *rest = words
-        share, _, which = first.partition(" % ")
-        return ", ".join((f"{share} % of what mattered survives {which} compaction", *rest))
+        (first, share), *others = dict.fromkeys((*known[:2], known[-1]))
+        rest = (f"{share} the {which}" for which, share in others)
+        return ", ".join((f"{share} of what mattered survives the {first} compaction", *rest))
 
     @property
     def summary_tokens(self) -> tuple[int, ...]:
         return tuple(step.summary for step in self.steps)
 
 
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
 def _nth(number: int) -> str:
-    ordinals = ("first", "second", "third", "fourth", "fifth")
-    return f"the {ordinals[number - 1] if number <= len(ordinals) else f'{number}th'}"
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
 from workbench.analysis.contradiction import another_value, contradicts, turned
-from workbench.analysis.sense import Sense, Value, built, denies, heap_of, in_order, normal, sense_of, units, values_in
+from workbench.analysis.sense import Sense, built, denies, heap_of, in_order, normal, sense_of, units
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.tables import bounded

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from workbench.analysis.cache import Rates
-from workbench.analysis.cost import dollars, paid
+from workbench.analysis.cost import paid
 from workbench.analysis.replay import Compacted, Replay
-from workbench.base.figures import grouped
+from workbench.base.figures import dollars, grouped
 from workbench.base.text import plural
 from workbench.session import Session
 

@@ -1,5 +1,5 @@
-"""What a sentence means as far as words tell it without a model: which of its words are denied, which values it gives,
-and what it claims became of something.
+"""What a sentence means as far as words tell it without a model: which of its words are denied, what it puts in
+order, and whether it is a sentence at all.
 
 A word's sign is +1 as said, -1 where it is denied ("no tabs", "Postgres instead of Redis" denies Redis), and 0 where it
 is only a condition ("before you push"; "never push without asking" asks, and leaves the push to that).
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from workbench.analysis.amounts import Value, values_in
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
 from workbench.facts.tables import words as listed
 from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms
@@ -41,72 +42,6 @@ _CONDITION_BEHIND = re.compile(r"之前|前に|전에")
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
-_NUMBER = re.compile(
-    r"(?<![\w.,/#-])([€$£]?)(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
-)
-_UNITS: dict[str, dict[float, str]] = {
-    "second": {
-        1e-9: "ns",
-        1e-6: "µs us",
-        1e-3: "ms msec millisecond milliseconds",
-        1: "s sec secs second seconds sekunde sekunden seconde secondes segundos 秒 초",
-        60: "m min mins minute minutes minuten minutos 分 分钟 분",
-        3600: "h hr hour hours stunde stunden heures",
-        86400: "d day days tag tage jours días dias 天 日",
-    },
-    "byte": {1: "b byte bytes", 1 << 10: "kb kib k", 1 << 20: "mb mib", 1 << 30: "gb gib", 1 << 40: "tb tib"},
-    "percent": {1: "% percent prozent"},
-    "euro": {1: "€ eur euro euros"},
-    "dollar": {1: "$ usd dollar dollars"},
-    "pound": {1: "£ gbp pound pounds"},
-    "metre": {1e-3: "mm", 1: "metre metres meter meters", 1e3: "km"},
-    "mile": {1: "mile miles"},
-    "kilogram": {1e-3: "g gram grams", 1: "kg"},
-    "place in a row": {1: "st nd rd th"},
-}
-_SCALES = {
-    unit: (base, factor)
-    for base, several in _UNITS.items()
-    for factor, units_ in several.items()
-    for unit in units_.split()
-}
-ROUNDED = 0.05
-"""Values that differ by less are the same: a thousand bytes or 1 024."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number with its unit: `amount` in the base unit where the unit is one that is known (`second`, `byte`,
-    `percent`), else `unit` is the word that follows; `written` is the number as it stands there."""
-
-    amount: float
-    unit: str
-    written: float
-
-    @property
-    def measured(self) -> bool:
-        """Whether it is of a unit, and not of things."""
-        return self.unit in _BASES
-
-    def same(self, other: Value) -> bool:
-        """Of bytes about the same is enough: a kilobyte has a thousand or 1 024."""
-        if self.measured and other.measured and self.unit != other.unit:
-            return False
-        if self.measured != other.measured and self.unit and other.unit:
-            return False
-        if not self.unit or not other.unit:
-            return self.written == other.written
-        least = ROUNDED if self.unit == other.unit == "byte" else 1e-9
-        return abs(self.amount - other.amount) <= least * max(abs(self.amount), abs(other.amount))
-
-    def rivals(self, other: Value) -> bool:
-        """Whether it is another value of the same thing: the same unit, or none."""
-        if self.same(other):
-            return False
-        return self.unit == other.unit or not other.unit or (self.measured and other.measured)
-
-
-_BASES = frozenset(_UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,36 +270,6 @@ def denies(text: str) -> bool:
 def units(line: str) -> list[str]:
     """The sentences of a line."""
     return [one for part in _SENTENCE_END.split(line) if (one := part.strip())]
-
-
-def values_in(low: str) -> tuple[Value, ...]:
-    """The numbers of a lower-case text with their units, spelled ones too."""
-    found = [_value(match) for match in _NUMBER.finditer(low)]
-    for match in _SPELLED.finditer(low):
-        number = float(_DIGITS[match[1]])
-        base, factor = _unit(match[2] or "")
-        if match[1] == "one" and not base:  # "one of them"
-            continue
-        found.append(Value(number * factor, base, number))
-    return tuple(found)
-
-
-def _value(match: re.Match[str]) -> Value:
-    whole, fraction, unit = match[2], match[3], match[1] or match[4] or ""
-    amount = float(re.sub(r"[,_ \u202f]", "", whole) + fraction.replace(",", "."))
-    base, factor = _unit(unit)
-    return Value(amount * factor, base, amount)
-
-
-def _unit(word: str) -> tuple[str, float]:
-    if word in _SCALES:
-        return _SCALES[word]
-    return ("" if word in GLUE else word.rstrip("s")[:6]), 1.0
-
-
-_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
-_DIGITS = {word: number for number, word in enumerate(_COUNTED.split())}
-_SPELLED = re.compile(rf"\b({'|'.join(_DIGITS)})\b(?:\s([^\W\d_]+))?")
 
 
 def _clauses(low: str) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from math import fsum
 from workbench.analysis.cost import MILLION
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.tried import TRIGGERS
-from workbench.base.figures import grouped
+from workbench.base.figures import dollars, grouped
 from workbench.base.text import counted
 
 REFETCHED = 1.25
@@ -83,7 +83,7 @@ class Advice:
         return f"{self.tool}: {said}."
 
     def _words(self, one: Choice) -> str:
-        cost = f"${one.cost:,.2f}" if self.dollars else f"{one.cost:.1f} million input tokens' worth"
+        cost = dollars(one.cost) if self.dollars else f"{one.cost:.1f} million input tokens' worth"
         return f"{cost} with {counted(one.summaries, 'compaction')}"
 
 

@@ -169,7 +169,7 @@ def words(value: Value, kind: Kind) -> str:
         case "time":
             return shown(value)
         case "dollars":
-            return f"{value:,.2f}" if value >= 0.005 or not value else f"{value:.4f}"
+            return f"{value:,.2f}".replace(",", " ") if value >= 0.005 or not value else f"{value:.4f}"
         case "real":
             return f"{value:.1f}"
     return grouped(value)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.analysis.cache import Rates
+from workbench.analysis.cost import MILLION
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import Tried
@@ -67,4 +68,4 @@ def _at(preset: Preset, trigger: int, window: int) -> Preset:
 
 
 def _told(trigger: int, played: Replay, rates: Rates) -> Tried:
-    return Tried(trigger, round(played.cost / (rates.input or 1.0) * 1_000_000), len(played.compacted))
+    return Tried(trigger, round(played.cost / (rates.input or 1.0) * MILLION), len(played.compacted))

@@ -6,6 +6,11 @@ def grouped(number: float) -> str:
     return f"{number:,.0f}".replace(",", " ")
 
 
+def dollars(amount: float) -> str:
+    """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`."""
+    return f"${amount:,.2f}".replace(",", " ") if abs(amount) >= 1 or not amount else f"${amount:.4f}"
+
+
 def short(number: float) -> str:
     """A number in at most five characters: `962`, `18.3k`, `141k`, `1.2M`."""
     if number < 1_000:

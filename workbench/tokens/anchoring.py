@@ -57,7 +57,6 @@ def first_call(messages: Sequence[Message], model: str | None = None) -> Call | 
 
 
 def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
-    families: dict[str | None, Family] = {}
     replaced = float("-inf")
     for index, message in enumerate(messages):
         time, usage = message.time, message.usage
@@ -68,10 +67,7 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
                 continue
         if usage is None or message.role != "assistant" or not (bill := message.bill):
             continue
-        name = message.model or model
-        family = families.get(name)
-        if family is None:
-            family = families[name] = family_of(name)
+        family = family_of(message.model or model)
         output = usage.output if usage.output_final and usage.output > 0 and family.output_stays else None
         yield Call(index, bill, output, family)
 

@@ -297,6 +297,10 @@ class WorkbenchApp(App[None]):
             self._unnotify(shown, refresh=False)
         super().notify(message, **how)
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """As Textual's; a lone surrogate, which a session may hold, cannot be sent to a terminal."""
+        super().copy_to_clipboard(text.encode("utf-8", "replace").decode())
+
     def warn(self, sentence: str) -> None:
         self.notify(sentence, severity="warning", markup=False, timeout=10)
 

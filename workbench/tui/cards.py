@@ -9,8 +9,8 @@ from rich.text import Text
 
 from workbench.analysis.why import Diagnosis
 from workbench.analysis.why.fillers import RoundShare
-from workbench.analysis.why.findings import Finding
-from workbench.analysis.why.mends import HEADLINES, Mend
+from workbench.analysis.why.findings import HEADLINES, Finding
+from workbench.analysis.why.mends import Mend
 from workbench.base.figures import short
 from workbench.tui.plain import bar, fit, one_line, percent, plain, unbroken
 

@@ -38,8 +38,7 @@ def copy(app: App[Any]) -> None:
     lines = _here(app)
     text = app.screen.get_selected_text() or (lines.copied() if lines is not None else "")
     if text:
-        # A lone surrogate, which a session may hold, cannot be sent to a terminal.
-        app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        app.copy_to_clipboard(text)
         app.notify(f"{counted(len(text), 'character')} copied")
 
 

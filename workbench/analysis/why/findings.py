@@ -38,6 +38,23 @@ NOTED = 0.02
 """Waste of less than this share of the context is not worth a sentence."""
 
 
+HEADLINES = {
+    "bill": "Bills that the context does not explain",
+    "clear": "Clear old tool results",
+    "reread": "A file read again",
+    "rereads": "Older reads of the same files",
+    "unused": "Results never used",
+    "base64": "Encoded files",
+    "logs": "Log lines",
+    "cut": "Cut before the model saw it",
+    "rework": "Done again after a compaction",
+    "overhead": "Sent with every call",
+    "message": "One large message",
+    "strategy": "The policy on the bench",
+}
+"""A few words for each kind of finding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """The figure at which a context counts as overflowing, and where the figure is from: the agent made room there, the

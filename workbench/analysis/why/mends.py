@@ -23,23 +23,6 @@ class Mend:
     preset: Preset | None = None
 
 
-HEADLINES = {
-    "bill": "Bills that the context does not explain",
-    "clear": "Clear old tool results",
-    "reread": "A file read again",
-    "rereads": "Older reads of the same files",
-    "unused": "Results never used",
-    "base64": "Encoded files",
-    "logs": "Log lines",
-    "cut": "Cut before the model saw it",
-    "rework": "Done again after a compaction",
-    "overhead": "Sent with every call",
-    "message": "One large message",
-    "strategy": "The policy on the bench",
-}
-"""A few words for each kind of finding."""
-
-
 def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None:
     """What can be done about a finding, None for nothing. `here` are the ids of the context that would be planned:
     nothing else can be touched."""

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from math import inf
 
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
@@ -283,7 +284,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         age += min(shape.chars[unit.stop] - shape.chars[unit.start], _AGES_CHARS) / 4
         asks = any(unit.start <= index < unit.stop for index in asked)
         own = asks and not unread.isdisjoint(asked)
-        before, most = 0, WHOLE * 1.0
+        before, most = 0, inf
         for level, share in zip(LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:

@@ -186,7 +186,8 @@ class Filling:
         self._lines_of: dict[int, list[int]] = {}
         self._requests: dict[int, str] = {}
         self._there: set[Hashable] = set()
-        """Kinds that have a heading, folders and sources that have a line, and names that another line tells."""
+        """Kinds that have a heading, folders and sources that have a line, names that another line tells, and
+        instructions that are told whole, by source and text."""
 
         for unit, chars in self._least():
             self._take_unit(unit, chars)
@@ -292,7 +293,9 @@ class Filling:
                 out.elsewhere.add(other)
         if entry.kind == "instruction" and step.chars >= WHOLE:
             self._there.add((entry.source, self.queue.lines[step.thing].entry.text))
-        self._there.update((entry.kind, *line.names, *filter(None, [line.beside])))
+        self._there.update((entry.kind, *line.names))
+        if line.beside is not None:
+            self._there.add(line.beside)
         if step.thing not in out.lines:
             self._lines_of.setdefault(unit, []).append(step.thing)
         self._costs[step.thing] = cost

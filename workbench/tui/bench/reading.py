@@ -48,8 +48,7 @@ def copy_text(host: Host) -> None:
     """What the mouse has selected; without that everything."""
 
     def copy(text: str) -> None:
-        # A lone surrogate, which a session may hold, cannot be sent to a terminal.
-        host.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        host.app.copy_to_clipboard(text)
         host.tell(f"{figure(len(text))} characters copied")
 
     if selected := host.app.screen.get_selected_text():

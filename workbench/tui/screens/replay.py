@@ -15,13 +15,13 @@ from textual.widgets import DataTable, Static
 
 from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.compare import candidates
-from workbench.analysis.cost import dollars, paid
+from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, SIGNS, replay_picture
 from workbench.analysis.replay import Compacted, Replay, replay
 from workbench.analysis.replay_table import HEADS, cost_basis, row
-from workbench.base.figures import short
+from workbench.base.figures import dollars, short
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset
