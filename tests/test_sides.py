@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,14 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
     assert {side.bench.strategy.id for side in (a, b)} == {"message-window"}
     with pytest.raises(BadInput, match="two prompts and at most one"):
         sides(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
+
+
+def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_strategy_at_hand(bench: Bench, tmp_path: Path) -> None:
+    own = tmp_path / "mine.md"
+    own.write_text("---\nid: my-very-own\nlanguage: en\nplaceholders: []\n---\nTell it in one sentence.\n")
+    _, mine = sides(bench, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    assert mine.label == "mine"
+    assert mine.bench.policy.model_dump()["prompt"] == "Tell it in one sentence."
 
 
 async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -> None:

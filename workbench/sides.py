@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
-from workbench.analysis.prompt_use import Found, policy_with, strategy_of
+from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
 from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, set_policy
@@ -101,6 +101,7 @@ def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tupl
     """
     if sorted((len(prompts), len(names))) not in ([0, 2], [1, 2]):
         raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt.")
+    prompts = [meant_for(one, bench.strategy.id) for one in prompts]
     if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
         bench = choose_preset(bench, default_preset(wanted))
     if len(prompts) == 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -125,6 +125,15 @@ def _made_with(one: Found, text: str) -> bool:
     if one.file.endswith(".jinja"):
         return any(tag in text for tag in re.findall(r"<[a-z]+_[a-z_]+/?>", one.prompt.text))
     return all(piece.strip() in text for piece in re.split(r"\{\w+\}", one.prompt.text))
+
+
+def meant_for(one: Found, chosen: str) -> Found:
+    """A prompt with an id of its own, which no strategy knows, as the one that the strategy `chosen` asks by; any other
+    as it is."""
+    asked = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
+    if one.strategy or (own := next(asked, None)) is None:
+        return one
+    return replace(one, prompt=replace(one.prompt, id=own))
 
 
 def strategy_of(several: Sequence[Found], chosen: str) -> str:

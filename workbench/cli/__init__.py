@@ -21,6 +21,7 @@ import click
 
 from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
+from workbench.base.text import clip
 from workbench.base.version import __version__
 from workbench.cli.output import INTERRUPTED
 
@@ -51,6 +52,12 @@ COMMANDS = {
     "doctor": "Say what a file is and why, what is odd in it, and what an export would change.",
 }
 """Name and help of each command, here so that `cwb --help` need not import any of them."""
+
+NO_OUTPUT = 74
+"""The exit code where output has nowhere to go, as sysexits has it."""
+
+NAME_SHOWN = 80
+"""Characters of a file's name that are told where it is of no use."""
 
 BROKEN_PIPE = 141
 """What a shell reports for a program whose reader went away."""
@@ -117,9 +124,14 @@ def commands(ctx: click.Context) -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started this
+            setattr(sys, name, nowhere)
+        elif hasattr(stream, "reconfigure"):
+            # A file or a program gets UTF-8, as JSON has to be; a terminal what it says that it shows.
+            stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
     try:
         code = commands.main(args, prog_name="cwb", standalone_mode=False)
         sys.stdout.flush()
@@ -129,6 +141,12 @@ def main(args: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _discard_output()
         code = BROKEN_PIPE
+    except OSError as error:
+        # Trouble with a session's file is told where it is read: this is the output, or a name at its worst.
+        _discard_output()
+        told = clip(str(error.filename), NAME_SHOWN) if error.filename else "the output"
+        click.echo(f"Error: {told} cannot be used: {error.strerror or error}.", err=True)
+        code = NO_OUTPUT
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)

@@ -17,8 +17,8 @@ from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.language import told_in
 from workbench.compaction.preset import has_prompt
+from workbench.compaction.prompts import ENDINGS, adopted_name, load_prompt, prompt_files, write_own
 from workbench.compaction.prompts import adopt as write_adopted
-from workbench.compaction.prompts import adopted_name, load_prompt, prompt_files, write_own
 from workbench.finding.tool_prompts import SEALED, ToolPrompt, found_in, installed, looked_for
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
@@ -117,7 +117,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
 def copy(id: str, name: str | None, as_json: bool) -> None:
     """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""
     one = by_id(id)
-    target = one.file if name is None else name if Path(name).suffix else name + Path(one.file).suffix
+    target = one.file if name is None else name if Path(name).suffix in ENDINGS else name + Path(one.file).suffix
     if (paths.prompts() / target).exists():
         raise BadInput(f"{paths.prompts() / target} is there already; edit that, or give a name with --as.")
     path = write_own(target, one.path.read_text("utf-8"), overwrite=False)

@@ -24,7 +24,7 @@ from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Wrote, sentence
+from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Used, Wrote, sentence
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import ServerSummary
@@ -49,14 +49,15 @@ class Call:
     @property
     def usage(self) -> Usage | None:
         if self.name.model:
-            return self.recorder.usage
+            told = any(isinstance(event, Used) for event in self.recorder.events)
+            return self.recorder.usage if told else None
         billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
         return runs.total(billed) if billed else None
 
     @property
     def cost(self) -> Cost | None:
-        """What this run cost; None where no model was asked now, and so for a recorded one."""
-        return actual(self.recorder.usage, self.name.model) if self.name.model else None
+        """What this run cost; None where no model was asked now, as in a recorded one, or no tokens were told."""
+        return actual(self.usage, self.name.model) if self.name.model and self.usage else None
 
 
 def run_named(
@@ -170,6 +171,8 @@ def call_words(call: Call) -> str:
     parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}{more}"]
     if call.usage:
         parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
+    elif call.name.model:
+        parts += ["no tokens told", f"{call.run.seconds:.1f} s"]
     if call.cost:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
     lines = [f"{call.name}: {', '.join(parts)}"]

@@ -1,4 +1,4 @@
-"""`cwb runs`: the kept runs of live compactions. `list` (when nothing is named), `show`, `diff`, `delete`."""
+"""`cwb runs`: the kept runs of live compactions. `list` (when nothing is named), `show`, `text`, `diff`, `delete`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import click
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
 from workbench.analysis.transcript import printable
 from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import counted
@@ -59,6 +60,18 @@ def show(id: str, whole: bool, as_json: bool) -> None:
         click.secho(f"call {number} of {len(run.calls)}: {call.purpose}", bold=True)
         asked = call.request if whole else _beginning(call.request)
         _write([*call_facts(call), ("asked", asked), ("answered", call.text)])
+
+
+@command.command("text")
+@click.argument("id")
+def text(id: str) -> None:
+    """Write what the model wrote in run ID, and nothing else, to standard output; of calls that broke off or failed as
+    far as it came. `--summarizer typed:FILE` takes it from a file.
+    """
+    run = journal.load(id)
+    if not any(call.text for call in run.calls):
+        raise BadInput(f"In run {run.id} nothing was written.")
+    click.echo(printable("\n\n".join(call.text for call in run.calls if call.text)))
 
 
 @command.command("diff")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,10 +72,27 @@ class Selection:
         return [replace(self, strategies=strategies, presets=presets).policy()]
 
 
+def _lying(file: Path) -> Path:
+    """The file itself; of `-`, and of a pipe, what comes through it, in a file that goes when the command ends."""
+    if file != _STDIN and not file.is_fifo():
+        return file
+    folder = TemporaryDirectory(prefix="cwb-")
+    click.get_current_context().call_on_close(folder.cleanup)
+    lying = Path(folder.name, "stdin")
+    with lying.open("wb") as copy:
+        if file == _STDIN:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        else:
+            with file.open("rb") as pipe:
+                shutil.copyfileobj(pipe, copy)
+    return lying
+
+
 def _listed(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.strip() for text in names for name in text.split(",") if name.strip())
 
 
+_STDIN = Path("-")
 _PATH = click.Path(path_type=Path)
 _SEVERAL = {"multiple": True, "metavar": "ID"}
 _NAMES = tuple(field.name for field in fields(Selection))
@@ -118,7 +138,8 @@ def selection(
         def selected(**given: Any) -> None:
             files = given.pop("files")
             named = {name: given.pop(name) for name in _NAMES if name in given}
-            command(Selection(files=files if nargs < 0 else (files,) if files else (), **named), **given)
+            several = files if nargs < 0 else (files,) if files else ()
+            command(Selection(files=tuple(map(_lying, several)), **named), **given)
 
         offering: Callable[..., None] = selected
         for name in reversed([name for name in _OPTIONS if name in usual or name in worded]):

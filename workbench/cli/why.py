@@ -61,7 +61,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     _head(found)
     click.echo("\n".join(in_characters(growth_picture(found))) + "\n")
     for number, one in enumerate(found.findings, 1):
-        click.echo(f"{number:2}. {one.text}{_where(one)}")
+        click.echo(f"{number:2}. {printable(one.text)}{_where(one)}")
     _fillers(found)
     _waste(found)
     tell_recorded(bench.watched, passed)
@@ -72,7 +72,8 @@ def _where(one: Finding) -> str:
     if not one.messages:
         return ""
     more = f" and {len(one.messages) - 3} more" if len(one.messages) > 3 else ""
-    return click.style(f"  → {', '.join(id[:ID] for id in one.messages[:3])}{more}", dim=True)
+    ids = printable(", ".join(id[:ID] for id in one.messages[:3]))
+    return click.style(f"  → {ids}{more}", dim=True)
 
 
 def _head(found: Diagnosis) -> None:
@@ -113,7 +114,7 @@ def _ranked(title: str, found: Sequence[Any], columns: dict[str, Callable[[Any],
     shares: dict[str, Callable[[Any], str]] = {"%": lambda one: f"{100 * one.tokens / whole:.0f}"} if whole else {}
     cells = {"tokens": lambda one: grouped(one.tokens), **shares, **columns}
     click.echo(f"\n{title}")
-    write_table(list(cells), [[cell(one) for cell in cells.values()] for one in found[:SHOWN]])
+    write_table(list(cells), [[printable(cell(one)) for cell in cells.values()] for one in found[:SHOWN]])
 
 
 def _fillers(found: Diagnosis) -> None:
