@@ -69,7 +69,7 @@ def test_each_target_sets_up_what_it_needs_once(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / ".venv").mkdir()
     runs, dev = (f"{sys.executable} scripts/set_up.py {kind}" for kind in ("run", "dev"))
-    opens, tests = ".venv/bin/python -m workbench open", ".venv/bin/python -m pytest -n 2 --dist loadfile"
+    opens, tests = ".venv/bin/python -m workbench open", ".venv/bin/python -m pytest -n 2 --dist worksteal"
     assert planned(tmp_path, "run") == [runs, opens]
     assert planned(tmp_path, "test") == [runs, dev, tests]
     (tmp_path / ".venv" / ".runs").touch()

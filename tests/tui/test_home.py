@@ -147,7 +147,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
             "": "The bench shows",
             "ctrl+o": "Choose a session",
             "e": "Choose the format",
-            "C": "One",
+            "C": "A row for each",
             "ctrl+w": "",
         }
         for key, words in starts.items():

@@ -208,7 +208,8 @@ def test_two_texts_stand_beside_each_other_row_by_row() -> None:
     wrapped = wrap(rows, 60)
     assert len(wrapped) == len(rows) == 4
     assert {cell_len(line.split("│")[0]) for line in wrapped.lines} == {29}
-    assert (rows[0].style, rows[0].other, rows[0].text[rows[0].at :]) == ("", "good", "right")  # type: ignore[attr-defined]
+    ((at, style),) = rows[0].then
+    assert (rows[0].style, style, rows[0].text[at:]) == ("", "good", "right")
     assert rows[3].style == "warning"
 
 
