@@ -105,12 +105,12 @@ TABLES: Mapping[About, tuple[Column, ...]] = {
 def records(rows: Iterable[SessionRow], about: About) -> Iterator[Record]:
     """The lines of a table: one for each session, for each compaction, or for each file that could not be read."""
     for row in rows:
-        if about == "unreadable":
-            yield from [{one.name: getattr(row, one.name) for one in UNREADABLE}] if row.error else ()
-        elif about == "compactions":
+        if about == "compactions":
             yield from (_of_compaction(row, one) for one in row.compactions)
-        elif not row.error:
+        elif about == "sessions" and not row.error:
             yield _of_session(row)
+        elif about == "unreadable" and row.error:
+            yield {one.name: getattr(row, one.name) for one in UNREADABLE}
 
 
 def _of_session(row: SessionRow) -> Record:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from workbench.analysis.probes import FULL, Probing, Sum
+from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
@@ -46,7 +47,7 @@ def tell(sitting: Sitting, found: Probing, *, alone: bool) -> None:
     click.echo()
     write_table(
         ["tokens", "right", "95 %", "less than full", *found.kinds, "made up", "unanswered", "from"],
-        [_row(found, arm) for arm in range(len(found.arms))],
+        [row.cells() for row in _rows(found)],
     )
     click.echo()
     if alone:
@@ -83,50 +84,85 @@ def tell_sum(found: Sum, refused: int) -> None:
     write_fields([("asked", asked), ("answered", _by(found.several[0])), *left_out])
     click.echo()
     heads = ["sessions", "tokens", "right", "95 %", "less than full", *found.kinds, "made up", "unanswered", "from"]
-    write_table(heads, [_sum_row(found, name) for name in found.names])
+    write_table(heads, [[grouped(found.sessions(row.name)), *row.cells()] for row in _sum_rows(found)])
     click.echo("\n--json tells every question and answer.")
 
 
-def _row(found: Probing, arm: int) -> list[str]:
-    one, shares = found.arms[arm], [found.share(arm, kind) for kind in (None, *found.kinds)]
-    lead = found.lead(0, arm) if arm else None
-    return _cells(one.name, one.tokens, shares, lead, found.made_up(arm), found.unanswered(arm))
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What an arm comes to, in one session or in several: the `share` answered right, of all and by kind, by how much
+    that is `less` than from the full context, from where to where, the controls `made_up` as if known, and of how many.
+    """
+
+    name: str
+    tokens: int
+    share: Share | None
+    kinds: Mapping[ProbeKind, Share | None]
+    less: tuple[float, float, float] | None
+    made_up: tuple[int, int]
+    unanswered: int
+
+    def cells(self) -> list[str]:
+        share, less = self.share, self.less if self.name != FULL else None
+        invented, controls = self.made_up
+        return [
+            grouped(self.tokens),
+            f"{round(100 * share.value)} %" if share else "",
+            f"{round(100 * share.low)}–{round(100 * share.high)}" if share else "",
+            f"{round(100 * less[0])} ({round(100 * less[1])} to {round(100 * less[2])})" if less else "",
+            *(f"{one.right}/{one.of}" if one else "" for one in self.kinds.values()),
+            f"{invented}/{controls}" if controls else "",
+            grouped(self.unanswered) if self.unanswered else "",
+            self.name,
+        ]
+
+    def document(self) -> dict[str, Any]:
+        invented, controls = self.made_up
+        return {
+            **only(self, "name", "tokens"),
+            "share": _share_document(self.share),
+            "kinds": {kind: _share_document(share) for kind, share in self.kinds.items()},
+            "less_than_full": dict(zip(("mean", "low", "high"), self.less, strict=True)) if self.less else None,
+            "controls": controls,
+            "made_up": invented,
+            "unanswered": self.unanswered,
+        }
 
 
-def _sum_row(found: Sum, name: str) -> list[str]:
-    shares = [found.share(name, kind) for kind in (None, *found.kinds)]
-    less = found.less(name) if name != FULL else None
-    cells = _cells(name, found.tokens(name), shares, less, found.made_up(name), found.unanswered(name))
-    return [grouped(found.sessions(name)), *cells]
-
-
-def _cells(
-    name: str,
-    tokens: int,
-    shares: Sequence[Share | None],
-    less: tuple[float, float, float] | None,
-    made_up: tuple[int, int],
-    unanswered: int,
-) -> list[str]:
-    """`shares` are all together and by kind, `made_up` the controls answered as if known, and of how many."""
-    share, *kinds = shares
-    invented, controls = made_up
+def _rows(found: Probing) -> list[Row]:
     return [
-        grouped(tokens),
-        f"{round(100 * share.value)} %" if share else "",
-        f"{round(100 * share.low)}–{round(100 * share.high)}" if share else "",
-        f"{round(100 * less[0])} ({round(100 * less[1])} to {round(100 * less[2])})" if less else "",
-        *(f"{one.right}/{one.of}" if one else "" for one in kinds),
-        f"{invented}/{controls}" if controls else "",
-        grouped(unanswered) if unanswered else "",
-        name,
+        Row(
+            one.name,
+            one.tokens,
+            found.share(arm),
+            {kind: found.share(arm, kind) for kind in found.kinds},
+            found.lead(0, arm),
+            found.made_up(arm),
+            found.unanswered(arm),
+        )
+        for arm, one in enumerate(found.arms)
+    ]
+
+
+def _sum_rows(found: Sum) -> list[Row]:
+    return [
+        Row(
+            name,
+            found.tokens(name),
+            found.share(name),
+            {kind: found.share(name, kind) for kind in found.kinds},
+            found.less(name),
+            found.made_up(name),
+            found.unanswered(name),
+        )
+        for name in found.names
     ]
 
 
 def probing_document(found: Probing) -> dict[str, Any]:
     """Arms with their shares, and each probe with every arm's answer."""
     return {
-        "arms": [_arm_document(found, arm) for arm in range(len(found.arms))],
+        "arms": [row.document() for row in _rows(found)],
         "probes": [
             {
                 **only(probe, "kind", "question", "answer", "accept", "prose", "source", "says", "used"),
@@ -140,41 +176,10 @@ def probing_document(found: Probing) -> dict[str, Any]:
     }
 
 
-def _arm_document(found: Probing, arm: int) -> dict[str, Any]:
-    invented, controls = found.made_up(arm)
-    return {
-        **only(found.arms[arm], "name", "tokens"),
-        "share": _share_document(found.share(arm)),
-        "kinds": {kind: _share_document(found.share(arm, kind)) for kind in found.kinds},
-        "less_than_full": _lead_document(found.lead(0, arm)),
-        "controls": controls,
-        "made_up": invented,
-        "unanswered": found.unanswered(arm),
-    }
-
-
 def sum_document(found: Sum) -> dict[str, Any]:
     """As of one session, the arms over all of them."""
-    return {"answers": found.several[0].by, "arms": [_sum_arm_document(found, name) for name in found.names]}
-
-
-def _sum_arm_document(found: Sum, name: str) -> dict[str, Any]:
-    invented, controls = found.made_up(name)
-    return {
-        "name": name,
-        "sessions": found.sessions(name),
-        "tokens": found.tokens(name),
-        "share": _share_document(found.share(name)),
-        "kinds": {kind: _share_document(found.share(name, kind)) for kind in found.kinds},
-        "less_than_full": _lead_document(found.less(name)),
-        "controls": controls,
-        "made_up": invented,
-        "unanswered": found.unanswered(name),
-    }
-
-
-def _lead_document(lead: tuple[float, float, float] | None) -> dict[str, float] | None:
-    return {"mean": lead[0], "low": lead[1], "high": lead[2]} if lead else None
+    arms = [{**row.document(), "sessions": found.sessions(row.name)} for row in _sum_rows(found)]
+    return {"answers": found.several[0].by, "arms": arms}
 
 
 def _share_document(share: Share | None) -> dict[str, Any] | None:

@@ -1,4 +1,5 @@
-"""What can be done with the text in the middle: show less of it, copy it, open it in an editor, write it to a file."""
+"""The text in the middle: how it comes there, and what can be done with it: show less of it, copy it, open it in an
+editor, write it to a file."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ from workbench.tui.middle.view import Folds
 from workbench.tui.middle.view import View as Source
 from workbench.tui.plain import figure
 from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.widgets.list_keys import hit
+from workbench.tui.widgets.text_view import TextView, wrap
 
 SETTLE_S = 0.05
 """How long the cursor rests before the middle is filled."""
@@ -28,6 +31,26 @@ def source(view: View, index: int, folds: Folds | None = None, width: int = 0) -
     is folded and nothing side by side."""
     inside = max(0, min(index, len(view.shown.messages) - 1))
     return Source(view.shown, view.groups, inside, view.checks, view.verbosity, folds, width)
+
+
+async def fill(host: Host, text: TextView) -> None:
+    """Fill the middle when the cursor has rested; made and wrapped in a thread."""
+    await asyncio.sleep(SETTLE_S)
+    view, width = host.store.view, text.wrap_width
+    made_from = source(view, host.cursor.index, view.folds, width)
+    parts = tuple(await asyncio.to_thread(TABS[view.tab], made_from))
+    wrapped = await asyncio.to_thread(wrap, parts, width)
+    key = (view.tab, made_from.index if view.tab == "message" else None, view.bench.epoch)
+    other = key != text.key
+    text.put(parts, wrapped, key)
+    if other:
+        show_hit(text)
+
+
+def show_hit(text: TextView) -> None:
+    """Bring the first place in the text that holds what is searched for into sight."""
+    if (line := hit(text, 0, 1, here=True)) is not None:
+        text.to_line(line)
 
 
 def next_verbosity(host: Host) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -53,11 +52,10 @@ from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.list_keys import hit
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
-from workbench.tui.widgets.text_view import TextView, wrap
+from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 T = TypeVar("T")
@@ -187,7 +185,7 @@ class BenchScreen(Screen[None]):
         if was is not None and now.finding.sought is not was.finding.sought:
             text = self.query_one(TextView)
             text.seek(now.finding.sought)
-            self._show_hit(text)
+            reading.show_hit(text)
         if panes.other(was, now, "tab", "pane"):
             self._activate()
         if panes.other(was, now, "shown", "tab", "verbosity", "folds") or (
@@ -196,26 +194,7 @@ class BenchScreen(Screen[None]):
             self.fill_middle()
 
     def fill_middle(self) -> None:
-        self.spawn("middle", self._fill_middle)
-
-    async def _fill_middle(self) -> None:
-        """Fill the middle when the cursor has rested; made and wrapped in a thread."""
-        await asyncio.sleep(reading.SETTLE_S)
-        text = self.query_one(TextView)
-        view, width = self.view, text.wrap_width
-        source = reading.source(view, self.cursor.index, view.folds, width)
-        parts = tuple(await asyncio.to_thread(TABS[view.tab], source))
-        wrapped = await asyncio.to_thread(wrap, parts, width)
-        key = (view.tab, source.index if view.tab == "message" else None, view.bench.epoch)
-        other = key != text.key
-        text.put(parts, wrapped, key)
-        if other:
-            self._show_hit(text)
-
-    def _show_hit(self, text: TextView) -> None:
-        """Bring the first place in the text that holds what is searched for into sight."""
-        if (line := hit(text, 0, 1, here=True)) is not None:
-            text.to_line(line)
+        self.spawn("middle", reading.fill, self, self.query_one(TextView))
 
     def _draw_policy(self, was: View | None, now: View) -> None:
         if self.query_one(PolicyForm).policy is not now.bench.policy or panes.other(was, now, "preset"):

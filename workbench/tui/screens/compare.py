@@ -29,6 +29,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, course_on
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
@@ -106,7 +107,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
     """
     VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "sort(1)", "Order by", id="compare.sort", tooltip="Order by the next column."),
+        Binding("s", "sort", "Order by", id="compare.sort", tooltip="Order by the next column."),
         Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),
         Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
         Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row to be seen beside another one."),
@@ -135,10 +136,13 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self.asked = asked_of(bench, candidates())
         self.ranked: tuple[Ranked, ...] = ()
         """In the order in which they are shown."""
+        self._shown: tuple[str, ...] = ()
+        """The names in the order in which the table has them."""
         self.order, self.turned = FIRST, False
         self.marked: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical():
             yield Static(id="said")
             yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
@@ -241,9 +245,6 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self._say()
         self._tell()
 
-    _shown: tuple[str, ...] = ()
-    """The names in the order in which the table has them."""
-
     @property
     def here(self) -> int:
         """The row at hand, -1 where there is none."""
@@ -278,8 +279,8 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self.every = not self.every
         self.start()
 
-    def action_sort(self, by: int) -> None:
-        self._order(self.titles[(self.titles.index(self.order) + by) % len(self.titles)], turned=False)
+    def action_sort(self) -> None:
+        self._order(self.titles[(self.titles.index(self.order) + 1) % len(self.titles)], turned=False)
 
     def action_turn(self) -> None:
         self._order(self.order, turned=not self.turned)

@@ -25,6 +25,7 @@ from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, went
 from workbench.tui.courses import course_on, own_preset
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
@@ -120,6 +121,7 @@ filled the context and what of it was waste. Enter goes to the message on the be
         self.mends: list[Mend | None] = []
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical():
             yield Static(id="title")
             yield Static(id="headline")
