@@ -100,7 +100,7 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
         client_talks_to(api, monkeypatch)
         api.replies = [knowing(api)] * 4
         notes = (await ask(session))["notes"]
-    before, after = [line for line in notes.splitlines() if MODEL in line]
+    before, after = [line for line in notes.splitlines() if MODEL in line and " asked at " not in line]
     assert re.search(r"is asked 3 calls, ≈[\d ]+ tokens: about \$\d", before)
     assert "4 calls, 4 000 tokens in, 168 out" in after
     assert "$0.0242" in after  # 4 000 × 5 + 168 × 25 of a million
@@ -251,7 +251,7 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
     assert [(arm["made_up"], arm["controls"]) for arm in (full, compacted, nothing)] == [(0, 2)] * 3
     assert [arm["sessions"] for arm in (full, compacted, nothing)] == [2, 2, 2]
     assert [Path(one["file"]).name for one in found["refused"]] == ["broken.jsonl"]
-    notes = [line for line in found["notes"].splitlines() if MODEL in line]
+    notes = [line for line in found["notes"].splitlines() if MODEL in line and " asked at " not in line]
     assert len(notes) == 2  # the cost of all is told once before, and once after
     assert "is asked 6 calls" in notes[0]
     assert "7 calls, 7 000 tokens in, 294 out, $0.0423" in notes[1]
