@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from workbench.analysis.retention import Retention, head_end, new_messages, staying, still_held, unread
 from workbench.analysis.watched import Verdict, judge_left
+from workbench.base.figures import ordinal
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome, Status
@@ -87,10 +88,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def _nth(number: int) -> str:
-    if number <= len(_ORDINALS):
-        return _ORDINALS[number - 1]
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return _ORDINALS[number - 1] if number <= len(_ORDINALS) else ordinal(number)
 
 
 @dataclass(frozen=True)

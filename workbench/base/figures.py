@@ -6,6 +6,12 @@ def grouped(number: float) -> str:
     return f"{number:,.0f}".replace(",", " ")
 
 
+def ordinal(number: int) -> str:
+    """A place in a row: `1st`, `12th`, `23rd`."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def dollars(amount: float) -> str:
     """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`."""
     return f"${amount:,.2f}".replace(",", " ") if abs(amount) >= 1 or not amount else f"${amount:.4f}"

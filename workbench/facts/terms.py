@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from workbench.base.figures import ordinal
 from workbench.facts.tables import LANGUAGES, SPACED, table
 from workbench.facts.tables import words as listed
 
@@ -26,14 +27,13 @@ ALIKE = {
 }
 """Words that stand for one another: a paraphrase chooses any of them."""
 
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 DIGITS = {
     word: str(number)
     for one in SPACED
     for number, word in enumerate(table(one, "compared").get("numbers", "").split())
     if word not in GLUE
 } | {
-    word: f"{number}{_ENDINGS.get(number, 'th')}"
+    word: ordinal(number)
     for number, word in enumerate(table("en", "compared")["ordinals"].split(), 1)
     if word not in ("first", "second")
 }
