@@ -52,8 +52,9 @@ SMALL, MEDIUM, LARGE = (80, 24), (120, 40), (200, 60)
 ANOTHER_EVERY_TIME = (
     (re.compile(r"\d+\.\d(?= s\b|&#160;s\b)"), "0.0"),
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}"), "20260101-000000-abcdef"),
+    (re.compile(r"127\.0\.0\.1:\d{5}"), "127.0.0.1:40000"),
 )
-"""Seconds that a run took, and the id under which it is kept."""
+"""Seconds that a run took, the id under which it is kept, and the port of the server that is asked."""
 
 
 class Album:
