@@ -15,7 +15,7 @@ from workbench.compaction.strategies import all_strategies, strategy_ids
 
 ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
 """From the lowest up, for what a room loads is told of the first that does."""
-HEAVY = ("textual", "anthropic", "tiktoken")
+HEAVY = ("textual", "anthropic", "openai", "tiktoken")
 
 _PROBE = """
 import importlib, json, pkgutil, sys
@@ -40,7 +40,7 @@ import sys
 from workbench.cli import commands
 commands.main(["--help"], prog_name="cwb", standalone_mode=False)
 rooms = {name.split(".")[1] for name in sys.modules if name.startswith("workbench.")}
-heavy = {"textual", "anthropic", "tiktoken", "pydantic", "orjson"} & set(sys.modules)
+heavy = {"textual", "anthropic", "openai", "tiktoken", "pydantic", "orjson"} & set(sys.modules)
 print(sorted(rooms - {"cli", "base"}), sorted(heavy))
 """
 _INSPECT = """
