@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable, Static
 
-from tests.tui.app import bench_screen, brought, on_bench, press, settled, story
+from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.retention import retention
@@ -17,6 +17,7 @@ from workbench.conformance.building import call as called
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
 from workbench.tui.ranking import Ranked, details, ends, ordered, row, value_of
 from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
@@ -133,6 +134,31 @@ def test_two_outcomes_differ_message_by_message() -> None:
     assert shortened(first)
     assert not added(first)
     assert list(stretches(first, first)) == [one for one in stretches(first, first) if one.first == one.second]
+
+
+def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_only_one_keeps_it() -> None:
+    messages = [user("u0", "Fix it.")]
+    for number in range(4):
+        messages += [agent(f"a{number}", "", called(f"c{number}")), result(f"t{number}", (f"c{number}", "x" * 8_000))]
+    counter = Counter()
+    session = session_of([*messages, agent("end", "Done."), user("u1", "And now?")])
+    bench = counted(open_bench(session, counter, window=20_000), counter)
+    presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
+    pair = [Named(one.preset.name, one.outcome) for one in compare(bench.context, presets, extractive)]
+    wide = [part.text for part in context_parts(bench, *pair, 123)]
+    rows = [(line[:60].split(), line[63:].split()) for line in wide if line[60:63] == " │ "]
+    assert len(rows) == sum(" │ " in line for line in wide)
+    assert rows[0][0][:2] == ["A", "clear-tool-results:"]
+    signs = [(left[:2], right[:2]) for left, right in rows[1:]]
+    only_left = [left for left, right in signs if not right]
+    assert only_left == [["A", str(number)] for number in range(1, 11)]
+    assert [right for left, right in signs if not left] == [["B", "+"], ["B", "+"]]
+    assert [left for left, right in signs if left == right] == [["=", str(number)] for number in range(11, 12)]
+    assert "= 1 in both · A 10 only in A · B 0 only in B · ~ 0 shortened in either · 0 in neither" in wide[1]
+    narrow = [part.text[:8].split() for part in context_parts(bench, *pair, BESIDE - 1)]
+    assert [one for one in narrow if one[:1] == ["="]] == [["=", str(number)] for number in range(11, 12)]
+    turned = [part.text for part in context_parts(bench, *reversed(pair), 123)]
+    assert "A 0 only in A · B 10 only in B" in turned[1]
 
 
 def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last() -> None:

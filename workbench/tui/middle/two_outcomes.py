@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
+from workbench.analysis.two_outcomes import Fare, Stretch, added, shortened, stretches
 from workbench.bench import Bench
 from workbench.compaction.outcome import Made, Outcome
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
@@ -16,7 +17,7 @@ from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
 BESIDE = 64
-"""Cells from which summaries stand side by side."""
+"""Cells from which two outcomes stand side by side."""
 
 LISTED = 400
 """Messages of one stretch that are listed; the rest of it is counted."""
@@ -30,36 +31,81 @@ class Named:
     outcome: Outcome
 
 
-def context_parts(bench: Bench, first: Named, second: Named) -> Parts:
-    """The input from its beginning to its end: `A` only the first outcome keeps it, `B` only the second, `~` they keep
-    it in different forms, `=` both alike; what neither keeps is counted."""
-    both, either = list(stretches(first.outcome, second.outcome)), (first, second)
-    kept = [sum(len(one) for one in both if (one.first, one.second) == fares) for fares in _FARES]
-    sizes = [bench.context.outcome_size(one.outcome) for one in either]
-    names = " · ".join(
-        f"{letter} {one.name}: {size} tokens" for letter, one, size in zip("AB", either, sizes, strict=True)
+Sides = tuple[Part | None, Part | None]
+"""What stands in the left column and what beside it in the right one; None: nothing."""
+
+
+def context_parts(bench: Bench, first: Named, second: Named, width: int) -> Parts:
+    """The input from its beginning to its end, the first outcome on the left and the second beside it where there is
+    room: what both keep stands in both columns, what one of them keeps in its own, and the other is empty there; what
+    neither keeps is counted. `A` only the first keeps it, `B` only the second, `~` they keep it in different forms, `=`
+    both alike."""
+    both = list(stretches(first.outcome, second.outcome))
+    parts = _laid([*_names(bench, first, second)], width)
+    parts += [Part(_counts(both), "dim"), Part("")]
+    return parts + _laid(_rows(bench, first, second, both), width)
+
+
+def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
+    """In two columns; below each other, and what is alike once, where there is no room for them."""
+    parts: Parts = []
+    for row in rows:
+        if isinstance(row, Part):
+            parts.append(row)
+        elif width >= BESIDE:
+            left, right = ([] if side is None else [side] for side in row)
+            parts += beside(left, right, width)
+        else:
+            alone = row[:1] if row[0] == row[1] else row
+            parts += [side for side in alone if side is not None]
+    return parts
+
+
+def _names(bench: Bench, first: Named, second: Named) -> Iterator[Sides]:
+    named = zip("AB", (first, second), strict=True)
+    left, right = (
+        Part(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
+        for letter, one in named
     )
-    counts = f"= {figure(kept[0])} in both · A {figure(kept[1])} only in A · B {figure(kept[2])} only in B"
-    neither = sum(len(one) for one in both if one.first == one.second == "gone")
-    parts = [Part(names, "title"), Part(f"{counts} · {figure(neither)} in neither, of the messages before", "dim")]
-    parts.append(Part(""))
+    yield left, right
+
+
+def _counts(both: Sequence[Stretch]) -> str:
+    def count(first: tuple[Fare, ...], second: tuple[Fare, ...]) -> str:
+        return figure(sum(len(one) for one in both if one.first in first and one.second in second))
+
+    alike = sum(len(one) for one in both if (one.first, one.second) == ("kept", "kept"))
+    forms = sum(len(one) for one in both if "gone" not in (one.first, one.second)) - alike
+    return (
+        f"of the messages before: = {figure(alike)} in both · A {count(_THERE, _GONE)} only in A · "
+        f"B {count(_GONE, _THERE)} only in B · ~ {figure(forms)} shortened in either · {count(_GONE, _GONE)} in neither"
+    )
+
+
+_GONE: tuple[Fare, ...] = ("gone",)
+_THERE: tuple[Fare, ...] = ("kept", "shortened")
+
+
+def _rows(bench: Bench, first: Named, second: Named, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
     short = shortened(first.outcome), shortened(second.outcome)
-    new = [
-        (_place(piece), letter, piece) for letter, one in zip("AB", either, strict=True) for piece in added(one.outcome)
-    ]
+    named = zip("AB", (first, second), strict=True)
+    new = [(_place(piece), letter, piece) for letter, one in named for piece in added(one.outcome)]
     new.sort(key=lambda one: one[:2])
     for stretch in both:
-        while new and new[0][0] <= stretch.start:
-            parts.append(_new(bench, *new.pop(0)[1:]))
-        parts += _stretch(bench, stretch, short)
-    return [*parts, *(_new(bench, letter, piece) for _, letter, piece in new)]
-
-
-_FARES = (("kept", "kept"), ("kept", "gone"), ("gone", "kept"))
+        here = sum(1 for place, _, _ in new if place <= stretch.start)
+        yield from _beside_each_other(bench, new[:here])
+        del new[:here]
+        yield from _stretch(bench, stretch, short)
+    yield from _beside_each_other(bench, new)
 
 
 def _place(piece: Made) -> int:
     return max((span.stop for span in piece.stands_for), default=0)
+
+
+def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, Made]]) -> Iterator[Sides]:
+    left, right = ([_new(bench, letter, piece) for _, letter, piece in new if letter == side] for side in "AB")
+    yield from zip_longest(left, right)
 
 
 def _new(bench: Bench, letter: str, piece: Made) -> Part:
@@ -72,11 +118,11 @@ def _new(bench: Bench, letter: str, piece: Made) -> Part:
     return Part(words, _STYLES[letter], one_row=True)
 
 
-_STYLES = {"A": "good", "B": "result", "~": "warning", "=": "dim"}
-"""By the sign that each line begins with: colours are not the only sign."""
+_STYLES = {"A": "good", "B": "result"}
+"""Of what only one has; each line begins with a sign too, and stands in its column."""
 
 
-def _stretch(bench: Bench, one: Stretch, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Part]:
+def _stretch(bench: Bench, one: Stretch, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Part | Sides]:
     match one.first, one.second:
         case "gone", "gone":
             yield Part(
@@ -86,35 +132,43 @@ def _stretch(bench: Bench, one: Stretch, short: tuple[dict[int, Made], dict[int,
         case "kept", "kept":
             yield from _same(bench, one)
         case "gone", _:
-            yield from _listed(bench, one, "B")
+            for line in _listed(bench, one, "B"):
+                yield None, line
+            yield from _more(one)
         case _, "gone":
-            yield from _listed(bench, one, "A")
+            for line in _listed(bench, one, "A"):
+                yield line, None
+            yield from _more(one)
         case _:
             for index in range(one.start, min(one.stop, one.start + LISTED)):
                 yield from _forms(bench, index, short)
-            yield from _more(one, LISTED)
+            yield from _more(one)
 
 
-def _same(bench: Bench, one: Stretch) -> Iterator[Part]:
-    if len(one) <= 2 * AROUND + 1:
-        yield Part("\n".join(_line(bench, "=", index) for index in range(one.start, one.stop)), "dim", one_row=True)
+def _same(bench: Bench, one: Stretch) -> Iterator[Part | Sides]:
+    lines = [Part(_line(bench, "=", index), "dim", one_row=True) for index in _ends(one)]
+    if len(lines) == len(one):
+        yield from ((line, line) for line in lines)
         return
-    ends = [_line(bench, "=", index) for index in (one.start, one.stop - 1)]
     size = bench.context.size(one.start + 1, one.stop - 1)
-    yield Part(ends[0], "dim", one_row=True)
+    yield lines[0], lines[0]
     yield Part(f"  ⋮ {several(len(one) - 2, 'message')} in both, {size} tokens", "dim")
-    yield Part(ends[1], "dim", one_row=True)
+    yield lines[1], lines[1]
+
+
+def _ends(one: Stretch) -> Sequence[int]:
+    """All of a short stretch, of a long one the first and the last."""
+    return range(one.start, one.stop) if len(one) <= 2 * AROUND + 1 else (one.start, one.stop - 1)
 
 
 def _listed(bench: Bench, one: Stretch, letter: str) -> Iterator[Part]:
-    shown = range(one.start, min(one.stop, one.start + LISTED))
-    yield Part("\n".join(_line(bench, letter, index) for index in shown), _STYLES[letter], one_row=True)
-    yield from _more(one, LISTED)
+    for index in range(one.start, min(one.stop, one.start + LISTED)):
+        yield Part(_line(bench, letter, index), _STYLES[letter], one_row=True)
 
 
-def _more(one: Stretch, listed: int) -> Iterator[Part]:
-    if len(one) > listed:
-        yield Part(f"  ⋮ and {figure(len(one) - listed)} more alike", "dim")
+def _more(one: Stretch) -> Iterator[Part]:
+    if len(one) > LISTED:
+        yield Part(f"  ⋮ and {figure(len(one) - LISTED)} more alike", "dim")
 
 
 def _line(bench: Bench, sign: str, index: int) -> str:
@@ -122,20 +176,42 @@ def _line(bench: Bench, sign: str, index: int) -> str:
     return f"{sign} {index + 1:>5} {role_word(message):<8}{size!s:>9}  {first_words(message)[:300]}"
 
 
-def _forms(bench: Bench, index: int, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Part]:
-    """A message that both keep, at least one of them in fewer words."""
+def _forms(bench: Bench, index: int, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Sides]:
+    """A message that both keep, at least one of them in fewer words; what differs beside each other."""
     whole = bench.messages[index]
     one, other = (made[index].message if index in made else whole for made in short)
     if lines_of(one) == lines_of(other):
-        yield Part(_line(bench, "=", index) + " (shortened alike)", "dim", one_row=True)
+        line = Part(_line(bench, "=", index) + " (shortened alike)", "dim", one_row=True)
+        yield line, line
         return
-    sizes = [
+    left, right = (
         bench.context.size(index, index + 1) if message is whole else bench.context.measure((message,))
         for message in (one, other)
-    ]
-    head = f"~ {index + 1:>5} {role_word(whole):<8} A {sizes[0]} · B {sizes[1]} tokens; - A, + B"
-    yield Part(head, "warning", one_row=True)
-    yield from text_changes(lines_of(one), lines_of(other), indent="  ")
+    )
+    head = f"~ {index + 1:>5} {role_word(whole):<8}"
+    yield (
+        Part(f"{head}{left!s:>9}  in A", "warning", one_row=True),
+        Part(f"{head}{right!s:>9}  in B", "warning", one_row=True),
+    )
+    yield from _faced(text_changes(lines_of(one), lines_of(other), indent="  "))
+
+
+def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
+    """Lines that only the first has left of those that the second has instead; lines of both in both columns."""
+    waiting: Part | None = None
+    for part in changes:
+        if part.style == "bad":
+            waiting = part
+            continue
+        if part.style == "good":
+            yield waiting, part
+        else:
+            if waiting is not None:
+                yield waiting, None
+            yield part, part
+        waiting = None
+    if waiting is not None:
+        yield waiting, None
 
 
 def summary_parts(bench: Bench, first: Named, second: Named, width: int) -> Parts:

@@ -26,9 +26,9 @@ from workbench.tui.widgets.text_view import wrap
 
 class TwoOutcomesScreen(ModalScreen[None]):
     HELP = """\
-Two outcomes of the same context. Contexts: the messages from the first to the last, each line with the sign of who \
-keeps it: A only the left one, B only the right one, = both alike, ~ both but not in the same words; A + and B + are \
-new messages; what neither keeps is counted. Summaries: everything that is new in either, beside each other."""
+Two outcomes of the same context beside each other. Contexts: the messages from the first to the last, one row each, \
+under the outcome that keeps it: A only the left one, B only the right one, = both alike, ~ both but not in the same \
+words; A + and B + are new messages; what neither keeps is counted. Summaries: everything that is new in either."""
     CSS = """
     TwoOutcomesScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     TwoOutcomesScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
@@ -63,10 +63,8 @@ new messages; what neither keeps is counted. Summaries: everything that is new i
         words = f"{what} · A {self.first.name} · B {self.second.name}"
         self.query_one("#said", Static).update(Text(plain(words)))
         width, pair = view.wrap_width, (self.first, self.second)
-        if summaries:
-            parts = tuple(await asyncio.to_thread(summary_parts, self.bench, *pair, width))
-        else:
-            parts = tuple(await asyncio.to_thread(context_parts, self.bench, *pair))
+        made = summary_parts if summaries else context_parts
+        parts = tuple(await asyncio.to_thread(made, self.bench, *pair, width))
         view.put(parts, await asyncio.to_thread(wrap, parts, width), what)
 
     @on(Pager.Rewrap)
