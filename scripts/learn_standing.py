@@ -35,6 +35,10 @@ FOR_MORE = 2.0
 """What a missed instruction weighs against a wrong one."""
 
 
+STRENGTH = 0.3
+"""How freely weights may grow (scikit-learn's C): less than usual, for what is read later is of other sources."""
+
+
 @dataclass(frozen=True)
 class Labelled:
     text: str
@@ -85,7 +89,7 @@ def _same(sentence: str, labelled: str) -> bool:
     return len(one) > 3 and (one in other or other in one)
 
 
-def learned(found: list[frozenset[str]], stands: list[bool], strength: float = 1.0) -> dict[str, float]:
+def learned(found: list[frozenset[str]], stands: list[bool], strength: float = STRENGTH) -> dict[str, float]:
     """Weights of the signs that are seen often enough, and of none (`BIAS`)."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression

@@ -47,9 +47,9 @@ def test_a_line_of_three_hundred_characters_is_the_longest_that_is_made(letters:
 
 
 def test_what_is_wanted_stays_longest_then_what_is_exact_and_of_those_the_newest() -> None:
-    lines = ["Do not push.", "Nice weather", "Port 8080", "Good team", "Logs: /var/log", "Friendly customers"]
+    lines = ["Do not push.", "Nice weather", "Port 8080", "Good team", "Code lies in src/app", "Friendly customers"]
     assert [text for text, _ in held(lines, 5)] == [line for line in lines if line != "Nice weather"]
-    assert [text for text, _ in held(lines, 3)] == ["Do not push.", "Port 8080", "Logs: /var/log"]
+    assert [text for text, _ in held(lines, 3)] == ["Do not push.", "Port 8080", "Code lies in src/app"]
     assert [text for text, _ in held(lines, 1)] == ["Do not push."]
     assert held(lines, 0) == []
 
