@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.paths import ROOT
-from workbench.analysis.holding import Said, sought
+from workbench.analysis.holding import LOOKED_AT, Said, sought
 from workbench.analysis.later_use import folder_of, later_use, needed_after
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
@@ -375,3 +375,10 @@ def test_how_grave_the_loss_of_a_fact_is(
 )
 def test_how_grave_the_loss_of_an_error_is(state: ErrorState, rank: float, why: str) -> None:
     assert importance([Fact("error", "no", "m", 0, state=state)]) == (rank, why)
+
+
+def test_of_sentences_alike_the_same_are_looked_at_in_every_run() -> None:
+    """A set has another order in each run: here the two orders that two words can have."""
+    said = Said([f"The {word} went to shelf {at}." for word in ("lantern", "anchor") for at in range(20)])
+    one, other = (said._near(words, "english") for words in (("lantern", "anchor"), ("anchor", "lantern")))
+    assert one == other == list(range(LOOKED_AT))

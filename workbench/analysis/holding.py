@@ -277,14 +277,15 @@ class Said:
         """The units that have enough of the words, those with most first, no more than `LOOKED_AT`."""
         index = self._index(language)
         # A unit with enough of them has at least one of any few more than may be missing: the rarest are looked up.
-        rarest = sorted(terms, key=lambda term: len(index.get(term, ())))
+        # Of words equally rare, and of units alike, the same come first in every run: a set's order is another in each.
+        rarest = sorted(terms, key=lambda term: (len(index.get(term, ())), term))
         may_miss = int((1 - least) * len(terms)) + 1
         candidates = {at for term in rarest[:may_miss] for at in index.get(term, ())}
         if not candidates:
             return []
         counts = Counter(at for term in terms for at in index.get(term, ()) if at in candidates)
         enough = [at for at, count in counts.items() if count >= least * len(terms) - SPARE]
-        return sorted(enough, key=lambda at: -counts[at])[:LOOKED_AT]
+        return sorted(enough, key=lambda at: (-counts[at], at))[:LOOKED_AT]
 
     def _index(self, language: str) -> dict[str, list[int]]:
         known = self._by_word.get(language)
