@@ -121,6 +121,25 @@ async def test_a_bench_at_rest_looks_at_its_file_and_does_nothing_else(
         assert done == []
 
 
+async def test_a_timer_that_a_thread_asked_for_knows_its_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its first tick fails, and the app ends with that error."""
+    monkeypatch.setattr("workbench.tui.rest.REST_S", 0.001)
+    monkeypatch.setattr("workbench.tui.rest.BUSY", 1e9)
+    app, loop = App[None](), asyncio.get_running_loop()
+    async with app.run_test():
+        gc.collect()
+        leave = collect_at_rest(app)
+        while gc.get_count()[2] < DUE:
+            await loop.run_in_executor(None, gc.collect, 1)
+        await asyncio.sleep(0)
+        (timer,) = running(app)
+        assert timer._task is not None
+        task = timer._task
+        await asyncio.wait([task])
+        assert task.cancelled() or task.exception() is None
+        leave()
+
+
 async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     """A timer waits for the rest from the tenth collection of the middle generation on, and ends with a full one."""
     app = App[None]()

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 from textual.app import App
@@ -32,13 +33,13 @@ AT_MOST = 1_000
 def collect_at_rest(app: App[None]) -> Callable[[], None]:
     """Put full collections off to the app's pauses; returns what brings them back."""
     before = gc.get_threshold()
-    loop = asyncio.get_running_loop()
+    loop, here = asyncio.get_running_loop(), copy_context()
     waiting = False
 
     def collected(phase: str, about: dict[str, Any]) -> None:
         """Called by Python for every collection, in whatever thread it is made."""
         if phase == "stop" and about["generation"] == 1 and gc.get_count()[2] >= DUE and not waiting:
-            loop.call_soon_threadsafe(wait)
+            loop.call_soon_threadsafe(wait, context=here)  # a timer needs to know its app, and a thread does not
 
     def wait() -> None:
         nonlocal waiting
