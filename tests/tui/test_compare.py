@@ -18,7 +18,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
-from workbench.tui.ranking import Ranked, details, ends, ordered, row, value_of
+from workbench.tui.ranking import Ranked, details, ends, ordered, room_over, row, value_of, width_of
 from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
@@ -189,6 +189,10 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     assert [cell.plain for cell in (first[0], first[-1])] == ["A", "▂█▃"]
     assert first[2].plain.endswith(" ▲")
     assert ends(ranked[:1], "after") == (None, None)
+    # A letter, the name, the figures and two watched sentences, each with a cell on both sides, and the last two cells.
+    taken = 3 + len("augment-memories") + 2 + width_of(ranked, "after") + 2 + 3 + 2
+    for over, cells in ((7, 8), (8, 8), (9, 9), (24, 24), (25, 24)):
+        assert room_over(ranked, ("after",), 2, taken + over + 2) == cells
     told = details(ranked[0], 70, 9).plain.split("\n")
     assert len(told) == 9
     assert all(len(line) <= 70 for line in told)

@@ -19,7 +19,7 @@ from workbench.tui.plain import bar, fit, percent, plain, spark
 from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, pay_off_words
 from workbench.tui.widgets.watched_lines import SIGNS
 
-BAR, SPARK = 6, 22
+BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
 
 BEST, WORST = "▲", "▼"
@@ -149,9 +149,22 @@ def width_of(ranked: Sequence[Ranked], title: str) -> int:
     return max(len(title), *(cell_len(HEADS[title].words(one)) for one in ranked), 0) + 2
 
 
-def row(one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int) -> Iterator[Text]:
+def room_over(ranked: Sequence[Ranked], titles: Sequence[str], watched: int, width: int) -> int:
+    """Cells that a table of `width` cells leaves for the context over the session, in `LEAST` … `SPARK`."""
+    names = max((cell_len(plain(one.name)) for one in ranked), default=0)
+    columns = [1, max(names, len("policy")), *(width_of(ranked, title) for title in titles), max(0, 2 * watched - 1)]
+    return min(max(width - sum(each + 2 for each in columns) - 2, LEAST), SPARK)
+
+
+LEAST = 8
+"""Cells of the context over the session where there is no room for it: the table is then wider than the screen."""
+
+
+def row(
+    one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int, over: int = SPARK
+) -> Iterator[Text]:
     """A row's cells: the letter that marks it, its name, its figures, how watched sentences stand, and the context over
-    the session, `top` tokens high."""
+    the session, `top` tokens high and `over` cells long."""
     yield Text(letter, "bold reverse")
     yield Text(plain(one.name), "bold" if one.column.outcome.status != "unchanged" else "dim")
     for title in titles:
@@ -160,7 +173,7 @@ def row(one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: st
         mark, style = (" ", "dim") if value is None else (mark, style)
         yield Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
     yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
-    yield Text(spark(one.sent, SPARK, top), "cyan")
+    yield Text(spark(one.sent, over, top), "cyan")
 
 
 def details(one: Ranked, width: int, height: int) -> Text:

@@ -33,7 +33,7 @@ from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
-from workbench.tui.ranking import FIRST, HEADS, Ranked, details, heads_of, ordered, row, width_of
+from workbench.tui.ranking import FIRST, HEADS, SPARK, Ranked, details, heads_of, ordered, room_over, row, width_of
 from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
@@ -234,11 +234,12 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
             table.add_column(Text(head, "bold" if title == self.order else "dim"), key=title)
         watched = len(self.bench.watched)
         table.add_column("◉" * watched, key="watched")
-        table.add_column(Text("context over the session", "dim"), key="sent")
+        over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
+        table.add_column(Text("context over the session" if over == SPARK else "context", "dim"), key="sent")
         top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
         for one in self.ranked:
             letter = "AB"[self.marked.index(one.name)] if one.name in self.marked else ""
-            table.add_row(*row(one, self.ranked, self.titles, letter, top), key=one.name)
+            table.add_row(*row(one, self.ranked, self.titles, letter, top, over), key=one.name)
         self._shown = tuple(one.name for one in self.ranked)
         if name in self._shown:
             table.move_cursor(row=self._shown.index(name))
