@@ -44,7 +44,9 @@ async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_o
         await press(pilot, "s")
         assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
         by_cost = named(screen)
-        await press(pilot, "S")
+        assert screen.here == 0
+        await press(pilot, "down", "S")
+        assert named(screen)[screen.here] == by_cost[1]
         assert named(screen) == [one.name for one in ordered(screen.ranked, "cost", turned=True)] != by_cost
         await press(pilot, "home", "down", "enter")
         assert bench_screen(pilot).bench.preset == named(screen)[1]

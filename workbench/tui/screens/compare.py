@@ -222,9 +222,9 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
             self._draw()
 
     def _draw(self) -> None:
-        """The table anew, the cursor on the row on which it stood."""
+        """The table anew, the cursor on the row on which it stood; at the top, where it begins, it stays at the top."""
         table, here = self.query_one(Table), self.here
-        name = self._shown[here] if 0 <= here < len(self._shown) else ""
+        name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
         table.add_column("", key="mark")
         table.add_column("policy", key="policy")
