@@ -118,6 +118,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 _WRITES = re.compile(r"""\.write_(?:text|bytes)\(|shutil\.copy|O_CREAT|open\((?:\w+, )?["'][wax][+bt]*["']""")
 OWN_WAY = {
     "base/files.py": "the one way",
+    "cli/selection.py": "what comes through a pipe, in a folder of its own that is gone afterwards",
     "formats/kit/database.py": "a copy of a database, in a folder of its own that is gone afterwards",
     "tui/external_editor.py": "what the editor opens, in a folder of its own that is gone afterwards",
     "analysis/sweep/journal.py": "a line is added at a time; asks `refuse_special` first",

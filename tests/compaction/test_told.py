@@ -136,9 +136,10 @@ def _made(piece: Made) -> Iterator[str]:
 
 def _requests(requests: list[SummaryRequest], *, whole: bool) -> Iterator[str]:
     for one in requests:
+        patience = f"{one.timeout_s:g} s" if one.timeout_s else "as long as it may"
         yield (
             f"asks for {one.purpose}, {one.form} in {one.language}, {one.max_chars} characters, "
-            f"about {one.chars}, exact {one.exact}, {one.timeout_s:g} s, of {', '.join(one.sources)}"
+            f"about {one.chars}, exact {one.exact}, {patience}, of {', '.join(one.sources)}"
         )
         seen = [one.seen(at) for at in range(len(one.messages))] if one.seen is not None else []
         yield f"  shows {' '.join(f'{some}/{of}' for some, of in seen)}"
