@@ -150,7 +150,11 @@ async def test_the_form_says_where_a_value_is_from() -> None:
             )
             assert entry_of(screen, "target_percent").variable == "CWB_TRIM_TARGET_PERCENT"
             assert "changed" not in screen.query_one(Chosen).words
-            await type_into(pilot, screen, "target_percent", "60")
+            await go_to(pilot, screen, "target_percent")
+            for key in ("6", "0", "full_stop", "5"):  # what stands is rewritten at none of them
+                await press(pilot, key)
+            typed = screen.query_one(PolicySheet).typed
+            assert (typed.value, entry_of(screen, "target_percent").value) == ("60.5", 60.5)
             assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).render())
 
 

@@ -64,7 +64,7 @@ class Refused(ValueError):
 
 def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, dict[str, Any]]:
     """The policy with what was typed into one field, and the change itself. Raises Refused with a sentence."""
-    changes = field.changes(policy, _value(field, typed))
+    changes = field.changes(policy, value_of(field, typed))
     try:
         return policy.with_(**changes), changes
     except ValidationError as error:
@@ -77,7 +77,8 @@ def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, 
         raise Refused(f"{about}{reason}") from None
 
 
-def _value(field: Setting, typed: str | bool) -> Any:
+def value_of(field: Setting, typed: str | bool) -> Any:
+    """What was typed into a field means. Raises Refused with a sentence."""
     if isinstance(typed, bool):
         return typed
     text = typed.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ from textual.widgets import Input
 
 from workbench.compaction.settings import Setting
 from workbench.tui import sheet
-from workbench.tui.fields import shown
+from workbench.tui.fields import Refused, shown, value_of
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.one_line import OneLine
 
@@ -171,8 +172,10 @@ class PolicySheet(Widget, can_focus=True):
         self._place()
 
     def same_as_typed(self, entry: Entry) -> bool:
-        """Whether what stands in the input means the field's value, so that `50 000` is not rewritten while typed."""
-        return self.typed.value.replace(" ", "").replace("_", "") == shown(entry.value)
+        """Whether what stands in the input means the field's value: `75.` and `50 000` stay while typed."""
+        with suppress(Refused):
+            return bool(value_of(entry.field, self.typed.value) == entry.value)
+        return False
 
     def go(self, key: str) -> None:
         """Put the cursor on the setting of that name."""
