@@ -24,6 +24,9 @@ QUIET_S = 0.3
 
 UP, DOWN, PAGE_DOWN, TOP, END = b"\x1b[A", b"\x1b[B", b"\x1b[6~", b"\x1b[H", b"\x1b[F"
 
+_SIZE = ("COLUMNS", "LINES")
+"""What may be said of the size of another terminal; a program asks its own."""
+
 _CONTROL = re.compile(rb"\x1b\[[0-9;:?<>=$ ]*[@-~]|\x1b[@-_=>]")
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -41,7 +44,11 @@ class Terminal:
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            env={**os.environ, **environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            env={
+                **{name: said for name, said in {**os.environ, **environment}.items() if name not in _SIZE},
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+            },
             start_new_session=True,
         )
         os.close(inner)
