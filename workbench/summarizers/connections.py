@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -195,6 +196,20 @@ def key_of(connection: Connection) -> str:
     if not key.strip():
         raise BadInput(no_key(connection))
     return key
+
+
+def headers_in(variable: str) -> dict[str, str]:
+    """The headers that a person has a client send by a variable of the environment, `name: value` a line."""
+    lines = os.environ.get(variable, "").splitlines()
+    return {name.strip(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon}
+
+
+def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that are long enough to be secrets."""
+    return tuple(value for value in headers.values() if len(value) >= LEAST_OF_A_SECRET)
+
+
+LEAST_OF_A_SECRET = 8
 
 
 def no_key(connection: Connection) -> str:

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.connections import BUILT_IN, DEFAULT, Connection, connection_named, key_of, no_key
+from workbench.summarizers.connections import (
+    BUILT_IN,
+    DEFAULT,
+    Connection,
+    connection_named,
+    headers_in,
+    key_of,
+    no_key,
+    secrets_in,
+)
 from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
 from workbench.summarizers.troubles import Server, Trouble, trouble_of
 from workbench.summarizers.wire import Sending, sending
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
 SAMPLING_VERSION = "2023-06-01"
 """The newest version of the API that takes a temperature; later ones refuse it. Asked for only to send one."""
 
-_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_KEYS, _HEADERS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_CUSTOM_HEADERS"
 _NO_KEY = "none"
 """What a server without keys is sent as one: the client goes nowhere without."""
 
@@ -51,7 +60,7 @@ def _open(connection: Connection, timeout_s: float) -> AsyncAnthropic:
     usual = connection.own and not connection.keyring
     usual = usual and connection.key_env == BUILT_IN[DEFAULT]["key_env"]
     key = None if usual else key_of(connection) or _NO_KEY
-    foreign = {} if connection.own else {name: Omit() for name in _headers_of_environment()}
+    foreign = {} if connection.own else {name: Omit() for name in headers_in(_HEADERS)}
     headers: Any = {**foreign, **connection.headers}
     try:
         # A redirect would carry the session to a host that nobody named.
@@ -84,16 +93,10 @@ def server_of(client: AsyncAnthropic, connection: Connection | None = None) -> S
     return Server(address, secrets, connection.address_from, connection.key_from)
 
 
-def _headers_of_environment() -> dict[str, str]:
-    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").splitlines()
-    return {name.strip(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon}
-
-
 def _in_environment() -> tuple[str, ...]:
     """Keys, and the values of headers that the user has the client send, where they are long enough to be secrets."""
-    values = [os.environ.get(name, "") for name in _KEYS]
-    values += [value for value in _headers_of_environment().values() if len(value) >= 8]
-    return tuple(filter(None, values))
+    keys = (os.environ.get(name, "") for name in _KEYS)
+    return (*filter(None, keys), *secrets_in(headers_in(_HEADERS)))
 
 
 def body_of(

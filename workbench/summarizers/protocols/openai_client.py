@@ -7,14 +7,13 @@ server that they are not for.
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from workbench.base.errors import BadInput
 from workbench.session import Usage
-from workbench.summarizers.connections import Connection, key_of
+from workbench.summarizers.connections import Connection, headers_in, key_of, secrets_in
 from workbench.summarizers.troubles import Server, trouble_of
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 _NO_KEY = "none"
 """What a server without keys is sent as one: the client goes nowhere without."""
 
+_HEADERS = "OPENAI_CUSTOM_HEADERS"
 _OWN_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 
 
@@ -41,7 +41,7 @@ def _open(connection: Connection, timeout_s: float) -> AsyncOpenAI:
             f"{connection.name} speaks OpenAI's protocol, which needs a package; pip install "
             "'compaction-workbench[openai]'."
         ) from None
-    foreign = () if connection.own else (*_OWN_HEADERS, *_headers_of_environment())
+    foreign = () if connection.own else (*_OWN_HEADERS, *headers_in(_HEADERS))
     headers: Any = {**{name: Omit() for name in foreign}, **connection.headers}
     try:
         # A redirect would carry the session to a host that nobody named.
@@ -63,16 +63,10 @@ def _open(connection: Connection, timeout_s: float) -> AsyncOpenAI:
 def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
     """Whom it talks to, and every secret that it could send and the server could echo."""
     url = client.base_url
-    own = [value for value in _headers_of_environment().values() if len(value) >= 8]
-    known = (client.api_key, url.password, *own)
+    known = (client.api_key, url.password, *secrets_in(headers_in(_HEADERS)))
     secrets = tuple(secret for secret in dict.fromkeys(known) if secret and secret != _NO_KEY)
     address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
     return Server(address, secrets, connection.address_from, connection.key_from, adds_v1=False)
-
-
-def _headers_of_environment() -> dict[str, str]:
-    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
-    return {name.strip(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon}
 
 
 def document_of(data: bytes) -> dict[str, Any]:
