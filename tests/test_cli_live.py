@@ -281,6 +281,21 @@ class TestExact:
         assert found["exact"]["difference"] == 12_345 - found["exact"]["local"]
         assert [got.path.partition("?")[0] for got in api.received] == ["/v1/messages/count_tokens"] * 2
 
+    async def test_what_a_count_taught_can_be_forgotten(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def tokens(*more: str) -> int:
+            found = json.loads(cwb("inspect", session, "--json", *more).stdout)
+            return int(found["context"]["tokens"])
+
+        before = tokens()
+        async with fake_api(document({"input_tokens": 2 * before})) as api:
+            client_talks_to(api, monkeypatch)
+            taught = await asyncio.to_thread(tokens, "--exact", MODEL)
+        assert taught == before < tokens()  # what was billed stays as it was billed
+        run = cwb("inspect", session, "--forget-exact")
+        assert run.stderr.startswith(f"forgotten: × 2.00 from an exact count by {MODEL};")
+        assert tokens() == before
+        assert cwb("inspect", session, "--forget-exact").stderr.startswith("there was nothing to forget;")
+
     async def test_inspect_says_why_not(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api(error(404, "not_found_error", "model: none")) as api:
             client_talks_to(api, monkeypatch)

@@ -269,6 +269,11 @@ def recalibrated(bench: Bench, scale: Scale) -> Bench:
     return replace(relaid(bench, Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale))), scale=scale)
 
 
+def uncalibrated(bench: Bench, counter: Counter) -> Bench:
+    """The same bench without what exact counts taught: by the session's own bills; a result stays."""
+    return counted(replace(bench, scale=None), counter)
+
+
 def with_kept_scale(bench: Bench) -> Bench:
     """The same bench with figures by what an exact count has taught of its session before, if one was made."""
     scale = scales.recall(bench.session)

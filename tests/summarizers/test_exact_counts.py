@@ -18,7 +18,7 @@ from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage
 from workbench.summarizers.exact_counts import Exact, count, recalibrated, scale_after, sensible
-from workbench.tokens import Basis, Counter, scales
+from workbench.tokens import Basis, Counter, SessionMeter, family_of, scales
 from workbench.tokens.calibration import Scale
 
 
@@ -79,6 +79,38 @@ def test_an_exact_count_corrects_the_scale(scale: Scale, exact: Exact, value: fl
     assert new.source == "an exact count by m"
 
 
+OF_CLAUDE, OF_NOBODY = "claude-opus-4-5", "my-llama"
+BILLED = Scale(1.2, 28)
+
+
+@pytest.mark.parametrize(
+    ("scale", "session", "counter", "value"),
+    [
+        (BILLED, OF_CLAUDE, "claude-sonnet-4-5", 2.4),
+        (BILLED, OF_CLAUDE, "gpt-4o", None),
+        (BILLED, OF_CLAUDE, "claude-opus-4-7", None),
+        (BILLED, OF_CLAUDE, "litellm/ok", None),
+        (Scale(), OF_CLAUDE, "gpt-4o", None),
+        (BILLED, OF_NOBODY, "house/my-llama", 2.4),
+        (BILLED, OF_NOBODY, "gpt-4o", None),
+        (Scale(1.2, 0), OF_NOBODY, "gpt-4o", 2.4),
+        (Scale(1.2, 28, "an exact count by m"), OF_NOBODY, "gpt-4o", 2.4),
+    ],
+)
+def test_only_the_sessions_own_tokenizer_teaches_it(
+    scale: Scale, session: str, counter: str, value: float | None
+) -> None:
+    meter = SessionMeter(Counter(), family_of(session), scale, counted=True)
+    taught = scale_after(meter, Exact(counter, 2_000, 1_000), session)
+    assert (taught.value if taught else None) == (value and pytest.approx(min(value, 2.0)))
+
+
+async def test_a_gateway_that_only_estimates_is_not_believed(api: FakeApi) -> None:
+    api.replies = [document({"input_tokens": 512, "litellm_count_source": "local_estimate"})]
+    with pytest.raises(BadInput, match="only estimates"):
+        await count(SESSION, MESSAGES, METER, MODEL)
+
+
 async def test_a_context_with_the_servers_block_is_counted_under_its_beta(api: FakeApi) -> None:
     block = Message("s", "assistant", (Opaque("compaction", {"type": "compaction", "content": "x"}),), "summary")
     api.replies = [document({"input_tokens": 5})]
@@ -92,7 +124,7 @@ def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
     counter.count_all(bench.messages, lambda done, of: None, lambda: False)
     bench = counted(bench, counter)
     meter, before = bench.layout.sizes.meter, bench.context.total.tokens
-    scale = scale_after(meter, Exact("m", 300, 200))
+    scale = scale_after(meter, Exact("m", 300, 200), None)
     assert scale is not None
     taught = steps.recalibrated(bench, scale)
     assert taught.context.total.tokens == pytest.approx(1.5 * before, abs=len(MESSAGES) + 2)
@@ -104,6 +136,8 @@ def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
     assert scales.recall(named) == replace(scale, calls=1)
     assert with_kept_scale(replace(bench, session=named)).scale == scales.recall(named)
     assert scales.recall(SESSION) is None
+    assert scales.forget(named) == replace(scale, calls=1)
+    assert (scales.recall(named), scales.forget(named)) == (None, None)
     path = scales.path_of(named)
     assert path is not None
     path.write_text('{"value": "broken"')

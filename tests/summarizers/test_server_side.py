@@ -120,6 +120,14 @@ async def test_what_is_no_compaction_is_a_failure(
     assert KEY not in repr(got) + repr(events)
 
 
+async def test_what_is_billed_for_no_compaction_is_told(api: FakeApi) -> None:
+    recorder = Recorder()
+    api.replies = [made({"type": "text", "text": "Hello"}, stop="end_turn", cache_read_input_tokens=12_335)]
+    got = await server_side(MODEL, SESSION, on_event=recorder.heard)(ASKED)
+    assert isinstance(got, SummaryFailed)
+    assert recorder.usage == Usage(10, 0, 12_335)
+
+
 async def test_a_passing_trouble_is_tried_again(api: FakeApi) -> None:
     events: list[LiveEvent] = []
     api.replies = [error(529, "overloaded_error", "busy"), made(BLOCK)]

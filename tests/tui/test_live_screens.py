@@ -167,3 +167,11 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         take(bench, partial(choose_preset, preset=load_preset("codex")))
         await press(pilot, "u", "u")
         assert bench.bench.scale == scale
+        screen = await brought(pilot, ExactScreen, "equals_sign")
+        await press(pilot, "ctrl+r")
+        said = words(screen.query_one("#counts", Static))
+        assert said == f"forgotten: × {scale.value:.2f} from an exact count by {MODEL}"
+        await press(pilot, "escape")
+        assert bench.bench.scale is None
+        assert scales.recall(bench.bench.session) is None
+        assert bench.bench.context.total.tokens == before

@@ -212,7 +212,8 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
         screen.query_one("#path", Input).value = str(new)
         await press(pilot, "enter")
         bench = bench_screen(pilot).bench
-        assert bench.plan.requests[0].text in new.read_text()
+        assert new.read_text() == bench.plan.requests[0].text
+        assert new.stat().st_mode & 0o777 == 0o600
 
 
 async def test_o_is_explained_without_a_terminal_to_lend(monkeypatch: pytest.MonkeyPatch) -> None:

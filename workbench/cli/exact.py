@@ -12,7 +12,7 @@ from workbench.cli.output import only, plain, warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.session import Message, Session
-from workbench.summarizers.exact_counts import Exact, count, scale_after
+from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
 from workbench.tokens import Scale, scales
 
 
@@ -55,9 +55,11 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
 
 
 def _learnt(session: Session, context: Context, exact: Exact) -> Scale | None:
-    scale = scale_after(context.layout.sizes.meter, exact)
+    scale = scale_after(context.layout.sizes.meter, exact, session.model)
     if scale:
         scales.keep(session, scale)
+    else:
+        warn(f"{not_taught(exact, session.model)}.")
     return scale
 
 

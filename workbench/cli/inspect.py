@@ -44,6 +44,7 @@ MAX_WARNINGS = 10
 @click.option(
     "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
 )
+@click.option("--forget-exact", is_flag=True, help="Forget what exact counts taught of this session's figures.")
 @click.option("--react", "as_react", is_flag=True, help="The transcript in ReAct form: Thought, Action, [tool].")
 @click.option(
     "--layers",
@@ -63,6 +64,7 @@ def command(
     chosen: Selection,
     verbosity: Verbosity | None,
     exact: str | None,
+    forget_exact: bool,
     as_react: bool,
     as_layers: bool,
     with_notes: bool,
@@ -75,7 +77,7 @@ def command(
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
     only_in_json(full, as_json=as_json)
-    found = opened(chosen)
+    found = opened(chosen, forgetting=forget_exact)
     count = None
     if exact:
         from workbench.cli.exact import count_now

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from workbench.base import paths
-from workbench.cli.output import on_a_terminal
+from workbench.cli.output import on_a_terminal, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at, epoch_of
@@ -24,14 +24,19 @@ class Opened:
     context: Context
 
 
-def opened(chosen: Selection) -> Opened:
-    """The epoch. Raises BadInput for a file that is no session and for an epoch that it does not have."""
+def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
+    """The epoch; by the session's own bills alone where what exact counts taught is to be forgotten, which is said.
+    Raises BadInput for a file that is no session and for an epoch that it does not have."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = load(chosen.file, watched.bytes_read, chosen.part)
         epoch = epoch_of(session, chosen.epoch)
         counter.count_all(session.context(epoch), watched.messages_counted, lambda: False)
-    scale = scales.recall(session)
+    scale = None if forgetting else scales.recall(session)
+    if forgetting:
+        taught = scales.forget(session)
+        forgotten = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
+        warn(f"{forgotten}; the figures go by what the session itself was billed.")
     return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
 
 

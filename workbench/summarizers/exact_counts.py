@@ -21,7 +21,8 @@ from workbench.summarizers.named import asking
 from workbench.summarizers.server_side import BLOCK_BETAS
 from workbench.summarizers.troubles import trouble_of
 from workbench.summarizers.wire import wire_body
-from workbench.tokens import Meter, Scale, SessionMeter
+from workbench.tokens import Meter, Scale, SessionMeter, family_of
+from workbench.tokens.models import plain_name
 
 TIMEOUT_S = 60.0
 
@@ -101,9 +102,22 @@ def recalibrated(scale: Scale, exact: Exact) -> Scale:
     return Scale(value, scale.calls + 1, f"an exact count by {exact.model}")
 
 
-def scale_after(meter: Meter, exact: Exact) -> Scale | None:
-    """The scale that `exact`, counted beside `meter`, teaches; None where there is nothing to scale."""
-    return recalibrated(meter.scale, exact) if isinstance(meter, SessionMeter) and exact.local else None
+def scale_after(meter: Meter, exact: Exact, model: str | None) -> Scale | None:
+    """The scale that `exact`, counted beside `meter`, teaches a session of `model`; None where there is nothing to
+    scale, and where another tokenizer counted than the one that the session's figures are for."""
+    if not isinstance(meter, SessionMeter) or not exact.local:
+        return None
+    if meter.family.known:
+        same = family_of(exact.model) == meter.family
+    else:  # tokenizers that nobody knows are alike in nothing but the model's name
+        billed = meter.scale.calls and not meter.scale.source
+        same = not billed or plain_name(exact.model) == plain_name(model or "")
+    return recalibrated(meter.scale, exact) if same else None
+
+
+def not_taught(exact: Exact, model: str | None) -> str:
+    """Why a count teaches a session nothing."""
+    return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures stay"
 
 
 def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:

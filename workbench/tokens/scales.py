@@ -28,6 +28,17 @@ def recall(session: Session) -> Scale | None:
         return None
 
 
+def forget(session: Session) -> Scale | None:
+    """Go by the session's own bills again; what had been taught, None where nothing was. Raises BadInput."""
+    path, taught = path_of(session), recall(session)
+    try:
+        if path:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be removed: {error.strerror}; remove it yourself.") from None
+    return taught
+
+
 def keep(session: Session, scale: Scale) -> None:
     """Remember it for the next time; what cannot be written is counted again, and nothing else is lost."""
     path = path_of(session)

@@ -14,7 +14,7 @@ from workbench.base.files import write_atomically
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View
 from workbench.tui.external_editor import edit_outside, editor_command
-from workbench.tui.middle.tabs import TABS
+from workbench.tui.middle.tabs import TABS, sent_texts
 from workbench.tui.middle.view import Folds
 from workbench.tui.middle.view import View as Source
 from workbench.tui.plain import figure
@@ -104,7 +104,16 @@ def write_text(host: Host) -> None:
         )
         host.ask(screen, lambda path: host.tell(f"written to {path}"))
 
-    host.spawn("text", _take, host, write)
+    host.spawn("text", _written_to_a_file, host, write)
+
+
+async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
+    """Of the requests just what is sent, which a program may read; of everything else what is shown."""
+    bench = host.store.bench
+    if host.store.view.tab == "request" and bench.plan.requests:
+        use("\n\n".join(await asyncio.to_thread(sent_texts, bench)))
+    else:
+        await _take(host, use)
 
 
 async def _take(host: Host, use: Callable[[str], None]) -> None:

@@ -269,7 +269,12 @@ def count_exactly(host: Host) -> None:
 
 
 def _calibrated(host: Host, scale: Scale) -> None:
-    """No step of its own: what the provider counted stays true whatever is undone."""
+    """No step of its own: what the provider counted stays true whatever is undone. A scale of no source: what was
+    taught is forgotten."""
+    if not scale.source:
+        host.store.everywhere(lambda bench: steps.uncalibrated(bench, host.counter))
+        show_growth(host)
+        return
     layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
 
     def fresh(bench: Bench) -> Bench:

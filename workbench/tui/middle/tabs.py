@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import Made, verdict
 from workbench.session import Span
+from workbench.summarizers.as_sent import as_sent
+from workbench.summarizers.named import parsed
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
@@ -42,6 +45,16 @@ def prompt_parts(view: View) -> Parts:
     return [*parts, Part("")]
 
 
+def sent_texts(bench: Bench) -> list[str]:
+    """Every request exactly as the summarizer of the bench is sent it; as text where that cannot be."""
+    requests = bench.plan.requests
+    try:
+        name = parsed(bench.summarizer)
+        return [as_sent(request, name, bench.session) for request in requests]
+    except BadInput:
+        return [request.text for request in requests]
+
+
 def request_parts(view: View) -> Parts:
     """Every request exactly as it would be sent."""
     bench = view.bench
@@ -49,8 +62,7 @@ def request_parts(view: View) -> Parts:
     if not requests:
         return [Part("No summary would be asked for.", "title"), Part(bench.plan.outcome.reason, "dim")]
     parts: Parts = []
-    for number, request in enumerate(requests, 1):
-        text = request.text
+    for number, (request, text) in enumerate(zip(requests, sent_texts(bench), strict=True), 1):
         tokens = bench.layout.sizes.meter.text_tokens(text)
         exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
         head = f"request {number} of {len(requests)} · {request.purpose} · {figure(len(text))} characters"
@@ -252,4 +264,5 @@ __all__ = [
     "node_parts",
     "preview_note",
     "request_parts",
+    "sent_texts",
 ]

@@ -17,7 +17,7 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.session import Message
-from workbench.summarizers.exact_counts import Exact, count, scale_after
+from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import with_blocks
 from workbench.tokens import Scale, scales
@@ -30,12 +30,14 @@ WIDTH = 12
 
 
 class ExactScreen(ModalScreen[Scale | None]):
-    """Dismissed with the scale that the counts taught, None where nothing was counted."""
+    """Dismissed with the scale that the counts taught, one of no source where what was taught is forgotten, None where
+    neither happened."""
 
     HELP = """\
 The provider counts the tokens of the context as an export would send it, before and after the compaction that stands \
 on the bench. Counting costs nothing, but it sends the whole context to the server that ANTHROPIC_BASE_URL names, \
-Anthropic's where it names none. From then on this session's local figures are scaled by what was found, and say so."""
+Anthropic's where it names none. From then on this session's local figures are scaled by what was found, and say so; \
+a count by another tokenizer than the session's teaches nothing, and ctrl+r forgets what was taught."""
     CSS = """
     ExactScreen { align: center middle; }
     ExactScreen > Vertical { width: 84; max-width: 98%; height: auto; padding: 0 2; }
@@ -45,6 +47,14 @@ Anthropic's where it names none. From then on this session's local figures are s
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "count", "Count", priority=True, id="exact.count", tooltip="Have the server count now."),
+        Binding(
+            "ctrl+r",
+            "forget",
+            "Forget",
+            priority=True,
+            id="exact.forget",
+            tooltip="Forget what exact counts taught of this session's figures.",
+        ),
         Binding("escape,q", "leave", "Close", id="exact.close", tooltip="Back to the bench."),
         help_key("exact"),
     ]
@@ -81,11 +91,24 @@ Anthropic's where it names none. From then on this session's local figures are s
         except BadInput as refused:
             self._say(Text(f"✘ {plain(str(refused))}"))
             return
-        self.scale = scale_after(meter, before)
-        if self.scale:
-            await asyncio.to_thread(scales.keep, bench.session, self.scale)
-        text = counts_text(before, later)
-        self._say(text.append(f"\n\nfrom now on: × {self.scale.value:.2f}, {self.scale.source}" if self.scale else ""))
+        scale = scale_after(meter, before, bench.session.model)
+        if scale:
+            await asyncio.to_thread(scales.keep, bench.session, scale)
+            self.scale, said = scale, f"from now on: × {scale.value:.2f}, {scale.source}"
+        else:
+            said = not_taught(before, bench.session.model)
+        self._say(counts_text(before, later).append(f"\n\n{plain(said)}"))
+
+    @work(exclusive=True, group="exact", exit_on_error=False)
+    async def action_forget(self) -> None:
+        try:
+            taught = await asyncio.to_thread(scales.forget, self.bench.session)
+        except BadInput as refused:
+            self._say(Text(f"✘ {plain(str(refused))}"))
+            return
+        self.scale = Scale()
+        had = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
+        self._say(Text(plain(had)))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +15,13 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
-from workbench.compaction.conversation import Conversation
 from workbench.compaction.outcome import verdict
-from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import SummaryFailed
 from workbench.drafts import Draft, Quote, Reading
 from workbench.session import Usage
-from workbench.summarizers.live import SPOKEN
+from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
-from workbench.summarizers.server_side import conversation_of
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch
@@ -83,7 +80,7 @@ def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part
     parts = [Part(f"{sending(quotes, name)}", "title"), *(Part(line, "dim") for line in price_lines(quotes, name))]
     for number, quote in enumerate(quotes, 1):
         request = quote.request
-        text = sent_text(request, name, bench)
+        text = as_sent(request, name, bench.session)
         exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
         size = f"{figure(quote.chars)} characters, ~{figure(quote.tokens)} tokens"
         parts += [
@@ -97,20 +94,6 @@ def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part
         else:
             parts.append(Part(text))
     return tuple(parts)
-
-
-def sent_text(request: SummaryRequest, name: Name, bench: Bench) -> str:
-    """What a request sends: its text; of messages that go to a server the body, as JSON. Raises BadInput."""
-    if name.kind == "server":
-        return _json(conversation_of(bench.session, request))
-    if name.streams and isinstance(request.body, Conversation):
-        body = SPOKEN[name.connection.protocol].sending(request, bench.session)
-        return _json({**body.fields, "messages": [*body.lead, *body.messages]})
-    return request.text
-
-
-def _json(body: object) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=1)
 
 
 def sending(quotes: Sequence[Quote], name: Name) -> str:

@@ -1,0 +1,30 @@
+"""What a request comes to on its way: just what a summarizer is given, or what a server is sent."""
+
+from __future__ import annotations
+
+import json
+
+from workbench.compaction.conversation import Conversation
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Session
+from workbench.summarizers.live import SPOKEN
+from workbench.summarizers.named import Name
+from workbench.summarizers.patience import limits_of
+from workbench.summarizers.server_side import conversation_of
+
+
+def as_sent(request: SummaryRequest, name: Name, session: Session) -> str:
+    """The text of a request; of messages that go to a server the whole body, as JSON, but for that it is streamed.
+    Raises BadInput where they cannot be sent, or the settings are broken."""
+    if name.kind == "server":
+        return _json(conversation_of(session, request))
+    if name.streams and isinstance(request.body, Conversation):
+        whom = name.connection
+        spoken = SPOKEN[whom.protocol]
+        most = request.max_output_tokens or limits_of(whom).max_output
+        return _json(spoken.body(request, name.model, spoken.sending(request, session), most, ()))
+    return request.text
+
+
+def _json(body: object) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=1)
