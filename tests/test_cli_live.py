@@ -292,9 +292,9 @@ class TestExact:
             taught = await asyncio.to_thread(tokens, "--exact", MODEL)
         assert taught == before < tokens()  # what was billed stays as it was billed
         run = cwb("inspect", session, "--forget-exact")
-        assert run.stderr.startswith(f"forgotten: × 2.00 from an exact count by {MODEL};")
+        assert run.stderr.startswith(f"Note: forgotten: × 2.00 from an exact count by {MODEL};")
         assert tokens() == before
-        assert cwb("inspect", session, "--forget-exact").stderr.startswith("there was nothing to forget;")
+        assert cwb("inspect", session, "--forget-exact").stderr.startswith("Note: there was nothing to forget;")
 
     async def test_inspect_says_why_not(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api(error(404, "not_found_error", "model: none")) as api:
