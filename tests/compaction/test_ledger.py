@@ -46,7 +46,14 @@ def test_a_ledger_is_read_as_it_was_written(entries: list[Entry], narrative: str
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hello", '<ledger upto="x" pinned="">\n</ledger>', '<ledger upto="3" pinned="">\ncut off', "<ledger>"]
+    "text",
+    [
+        "",
+        "hello",
+        '<ledger upto="x">\n</ledger>',
+        '<ledger upto="3">\ncut off',
+        "<ledger>",
+    ],
 )
 def test_what_is_no_ledger_is_not_read_as_one(text: str) -> None:
     assert read_ledger(text) is None
@@ -158,7 +165,8 @@ def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budge
     assert [one.text for one in outcome.messages if one.id == "u3"] == ["Why does CI fail?"], "the open request"
     within = budget_check(context, outcome, policy)
     assert (within.hard, within.passed) == (False, False)
-    assert within.detail.endswith("of 400 tokens")
+    assert within.detail.endswith(" of 400 tokens; of these pins 3 009, the open request 5")
+    assert within.messages == ("u3", "p", "pin")
 
 
 def budget_check(context: Context, outcome: Outcome, policy: LedgerPolicy) -> Check:
@@ -362,11 +370,11 @@ def test_a_ledger_as_text_and_back() -> None:
     ledger = Ledger(214, (12, 57), entries, "Told\n\nfreely.", (("standing instructions", 3), ("addresses", 12)))
     text = (
         '<ledger upto="214" pinned="12 57">\n'
-        f"{WORDS['en'].about}\n\n"
+        f"{WORDS['en'].about}{WORDS['en'].holds}\n\n"
         "## Standing instructions\n- #12 [gone] Never.\n    \n        [Indented] at all.\n  → superseded by #30\n\n"
         "## Errors\n- #7 [] [odd] text\n\n"
         "## Addresses\n- #9 https://example.org\n\n"
-        "Left out for lack of room: 3 standing instructions, 12 addresses\n\n"
+        "Left out: 3 standing instructions, 12 addresses\n\n"
         "## Narrative\nTold\n\nfreely.\n</ledger>"
     )
     assert written(ledger) == text

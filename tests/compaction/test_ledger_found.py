@@ -137,7 +137,7 @@ def test_what_an_editor_put_before_the_open_request_gives_way_to_it() -> None:
     outcome = compacted(context_of(talk), 300)
     (there,) = [one for one in outcome.messages if one.id == "u"]
     assert there.text.endswith(asked.strip()[-300:])
-    assert there.text.count("Open tabs") < 20
+    assert there.text.count("Open tabs") <= 20
     assert [one for one in entries_of(outcome) if one.kind == "request" and one.state == "open"] == []
 
 
@@ -228,3 +228,29 @@ def test_a_path_is_told_though_the_tail_has_the_files_name() -> None:
         outcome = compacted(context_of(talk), budget)
         told = [one.text for one in outcome.messages]
         assert any("river/gates/weir.py" in text for text in told), budget
+
+
+def talk(rounds: int) -> list[Message]:
+    """Talk without tools: of 200 characters a round is a person's fifth, the rest is the agent's."""
+    said = [(user(f"u{n}", f"Guest {n} of ours, Tom{n}, eats no gluten, and the table by window {n} is his on Friday."),
+             agent(f"a{n}", "What a lovely evening that will be. " * 9)) for n in range(rounds)]  # fmt: skip
+    return [*(one for pair in said for one in pair), user("now", "What shall we cook for all of them together?")]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4, 8])
+def test_a_small_talk_keeps_to_its_budget(rounds: int) -> None:
+    """What a ledger says of itself and the agent's newest words took more than 27 tokens of 278 could hold."""
+    context = context_of(talk(rounds))
+    whole = context.upto(len(context)).tokens
+    for budget in range(40, whole, 7):
+        assert takes(context, compacted(context, budget)) <= budget, budget
+
+
+def test_a_small_ledger_of_a_talk_holds_every_word_of_the_persons() -> None:
+    """At 30 % of 900 tokens, where the person's words are 22 %, some gave way to the agent's."""
+    messages = talk(9)
+    context = context_of(messages)
+    outcome = compacted(context, context.upto(len(context)).tokens * 3 // 10)
+    texts = [one.text for one in outcome.messages] + [one.text for one in entries_of(outcome)]
+    assert [one.text for one in messages if one.role == "user" and one.text not in texts] == []
+    assert any(one.role == "assistant" for one in outcome.messages), "the agent's newest words, in part"

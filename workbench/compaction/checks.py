@@ -207,13 +207,37 @@ def _told_again(message: Message, outcome: Outcome) -> bool:
 
 
 def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
-    """Whether the new messages have at most what the policy gives them, where it gives the whole result a budget."""
+    """Whether the new messages have at most what the policy gives them, where it gives the whole result a budget; if
+    not, what it could not take away."""
     if strategy.budget is None or outcome.status == "unchanged":
         return
     budget, size = strategy.budget(context, policy), context.outcome_size(outcome)
     taken = size.chars if budget.unit == "characters" else size.tokens - context.layout.sizes.overhead
     detail = f"{grouped(taken)} of {grouped(budget.most)} {budget.unit}"
-    yield Check("within its budget", False, taken <= budget.most, detail)
+    if taken <= budget.most:
+        yield Check("within its budget", False, True, detail)
+    else:
+        named, ids = _settled(context, outcome, budget.unit)
+        of_these = f"; of these {', '.join(named)}" if named else ""
+        yield Check("within its budget", False, False, detail + of_these, ids)
+
+
+def _settled(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
+    """What stays whatever the budget, each sort with what it takes, and the ids of all of it."""
+    there = {message.id: message for message in outcome.messages}
+    sorts = {
+        "pins": pinned_with_pairs(context),
+        "system messages": context.shape.own_system,
+        "the open request": [i for i in range(len(context)) if context.messages[i].starts_round][-1:],
+        "what is not read yet": context.shape.unread,
+    }
+    named, told = list[str](), set[str]()
+    for sort, indexes in sorts.items():
+        if ids := {context.messages[index].id for index in indexes}.intersection(there).difference(told):
+            size = context.measure([there[id] for id in ids])
+            named.append(f"{sort} {grouped(size.chars if unit == 'characters' else size.tokens)}")
+            told |= ids
+    return named, tuple(id for id in there if id in told)
 
 
 def _smaller(context: Context, outcome: Outcome) -> Check:

@@ -8,17 +8,14 @@ from itertools import count
 
 from workbench.compaction.ledger.entries import Entry, counted_by_group
 from workbench.compaction.ledger.gather import Noted, numbering
-from workbench.compaction.ledger.queue import WHOLE
+from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE
 from workbench.compaction.ledger.room import Filled, Filling, Ground, tail_says
-from workbench.compaction.ledger.text import Ledger, written
+from workbench.compaction.ledger.text import WORDS, Ledger, told_left_out, written
 from workbench.compaction.spans import each, indexes_of
 from workbench.session import Message, Span, Text
 
-FEWEST_CHARS = 40
-"""In fewer of each text nothing is told with the last of the room."""
-
-LEFT_OUT_CHARS = 160
-"""About what the line takes that says what was left out."""
+LEFT_OUT_CHARS, LEFT_OUT_SHARE = 160, 0.05
+"""About what the line takes that says what was left out; in a small budget that share of it, and it says less."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +41,22 @@ def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
     known when they are written, and the queue is cut anew."""
     stays = ground.ruler.each(ground.always)
     empty = written(Ledger(10**6, tuple(range(len(ground.always))), (), narrative))
-    frame = ground.ruler.of_text(empty) + ground.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9))
+    room = int(budget * LEFT_OUT_SHARE)
+    frame = ground.ruler.of_text(empty) + min(ground.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9)), room)
     filling, error = Filling(ground), 0
     for again in range(4):
         found = filling.filled(budget - stays - frame - error, budget - frame - error)
-        plan = _plan(ground, found, narrative)
+        plan = _plan(ground, found, narrative, room)
         over = plan.ledger_takes - frame - found.in_lines - error
         if not over or (again and over < 0):
             break
         if over > 0:
             filling = Filling(ground)
         error += over
-    return _filled_up(ground, found, plan, budget, narrative)
+    return _filled_up(ground, found, plan, budget, narrative, room)
 
 
-def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative: str) -> Plan:
+def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative: str, room: int) -> Plan:
     """With what is left given to the next step, in as many characters as fit."""
     step, spare = found.next, budget - plan.takes
     if step is None:
@@ -74,7 +72,7 @@ def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative
     begins = not now and (cost(step.thing, chars) > most or ground.queue.is_indivisible(step))
     if chars >= step.chars or begins:
         return plan
-    for finer in (2.0, 1.25, 1.05):
+    for finer in (2.0, 1.25, 1.05, 1.01):
         for number in count(1):
             more = int(chars * finer)
             if more >= step.chars or number > 40 or cost(step.thing, more) > most:
@@ -83,11 +81,12 @@ def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative
     there[step.thing] = chars
     if not step.is_line:
         found.in_units += cost(step.thing, chars) - taken
-    fuller = _plan(ground, found, narrative)
+    fuller = _plan(ground, found, narrative, room)
     return fuller if fuller.takes <= budget else plan
 
 
-def _plan(ground: Ground, found: Filled, narrative: str) -> Plan:
+def _plan(ground: Ground, found: Filled, narrative: str, room: int) -> Plan:
+    """The plan of what has room; what was left out may take `room` to be told."""
     queue, context = ground.queue, ground.context
     cut, number = len(context), len(queue.units) - 1
     while number in found.units and (ground.first is None or queue.units[number].start >= ground.first):
@@ -106,7 +105,7 @@ def _plan(ground: Ground, found: Filled, narrative: str) -> Plan:
     }
     said = tuple(_told(queue.lines[line], ground.line(line, chars).entry) for line, chars in found.lines.items())
     ledger = _ledger(ground, found, said, sorted(staying), cut, narrative)
-    text = written(ledger)
+    text = written(replace(ledger, left_out=_left_out(ground, ledger, room)))
     ledger_takes = ground.ruler.of_message(Message("ledger", "user", (Text(text),), kind="summary"))
     takes = ground.ruler.each(ground.always) + found.in_units + ledger_takes
     return Plan(cut, tuple(sorted(staying)), shorter, said, ledger.left_out, text, ledger_takes, takes)
@@ -126,6 +125,15 @@ def _ledger(
     entries = sorted((one.entry for one in said), key=lambda entry: entry.source)
     pinned, upto = numbering(shape).after_cut(staying, cut)
     return Ledger(upto, pinned, tuple(entries), narrative, left_out, ground.language)
+
+
+def _left_out(ground: Ground, ledger: Ledger, room: int) -> tuple[tuple[str, int], ...]:
+    """What a ledger tells of what was left out: of each group how many, or in all, or nothing."""
+    of_all = ((WORDS[ground.language].entries, sum(count for _, count in ledger.left_out)),)
+    for told in (ledger.left_out, of_all) if ledger.left_out else ():
+        if ground.ruler.of_text(told_left_out(told, ground.language)) <= room:
+            return told
+    return ()
 
 
 def spans(plan: Plan, stop: int) -> list[Span]:

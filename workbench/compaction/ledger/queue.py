@@ -31,6 +31,9 @@ LEVELS: tuple[int, ...] = (200, 800, 3_200, WHOLE)
 SHORT_ENVIRONMENT = LEVELS[2]
 """Up to so many characters of what a tool says of its environment are there whole or not at all."""
 
+FEWEST_CHARS = 40
+"""In fewer of each text nothing is told."""
+
 BINDING = 1e6
 """Steps of at least this worth are of what the user wants: not even pins take their room."""
 ALWAYS = 1e7
@@ -203,6 +206,8 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
             levels = LEVELS[1:]
         elif entry.kind == "command":
             levels, tolerance = (COMMAND, *LEVELS), 0
+        elif entry.kind == "request" and entry.state != "open":
+            tolerance = LEVELS[0]
         worth *= 4 / (min(levels[0], _length(entry, in_folder)) + _FRAME)
         for level in levels:
             last = length <= level + tolerance
@@ -262,10 +267,16 @@ def newest_words(shape: Shape) -> tuple[int, ...]:
 
 @per_shape
 def least_tail(shape: Shape) -> tuple[int, ...]:
-    """What is always there, in few words if need be: the user's newest words, the agent's newest answer and newest
-    words, and what it has not read yet."""
+    """What is there whatever the budget, in few words if need be: the user's newest words, and what the agent has not
+    read yet."""
+    return (*newest_words(shape), *shape.unread)
+
+
+@per_shape
+def _agents_newest(shape: Shape) -> frozenset[int]:
+    """The agent's newest answer and its newest words: there where the budget holds them, in `FEWEST_CHARS` at least."""
     worded = _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal" and bool(one.text.strip()))
-    return (*newest_words(shape), *newest_answer(shape), *worded, *shape.unread)
+    return frozenset((*newest_answer(shape), *worded))
 
 
 def _newest(shape: Shape, wanted: Callable[[Message], bool]) -> tuple[int, ...]:
@@ -276,7 +287,7 @@ def _newest(shape: Shape, wanted: Callable[[Message], bool]) -> tuple[int, ...]:
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[Step]:
     """A unit's first step comes behind that of every newer one, so that the tail has no holes. A short
     environment, up to message `front`, is there whole or not at all."""
-    asked, unread = newest_words(shape), frozenset(shape.unread)
+    asked, unread, answers = newest_words(shape), frozenset(shape.unread), _agents_newest(shape)
     half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
         unit = units[number]
@@ -285,6 +296,9 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         asks = any(unit.start <= index < unit.stop for index in asked)
         own = asks and not unread.isdisjoint(asked)
         before, most = 0, inf
+        if not answers.isdisjoint(range(unit.start, unit.stop)):
+            yield Step(BINDING * 1.5, False, number, before, FEWEST_CHARS)
+            before = FEWEST_CHARS
         for level, share in zip(LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:

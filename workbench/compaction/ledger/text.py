@@ -1,7 +1,7 @@
 """A ledger as text, and back. What one compaction writes the next one reads, so that nothing is told from hearsay.
 
     <ledger upto="214" pinned="12 57">
-    …what it is…
+    …what its entries are…
 
     ## Standing instructions
     - #12 Never log the token.
@@ -31,21 +31,24 @@ from workbench.session import Message
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a ledger says of its own: what it is, the title of each kind, what was left out, where a text lost its
-    middle, and where a command goes on. In few words: a small ledger is little else."""
+    """What a ledger says of its own: what its entries are, and what its instructions do, where it has any; the title of
+    each kind, what was left out, where a text lost its middle, and where a command goes on. In few words, and none that
+    are not needed: a small ledger is little else."""
 
     about: str
+    holds: str
     titles: Mapping[EntryKind, str]
     narrative: str
     left_out: str
+    entries: str
     shortened: str
     more: str
 
 
 WORDS: Mapping[Language, Words] = {
     "en": Words(
-        "Taken by a program from the earlier conversation, verbatim; #n is the message. "
-        "Instructions hold unless marked gone.",
+        "Verbatim from earlier messages, by number.",
+        " Instructions hold unless marked gone.",
         {
             "instruction": "Standing instructions",
             "request": "Requests of the user",
@@ -59,12 +62,14 @@ WORDS: Mapping[Language, Words] = {
             "url": "Addresses",
         },
         "## Narrative",
-        "Left out for lack of room: ",
+        "Left out: ",
+        "entries",
         "[… {count} characters cut …]",
         "[… {count} more]",
     ),
     "zh": Words(
-        "由程序取自较早的对话，逐字保留；#n 为消息编号。指示除标为 gone 的以外仍然有效。",
+        "逐字取自较早的消息，按编号。",
+        "指示除标为 gone 的以外仍然有效。",
         {
             "instruction": "长期指示",
             "request": "用户的请求",
@@ -78,13 +83,15 @@ WORDS: Mapping[Language, Words] = {
             "url": "地址",
         },
         "## 叙述",
-        "因篇幅不足而略去：",
+        "略去：",
+        "条",
         "[…… 略去 {count} 个字符 ……]",
         "[…… 另有 {count} 个字符]",
     ),
 }
+_ZH = (WORDS["zh"].about, WORDS["zh"].left_out, WORDS["zh"].narrative)
 _KIND_OF = {title: kind for words in WORDS.values() for kind, title in words.titles.items()}
-_OPENING = re.compile(r'\A<ledger upto="(\d{1,12})" pinned="([\d ]{0,100000})">\n')
+_OPENING = re.compile(r'\A<ledger upto="(\d{1,12})"(?: pinned="([\d ]{1,100000})")?>(?=\n)')
 _CLOSING = "\n</ledger>"
 _ENTRY = re.compile(r"- #(\d{1,12}) (?:\[(\w{0,20})\] )?")
 _MORE, _DETAIL = "    ", "  → "
@@ -111,16 +118,23 @@ def is_ledger(message: Message) -> bool:
 def written(ledger: Ledger) -> str:
     """The ledger as text."""
     words = WORDS[ledger.language]
-    parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{words.about}']
+    pinned = f' pinned="{" ".join(map(str, ledger.pinned))}"' if ledger.pinned else ""
+    holds = words.holds if any(one.kind == "instruction" for one in ledger.entries) else ""
+    about = f"\n{words.about}{holds}" if ledger.entries else ""
+    parts = [f'<ledger upto="{ledger.upto}"{pinned}>{about}']
     for kind in KINDS:
         lines = [*_in_lines(one for one in ledger.entries if one.kind == kind)]
         if lines:
             parts.append(f"## {words.titles[kind]}\n" + "\n".join(lines))
     if ledger.left_out:
-        parts.append(words.left_out + ", ".join(f"{count} {group}" for group, count in ledger.left_out))
+        parts.append(told_left_out(ledger.left_out, ledger.language))
     if ledger.narrative:
         parts.append(f"{words.narrative}\n{ledger.narrative}")
     return "\n\n".join(parts) + _CLOSING
+
+
+def told_left_out(left_out: Iterable[tuple[str, int]], language: Language) -> str:
+    return WORDS[language].left_out + ", ".join(f"{count} {group}" for group, count in left_out)
 
 
 def _in_lines(entries: Iterable[Entry]) -> Iterator[str]:
@@ -195,7 +209,7 @@ def read_ledger(text: str) -> Ledger | None:
     if opening is None or not text.rstrip().endswith(_CLOSING):
         return None
     body = text.rstrip()[opening.end() : -len(_CLOSING)]
-    language: Language = "zh" if body.startswith(WORDS["zh"].about) else "en"
+    language: Language = "zh" if body.lstrip().startswith(_ZH) else "en"
     words = WORDS[language]
     body, _, narrative = body.partition(f"\n\n{words.narrative}\n")
     entries: list[Entry] = []
@@ -205,7 +219,7 @@ def read_ledger(text: str) -> Ledger | None:
             left_out = tuple(_counted(part[0].removeprefix(words.left_out)))
         elif (kind := _KIND_OF.get(part[0].removeprefix("## "))) is not None:
             entries.extend(_read_entries(kind, part[1:]))
-    pinned = tuple(int(number) for number in opening[2].split())
+    pinned = tuple(int(number) for number in (opening[2] or "").split())
     return Ledger(int(opening[1]), pinned, tuple(entries), narrative, left_out, language)
 
 
