@@ -20,12 +20,14 @@ from workbench.compaction.layout import Layout
 from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import View, drawable
 from workbench.tui.rows import Groups
 
 BETWEEN_S = 0.25
-"""New figures at most four times a second, and never for more than a fifth of the time."""
+"""How far counting is stands on the screen four times a second."""
 
+LAY_OUT_S = 1e-4
+"""For each message so long between two layouts with new figures: to make one takes about a tenth of that."""
 
 MANY = 10_000
 """In a session of more messages it is not looked for what each compaction lost: that takes seconds."""
@@ -47,8 +49,15 @@ async def count_from(host: Host, first: Span) -> None:
         if not given_up.is_set():
             host.store.counted(bench.epoch, layout, groups, done, total)
 
+    def reached(done: int, total: int) -> None:
+        host.call_later(put_reached, done, total)
+
+    def put_reached(done: int, total: int) -> None:
+        if not given_up.is_set():
+            host.store.put(replace(host.store.view, counting=(done, total)))
+
     def work() -> None:
-        if count_in_slices(bench, host.counter, first, tell, given_up.is_set):
+        if count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set):
             host.counter.count_all(to_count(bench.session), lambda done, of: None, given_up.is_set)
 
     try:
@@ -66,6 +75,7 @@ def stop_counting(host: Host) -> None:
     host.cancel("count")
     words = "counting stopped: figures marked ~ are estimates"
     host.store.put(replace(host.store.view, counting=None, said=words))
+    show_growth(host)
 
 
 def show_growth(host: Host) -> None:
@@ -79,11 +89,14 @@ def follow_epoch(host: Host, was: View | None, now: View) -> None:
 
 
 async def _growth(host: Host) -> None:
-    """By what is counted so far; drawn again when everything is. With it comes why the context is as large as it is."""
-    bench = host.store.bench
+    """By what is counted so far; drawn again when everything is. With that comes why the context is as large as it
+    is."""
+    bench, counted = host.store.bench, host.store.view.counting is None
 
     def work() -> tuple[tuple[Point, ...], str]:
         points = growth(bench.session, host.counter, bench.scale)
+        if not counted:
+            return points, ""
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
         return points, verdict(bench.context, limit)
 
@@ -134,27 +147,36 @@ def count_in_slices(
     counter: Counter,
     first: Span,
     tell: Callable[[Layout, int, int], None],
+    reached: Callable[[int, int], None],
     cancelled: Callable[[], bool],
 ) -> bool:
     """Count the bench's messages, those of `first` before all others; False when cancelled.
 
-    `tell` gets a layout with the figures known by then, messages done, messages in all; at the end always.
+    `tell` gets a layout with the figures known by then, messages done, messages in all; at the end always. `reached`
+    gets the numbers alone, more often.
     """
     messages = bench.messages
     total = len(messages)
-    due = 0.0
+    between = max(BETWEEN_S, total * LAY_OUT_S)
+    now = time.monotonic()
+    layout_due, due = now + between - BETWEEN_S, now
 
     def progress(done: int, of: int) -> None:
-        nonlocal due
+        nonlocal layout_due, due
+        if done >= total:
+            return
         now = time.monotonic()
-        if now >= due and done < of:
+        if now >= layout_due:
             tell(_layout(bench, counter), done, total)
-            due = now + max(BETWEEN_S, 5 * (time.monotonic() - now))
+            due = time.monotonic() + BETWEEN_S
+            layout_due = due - BETWEEN_S + between
+        elif now >= due:
+            reached(done, total)
+            due = now + BETWEEN_S
 
     if not counter.count_all(messages[first.start : first.stop], lambda done, of: None, cancelled):
         return False
-    if total > len(first):
-        tell(_layout(bench, counter), len(first), total)
+    progress(len(first), total)
     if not counter.count_all(messages, progress, cancelled):
         return False
     tell(_layout(bench, counter), total, total)
@@ -162,8 +184,9 @@ def count_in_slices(
 
 
 def _layout(bench: Bench, counter: Counter) -> Layout:
-    """The bench's layout with what is counted. Measures the plan once, so that sums are made and the tokenizer is
-    loaded here and not where the screen is drawn."""
+    """The bench's layout with what is counted. What is planned where the screen is drawn is measured here once, so that
+    sums are made and the tokenizer is loaded."""
     fresh = counted(bench, counter)
-    fresh.context.outcome_size(fresh.plan.outcome)
+    if drawable(fresh):
+        fresh.context.outcome_size(fresh.plan.outcome)
     return fresh.layout

@@ -146,9 +146,15 @@ async def to_epoch(host: Host, number: int) -> None:
 # --- what is said of a plan -------------------------------------------------------------------------------------------
 
 
+def is_another(was: View | None, now: View) -> bool:
+    """Whether what is shown has changed, is counted and is the present bench: nothing holds up counting and planning."""
+    other = was is None or was.shown is not now.shown or was.counting is not now.counting
+    return other and now.counting is None and now.shown is now.bench
+
+
 def judge(host: Host, was: View | None, now: View) -> None:
     """Have what is shown checked, and remarked on by its strategy."""
-    if was is None or was.shown is not now.shown:
+    if is_another(was, now):
         host.spawn("checks", run_checks, host)
         if now.shown.strategy.remark is not None:
             host.spawn("remark", find_remark, host)

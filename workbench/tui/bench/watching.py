@@ -56,14 +56,8 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
 
 def judge_watched(host: Host, was: View | None, now: View) -> None:
     """Have the watched sentences judged where what is shown, or what is watched, is another."""
-    if _is_another(was, now) and now.shown.watched:
+    if planning.is_another(was, now) and now.shown.watched:
         host.spawn("watched", find_stands, host)
-
-
-def _is_another(was: View | None, now: View) -> bool:
-    """Whether what is shown has changed and is counted."""
-    other = was is None or was.shown is not now.shown or was.counting is not now.counting
-    return other and now.counting is None
 
 
 async def find_stands(host: Host) -> None:
@@ -85,7 +79,7 @@ MOST_AT_ONCE = 8_000_000
 def find_receipt(host: Host, was: View | None, now: View) -> None:
     """Have it told what a compaction keeps, loses and costs, where what is shown is another."""
     small = now.shown.layout.shape.chars[-1] <= MOST_AT_ONCE
-    if _is_another(was, now) and (now.shown.result or small):
+    if planning.is_another(was, now) and (now.shown.result or small):
         host.spawn("receipt", make_receipt, host)
 
 
