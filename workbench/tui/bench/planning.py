@@ -147,7 +147,7 @@ async def to_epoch(host: Host, number: int) -> None:
 
 
 def is_another(was: View | None, now: View) -> bool:
-    """Whether what is shown has changed, is counted and is the present bench: nothing holds up counting and planning."""
+    """Whether what is shown has changed, is counted and is the present bench: nothing holds up counting or planning."""
     other = was is None or was.shown is not now.shown or was.counting is not now.counting
     return other and now.counting is None and now.shown is now.bench
 
