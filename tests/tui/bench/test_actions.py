@@ -204,7 +204,7 @@ def test_what_was_counted_exactly_stays_whatever_is_undone() -> None:
     (_, calibrated) = desk.asked.pop()
     from workbench.tokens import Scale
 
-    calibrated(Scale(2.0, "an exact count"))
+    calibrated(Scale(2.0, source="an exact count"))
     desk.do("undo")
     assert desk.bench.scale is not None
     assert desk.bench.scale.value == 2.0
