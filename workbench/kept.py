@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from workbench.analysis.cost import actual
+from workbench.analysis.cost import actual_of_all
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
@@ -34,7 +34,7 @@ def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, secon
         session=fingerprint(bench.session),
         file=str(bench.session.path.resolve()) if bench.session.path else "",
         before=bench.context.total.tokens,
-        dollars=actual(recorder.usage, name.model).dollars if name.model else 0.0,
+        dollars=actual_of_all(recorder.bills, name.model).dollars if name.model else 0.0,
         calls=recorder.calls(),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.analysis.cost import Cost, actual, at_share, estimate, together
+from workbench.analysis.cost import Cost, actual_of_all, at_share, estimate, together
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.probes import (
     MOST,
@@ -202,7 +202,8 @@ async def ask_in_batch(
         done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
         if done.record is None:
             return done
-        dollars = in_batch(actual(done.record.usage, model)).dollars
+        bills = [call.usage.billed for call in done.record.calls if call.usage]
+        dollars = in_batch(actual_of_all(bills, model)).dollars
         record = done.record.model_copy(update={"dollars": dollars})
         await asyncio.to_thread(keep, record)
         return replace(done, record=record)

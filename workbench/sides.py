@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from workbench.analysis.cost import Cost, actual
+from workbench.analysis.cost import Cost, actual_of_all
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
@@ -84,7 +84,7 @@ class Tried:
 
     @property
     def cost(self) -> Cost | None:
-        return actual(self.usage, self.side.name.model) if self.usage is not None else None
+        return actual_of_all(self.side.recorder.bills, self.side.name.model) if self.usage is not None else None
 
     @property
     def record(self) -> runs.Run:

@@ -37,6 +37,7 @@ from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.live import live
 from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
 from workbench.summarizers.patience import Limits
+from workbench.summarizers.protocols.cache_marks import MARK
 
 OVERLOADED = error(529, "overloaded_error", "Overloaded")
 TOO_LONG = error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
@@ -335,13 +336,13 @@ def conversation(shape: RequestShape) -> SummaryRequest:
 @pytest.mark.parametrize(
     ("shape", "system", "last", "choice"),
     [
-        ("messages", "You are careful.", "Sum up.", None),
+        ("messages", [{"type": "text", "text": "You are careful.", "cache_control": MARK}], "Sum up.", None),
         ("messages_without_tools", "You are careful.", "Sum up.", {"type": "none"}),
         ("messages_under_prompt", "Sum up.", ASK["en"], {"type": "none"}),
     ],
 )
 async def test_a_conversation_goes_as_its_messages(
-    api: FakeApi, shape: RequestShape, system: str, last: str, choice: object
+    api: FakeApi, shape: RequestShape, system: object, last: str, choice: object
 ) -> None:
     """Tools go along wherever a call stands, for the API refuses calls of tools that are not defined."""
     api.replies = [answer("A summary.")]
@@ -354,6 +355,9 @@ async def test_a_conversation_goes_as_its_messages(
     assert (used["type"], used["id"]) == ("tool_use", answered["tool_use_id"])
     assert body["messages"][0]["content"][0]["text"] == "go " * 400
     assert body["messages"][-1] == {"role": "user", "content": last}
+    marks = [block.pop("cache_control") for turn in body["messages"][:-1] for block in turn["content"][-1:]
+             if "cache_control" in block]  # fmt: skip
+    assert marks == ([MARK] if shape == "messages" else [])
     (told,) = [event for event in events if isinstance(event, Sent)]
     assert told.chars == len(json.dumps(body["messages"], separators=(",", ":")))
 

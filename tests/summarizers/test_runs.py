@@ -20,7 +20,7 @@ from workbench.session import Opaque, Usage
 from workbench.summarizers.journal import delete, keep, kept, load
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.runs import Run, call_record, new_id
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 
 
 def run_of(*answers: Answer, id: str = "", began: float = 1_000.0) -> Run:

@@ -23,7 +23,8 @@ from workbench.session import Message, Opaque, Records, Session, Text, Tool, Usa
 from workbench.summarizers.driver import run
 from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, heard
 from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.server_side import UNREADABLE, ServerSummary, messages_for, server_side, with_blocks
+from workbench.summarizers.server_forms import UNREADABLE, ServerSummary
+from workbench.summarizers.server_side import messages_for, server_side, with_blocks
 
 READ = call("Read", {"file_path": "src/parse.py"})
 MESSAGES = (user("Fix the parser."), agent("", READ), result(READ, "def parse(): ..."), agent("Fixed."))

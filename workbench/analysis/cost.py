@@ -6,7 +6,7 @@ and is said to be, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -35,12 +35,30 @@ class Cost:
 
     @property
     def dollars(self) -> float | None:
-        parts = (self.input, self.output, self.cache_read, self.cache_write)
-        return None if None in parts else fsum(part for part in parts if part is not None)
+        return added((self.input, self.output, self.cache_read, self.cache_write))
 
     def __str__(self) -> str:
-        total = self.dollars
-        return "cost unknown" if total is None else f"${total:.2f}" if total >= 1 else f"${total:.4f}"
+        return money(self.dollars)
+
+
+def money(amount: float | None) -> str:
+    """Dollars as they are shown, None as what it is."""
+    return "cost unknown" if amount is None else dollars(amount)
+
+
+def added(amounts: Iterable[float | None]) -> float | None:
+    """The sum, None where one is not known."""
+    every = tuple(amounts)
+    return None if None in every else fsum(one for one in every if one is not None)
+
+
+def usage_words(usage: Usage) -> str:
+    """`31 002 tokens in (30 000 read from the cache), 1 204 out`."""
+    cached = [f"{grouped(usage.cache_read)} read from the cache"] if usage.cache_read else []
+    written = f"{grouped(usage.cache_write)} written to it" if cached else f"{grouped(usage.cache_write)} to the cache"
+    cached += [written] if usage.cache_write else []
+    said = f" ({', '.join(cached)})" if cached else ""
+    return f"{grouped(usage.context)} tokens in{said}, {grouped(usage.output)} out"
 
 
 def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
@@ -51,6 +69,11 @@ def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
 def actual(usage: Usage, model: str) -> Cost:
     """What the billed tokens cost. Raises BadInput for a broken table of the user's."""
     return _by(find_model(model), usage, model)
+
+
+def actual_of_all(calls: Sequence[Usage], model: str) -> Cost:
+    """What several calls cost, each by its own size: prices of long contexts are those of a call. Raises BadInput."""
+    return together([actual(usage, model) for usage in calls], model)
 
 
 def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
@@ -75,16 +98,12 @@ def at_share(cost: Cost, share: float, why: str) -> Cost:
 
 def together(costs: Sequence[Cost], model: str) -> Cost:
     """The sum of calls of one model; what is not known of one is not known of all."""
-
-    def added(parts: Sequence[float | None]) -> float | None:
-        return None if None in parts else fsum(part for part in parts if part is not None)
-
     return Cost(
         model,
-        added([cost.input for cost in costs]),
-        added([cost.output for cost in costs]),
-        added([cost.cache_read for cost in costs]),
-        added([cost.cache_write for cost in costs]),
+        added(cost.input for cost in costs),
+        added(cost.output for cost in costs),
+        added(cost.cache_read for cost in costs),
+        added(cost.cache_write for cost in costs),
         "; ".join(dict.fromkeys(cost.note for cost in costs if cost.note)),
     )
 

@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.analysis.cost import money, usage_words
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import clip
 from workbench.compaction.outcome import verdict
 from workbench.summarizers.runs import Call, Run
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 
 
 def facts(run: Run) -> list[tuple[str, str]]:
@@ -28,7 +29,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
         ("policy", ", ".join(f"{name}={short_value(value)}" for name, value in run.policy.items())),
         ("summarizer", run.summarizer),
         ("tokens", f"{grouped(run.before)} → {grouped(run.after)}" if run.after else f"{grouped(run.before)} before"),
-        ("billed", f"{grouped(usage.context)} in, {grouped(usage.output)} out, {dollars_words(run.dollars)}"),
+        ("billed", f"{usage_words(usage)}, {money(run.dollars)}"),
         ("checks", "\n".join([f"{len(run.checks) - len(failed)} passed", *(f"{c.name}: {c.detail}" for c in failed)])),
     ]
 
@@ -75,7 +76,3 @@ def _lines(run: Run, number: int) -> list[str]:
 def short_value(value: Any) -> str:
     """A value on one line, as far as there is room."""
     return clip(printable(" ".join(str(value).split())), 60)
-
-
-def dollars_words(dollars: float | None) -> str:
-    return "unknown" if dollars is None else f"${dollars:.4f}"

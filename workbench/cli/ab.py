@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from workbench.analysis.cost import usage_words
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
@@ -16,7 +17,7 @@ from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
-from workbench.cli.running import keep, usage_words
+from workbench.cli.running import keep
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried

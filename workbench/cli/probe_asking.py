@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from pathlib import Path
 
+from workbench.analysis.cost import added, money, usage_words
 from workbench.analysis.probes import Exam, Probing
 from workbench.analysis.probes.journalled import as_probe
 from workbench.analysis.transcript import printable
@@ -16,7 +16,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, warn
-from workbench.cli.running import keep, run_named, usage_words
+from workbench.cli.running import keep, run_named
 from workbench.compaction.strategy import Answer
 from workbench.probing import (
     Asked,
@@ -150,7 +150,5 @@ def _tell_bill(answered: Sequence[tuple[Sitting, Asked]], model: str, *, batch: 
     if not records:
         return
     usage, calls = runs.total(one.usage for one in records), counted(sum(len(one.calls) for one in records), "call")
-    dollars = [one.dollars for one in records]
-    known = [one for one in dollars if one is not None]
-    cost = f"${fsum(known):.4f}" if len(known) == len(dollars) else "cost unknown"
+    cost = money(added(one.dollars for one in records))
     warn(f"{model}: {calls}, {usage_words(usage)}, {cost}{' (half the price, as a batch)' if batch else ''}")

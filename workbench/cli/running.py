@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cost import Cost, actual
+from workbench.analysis.cost import Cost, actual, actual_of_all, usage_words
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import plural
@@ -27,7 +27,7 @@ from workbench.summarizers import driver, journal, runs
 from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Used, Wrote, sentence
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 
 TICK_S = 0.25
 """How often the line of progress is drawn: its seconds pass without events, too."""
@@ -57,7 +57,7 @@ class Call:
     @property
     def cost(self) -> Cost | None:
         """What this run cost; None where no model was asked now, as in a recorded one, or no tokens were told."""
-        return actual(self.usage, self.name.model) if self.name.model and self.usage else None
+        return actual_of_all(self.recorder.bills, self.name.model) if self.name.model and self.usage else None
 
 
 def run_named(
@@ -150,15 +150,6 @@ def _(failed: SummaryFailed) -> dict[str, Any]:
 
 def _answer(**known: Any) -> dict[str, Any]:
     return {"failure": None, "detail": "", "chars": 0, "model": "", "seconds": None, "block": None, **known}
-
-
-def usage_words(usage: Usage) -> str:
-    cached = usage.cache_read + usage.cache_write
-    return (
-        f"{grouped(usage.context)} tokens in"
-        + (f" ({grouped(cached)} of them cached)" if cached else "")
-        + f", {grouped(usage.output)} out"
-    )
 
 
 def call_words(call: Call) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
+from workbench.analysis.cost import money
+from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -126,7 +127,7 @@ def _row(entry: journal.Entry) -> list[str]:
         grouped(entry.input),
         grouped(entry.output),
         f"{entry.seconds:.1f}",
-        dollars_words(entry.dollars),
+        money(entry.dollars),
         entry.strategy,
         printable(f"{entry.summarizer}, {entry.file}"),
     ]

@@ -8,16 +8,18 @@ from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Session
 from workbench.summarizers.live import SPOKEN
-from workbench.summarizers.named import Name
+from workbench.summarizers.named import Name, way_of
 from workbench.summarizers.patience import limits_of
-from workbench.summarizers.server_side import conversation_of
+from workbench.summarizers.server_forms import form_of
 
 
 def as_sent(request: SummaryRequest, name: Name, session: Session) -> str:
     """The text of a request; of messages that go to a server the whole body, as JSON, but for that it is streamed.
     Raises BadInput where they cannot be sent, or the settings are broken."""
     if name.kind == "server":
-        return _json(conversation_of(session, request))
+        whom = name.connection
+        most = request.max_output_tokens or limits_of(whom).max_output
+        return _json(form_of(whom, *way_of(name)).body(session, request, name.model, most))
     if name.streams and isinstance(request.body, Conversation):
         whom = name.connection
         spoken = SPOKEN[whom.protocol]

@@ -21,11 +21,11 @@ from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.strategy import Answer, Compacting, Requests, SummaryFailed, SummaryRequest
 from workbench.session import Session
-from workbench.summarizers.connections import DEFAULT, connection_named
+from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.driver import Run, run_turns
 from workbench.summarizers.live import Heard, judged
 from workbench.summarizers.patience import limits_of
-from workbench.summarizers.protocols.messages import SAMPLING_VERSION, body_of, connect, server_of, usage_of
+from workbench.summarizers.protocols.messages import SAMPLING_VERSION, body_of, opened, server_of, usage_of
 from workbench.summarizers.troubles import Trouble, trouble_of
 from workbench.summarizers.wire import sending
 
@@ -62,6 +62,11 @@ class UnderWay:
 
 
 OnBatch = Callable[[UnderWay], None]
+
+
+def _usual() -> Connection:
+    """Whose batches these are."""
+    return connection_named(DEFAULT)
 
 
 def few_at_once() -> asyncio.Semaphore:
@@ -130,7 +135,7 @@ async def _batch(
     every_s: float,
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     """The answers of one batch, and of those among the failures what could be left out."""
-    async with await connect(CONNECT_S) as client:
+    async with await opened(_usual(), CONNECT_S) as client:
         id = await asyncio.to_thread(_noted, note)
         resumed = bool(id)
         if resumed and not await _is_there(client, id):
@@ -149,7 +154,7 @@ async def _batch(
 def _bodies(
     requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out: frozenset[str]
 ) -> list[dict[str, Any]]:
-    longest = limits_of(connection_named(DEFAULT)).max_output
+    longest = limits_of(_usual()).max_output
 
     def body(request: SummaryRequest) -> dict[str, Any]:
         return body_of(request, model, sending(request, session), request.max_output_tokens or longest, left_out)
@@ -164,7 +169,7 @@ async def _sent(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
         batch = await client.messages.batches.create(requests=bodies, extra_headers=headers)  # type: ignore[arg-type]
     except Exception as error:
         # Whatever the client raises: nothing is under way, and one sentence says why.
-        raise BadInput(f"The batch was not taken: {trouble_of(error, server_of(client)).sentence}.") from None
+        raise BadInput(f"The batch was not taken: {trouble_of(error, server_of(client, _usual())).sentence}.") from None
     return str(batch.id)
 
 
@@ -183,7 +188,7 @@ async def _until_ended(client: AsyncAnthropic, id: str, on_batch: OnBatch, every
         try:
             batch = await client.messages.batches.retrieve(id)
         except Exception as error:
-            trouble = trouble_of(error, server_of(client))
+            trouble = trouble_of(error, server_of(client, _usual()))
             failed += 1
             if trouble.remedy != "retry" or failed >= TRIES:
                 raise _later(id, trouble) from None
@@ -209,14 +214,14 @@ async def _results(
             if one.result.type == "succeeded":
                 answers[one.custom_id] = judged(request, _heard(one.result.message), 0.0)
             elif one.result.type == "errored":
-                trouble = trouble_of(_Refused(one.result.error.model_dump()), server_of(client))
+                trouble = trouble_of(_Refused(one.result.error.model_dump()), server_of(client, _usual()))
                 answers[one.custom_id] = SummaryFailed(trouble.kind, trouble.sentence)
                 if trouble.remedy == "adapt":
                     refused[one.custom_id] = trouble
             else:
                 answers[one.custom_id] = SummaryFailed("error", f"the batch was {one.result.type} before it was asked")
     except Exception as error:
-        raise _later(id, trouble_of(error, server_of(client))) from None
+        raise _later(id, trouble_of(error, server_of(client, _usual()))) from None
     return answers, refused
 
 

@@ -18,9 +18,9 @@ from workbench.session import Message, Session
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.named import asking
-from workbench.summarizers.server_side import BLOCK_BETAS
+from workbench.summarizers.server_forms import BLOCK_BETAS
 from workbench.summarizers.troubles import trouble_of
-from workbench.summarizers.wire import wire_body
+from workbench.summarizers.wire import responses_fields, wire_body
 from workbench.tokens import Meter, Scale, SessionMeter, family_of
 from workbench.tokens.models import plain_name
 
@@ -67,10 +67,11 @@ async def count(session: Session, messages: Sequence[Message], meter: Meter, mod
     """
     name = await asyncio.to_thread(asking, model)
     whom = name.connection
-    if whom.protocol != "messages":
+    if whom.protocol == "chat":
         raise BadInput(f"{whom.name} is asked by a protocol that counts nothing beforehand; the local figure stays.")
-    body = await asyncio.to_thread(wire_body, session, messages)
-    got = await _counted(whom, {"model": name.model, **body}, BLOCK_BETAS if _holds_block(body) else None)
+    fields = wire_body if whom.protocol == "messages" else responses_fields
+    body = await asyncio.to_thread(fields, session, messages)
+    got = await _counted(whom, {"model": name.model, **body})
     local = await asyncio.to_thread(_local, body, messages, meter)
     return Exact(model, sensible(_figure(got, "input_tokens"), local), local)
 
@@ -88,7 +89,7 @@ def sensible(tokens: int, local: int) -> int:
 
 def _holds_block(body: Mapping[str, Any]) -> bool:
     """Whether the server's own compaction block is in it, which the API takes only under its beta."""
-    contents = (turn["content"] for turn in body["messages"] if isinstance(turn.get("content"), list))
+    contents = (turn["content"] for turn in body.get("messages", ()) if isinstance(turn.get("content"), list))
     return any(block.get("type") == "compaction" for content in contents for block in content)
 
 
@@ -123,22 +124,22 @@ def not_taught(exact: Exact, model: str | None) -> str:
 def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
     """The local figure for just what the body holds; a system message among the messages is counted in `system`."""
     texts = [orjson.dumps(tool).decode() for tool in body.get("tools", ())]
-    system = body.get("system")
+    system = body.get("system") or body.get("instructions")
     if system:
         texts.append(system if isinstance(system, str) else "\n\n".join(str(part.get("text", "")) for part in system))
     sent = (message for message in messages if message.kind != "boundary" and not (system and message.is_own_system))
     return sum(map(meter.text_tokens, texts)) + sum(map(meter.tokens, sent))
 
 
-async def _counted(whom: Connection, body: dict[str, Any], beta: str | None) -> dict[str, Any]:
-    headers = {"anthropic-beta": beta} if beta else {}
-    params = {"beta": "true"} if beta else {}
+_COUNTING = {"messages": "/v1/messages/count_tokens", "responses": "/responses/input_tokens"}
+
+
+async def _counted(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
+    beta = {"headers": {"anthropic-beta": BLOCK_BETAS}, "params": {"beta": "true"}} if _holds_block(body) else {}
     spoken = SPOKEN[whom.protocol]
     async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
-            got = await client.post(
-                "/v1/messages/count_tokens", cast_to=object, body=body, options={"headers": headers, "params": params}
-            )
+            got = await client.post(_COUNTING[whom.protocol], cast_to=object, body=body, options=beta)
         except Exception as error:
             # Whatever the client raises: one sentence, and the local figure stays.
             trouble = trouble_of(error, spoken.server_of(client, whom))
@@ -151,5 +152,5 @@ def _figure(got: Mapping[str, Any], name: str) -> int:
     if got.get("litellm_count_source") == "local_estimate":
         raise BadInput("The server only estimates its figure; the local one stays.")
     if type(value) is not int:
-        raise BadInput(f"The server's answer has no {name}; it may not speak the Messages API's token counting.")
+        raise BadInput(f"The server's answer has no {name}; it may not know how to count tokens.")
     return value

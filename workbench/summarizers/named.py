@@ -20,7 +20,8 @@ from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.recording import load_recording, played, recordings
 from workbench.summarizers.rehearsal import KINDS, rehearse
-from workbench.summarizers.server_side import Way, server_side
+from workbench.summarizers.server_forms import Way, form_of
+from workbench.summarizers.server_side import server_side
 from workbench.summarizers.summarizer import Summarizer, awaited
 from workbench.summarizers.typed import typed_from
 
@@ -38,7 +39,7 @@ FORMS: dict[str, str] = {
 
 
 SERVER_WAYS = {
-    "compact": 'the server compacts on demand: compaction={"type": "summarize"}',
+    "compact": 'the server compacts on demand: compaction={"type": "summarize"}, over Responses responses.compact',
     "context-management": "the server compacts at a threshold: compact_20260112",
     "clear-tool-uses": "the server clears old tool results, then compacts: clear_tool_uses_20250919, compact_20260112",
 }
@@ -51,12 +52,16 @@ KEPT_TOOL_USES = 3
 @dataclass(frozen=True, slots=True)
 class Name:
     """A summarizer's name, taken apart: `kind` is one of `FORMS` or a connection's name, `detail` the file, the model,
-    the run, the failure, or way and model."""
+    the run, the failure, or way and model; `over` the connection of a server that compacts itself."""
 
     kind: str
     detail: str = ""
+    over: str = DEFAULT
 
     def __str__(self) -> str:
+        if self.kind == "server" and self.over != DEFAULT:
+            way, _, model = self.detail.partition(":")
+            return f"{self.kind}:{way}:{self.over}/{model}"
         return f"{self.kind}:{self.detail}" if self.detail else self.kind
 
     @property
@@ -79,7 +84,7 @@ class Name:
     @property
     def connection(self) -> Connection:
         """Whom a model is asked of. Raises BadInput where that is set up no more."""
-        return connection_named(self.kind if self.streams else DEFAULT)
+        return connection_named(self.kind if self.streams else self.over)
 
     @property
     def is_kept(self) -> bool:
@@ -107,8 +112,17 @@ def parsed(text: str) -> Name:
         if way not in SERVER_WAYS or not model:
             forms = ", ".join(f"server:{way}:MODEL" for way in SERVER_WAYS)
             raise BadInput(f"{text!r} names no way of compaction on the server; there are {forms}.")
-        return Name(kind, f"{way}:{model}")
+        asked = asking(model)
+        name = Name(kind, f"{way}:{asked.detail}", asked.kind)
+        form_of(name.connection, *way_of(name))
+        return name
     return Name(kind, detail)
+
+
+def way_of(name: Name) -> tuple[Way, str, int | None]:
+    """How a server is to compact: see `form_of`."""
+    way: Way = "on-demand" if name.detail.startswith("compact:") else "threshold"
+    return way, "", KEPT_TOOL_USES if name.detail.startswith("clear-tool-uses:") else None
 
 
 def asking(model: str) -> Name:
@@ -147,9 +161,10 @@ def named(
         case "server":
             if session is None:
                 raise BadInput(f"{name} compacts a session's own messages; open the session first.")
-            way: Way = "on-demand" if name.detail.startswith("compact:") else "threshold"
-            keep = KEPT_TOOL_USES if name.detail.startswith("clear-tool-uses:") else None
-            return server_side(name.model, session, way=way, keep_tool_uses=keep, on_event=on_event, limits=limits)
+            way, _, keep = way_of(name)
+            return server_side(
+                name.model, session, name.connection, way=way, keep_tool_uses=keep, on_event=on_event, limits=limits
+            )
         case "recording":
             return played(load_recording(name.detail), on_event or nobody)
         case "rehearse":

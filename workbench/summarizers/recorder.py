@@ -57,12 +57,17 @@ class Recorder:
         return any(isinstance(answer, SummaryFailed) for answer in self._answers.values())
 
     @property
+    def bills(self) -> tuple[Usage, ...]:
+        """What each attempt of live calls has billed so far, those that failed included."""
+        return bills(self.events)
+
+    @property
     def usage(self) -> Usage:
-        """What live calls have billed so far, attempts that failed included."""
-        return billed(self.events)
+        """All of that together."""
+        return total(self.bills)
 
 
-def billed(events: list[LiveEvent]) -> Usage:
+def bills(events: list[LiveEvent]) -> tuple[Usage, ...]:
     """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative."""
     last: dict[str, Usage] = {}
     done: list[Usage] = []
@@ -71,4 +76,4 @@ def billed(events: list[LiveEvent]) -> Usage:
             last[event.key] = event.usage
         elif isinstance(event, Sent) and event.key in last:
             done.append(last.pop(event.key))
-    return total((*done, *last.values()))
+    return (*done, *last.values())

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.stamps import moment
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
-from workbench.session import Opaque, Usage
+from workbench.session import Usage
 from workbench.summarizers.live_events import LiveEvent, heard, sentence
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary, block_of
 
 VERSION = 1
 
@@ -70,7 +70,7 @@ class Call(_Kept):
             return SummaryFailed(self.failure, self.detail)
         usage = self.usage.billed if self.usage else None
         if self.block is not None:
-            return ServerSummary(self.text, self.model, usage, self.seconds, block=Opaque("compaction", self.block))
+            return ServerSummary(self.text, self.model, usage, self.seconds, block=block_of(self.block))
         return Summary(self.text, self.model, usage, self.seconds)
 
 

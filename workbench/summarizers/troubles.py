@@ -67,6 +67,7 @@ _OPTIONAL = {
     "thinking": ("thinking", "reasoning_effort"),
     "max_tokens": ("max_completion_tokens",),
     "stream_options": ("stream_options", "include_usage"),
+    "cache_control": ("cache_control",),
     "store": ("'store'", '"store"', "store:"),
 }
 """Parameters that some models refuse and that a summary can do without, as refusals name them: a gateway translates

@@ -34,6 +34,15 @@ def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
     return {name: document[name] for name in ("system", "tools", "messages") if document.get(name)}
 
 
+def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
+    """`instructions`, `tools` and `input` of a Responses body, as the exporter writes them of any session. Raises
+    BadInput when nothing of the messages can be sent."""
+    document: Fields = orjson.loads(responses_body(replace(session, format=""), messages).data)
+    if not document.get("input"):
+        raise BadInput("Nothing of this context can be sent to the Responses API; choose another part of the session.")
+    return {name: document[name] for name in ("instructions", "tools", "input") if document.get(name)}
+
+
 @dataclass(frozen=True, slots=True)
 class Sending:
     """What is sent for a request: `messages`, `lead` before them and `fields` beside them. One text begins with what is
@@ -116,13 +125,13 @@ def sending_responses(request: SummaryRequest, session: Session | None) -> Sendi
             for name, about, schema in _tools(request, session)
         ]
         return _text(request, {"tools": tools} if tools else {})
-    document = orjson.loads(responses_body(replace(_there(session), format=""), body.messages).data)
-    fields = {name: document[name] for name in ("instructions", "tools") if document.get(name)}
+    fields = responses_fields(_there(session), body.messages)
+    items = fields.pop("input")
     if body.shape == "messages_under_prompt":
         fields["instructions"] = _sendable(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = "none"
-    return Sending([*document["input"], _user(_sendable(body.last))], fields, None)
+    return Sending([*items, _user(_sendable(body.last))], fields, None)
 
 
 def _text(request: SummaryRequest, fields: Fields) -> Sending:

@@ -87,7 +87,10 @@ def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
 
 
 def is_compaction(raw: Any) -> bool:
-    """Whether a block is an API's own compaction of what was before it. One without content failed, and is nothing."""
+    """Whether a block is an API's own compaction of what was before it, or a list of items that holds one. One without
+    content failed, and is nothing."""
+    if isinstance(raw, list):
+        return any(isinstance(item, dict) and is_compaction(item) for item in raw)
     if not isinstance(raw, dict) or raw.get("type") != "compaction":
         return False
     return bool(raw.get("content") or raw.get("encrypted_content"))

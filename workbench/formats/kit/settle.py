@@ -72,7 +72,7 @@ def is_said(message: Message) -> bool:
 
 
 def is_from_the_server(message: Message) -> bool:
-    """Whether this is the Messages API's own summary, made just now, whatever the session's format: it stands first."""
+    """Whether this is an API's own summary, made just now, whatever the session's format: it stands first."""
     first = next(iter(message.blocks), None)
     return message.kind == "summary" and not message.source and isinstance(first, Opaque) and is_compaction(first.raw)
 

@@ -1,8 +1,7 @@
 """Anthropic's Messages API, through the official client.
 
 Without more the client finds its key itself: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or its own configuration;
-ANTHROPIC_BASE_URL leads it to another server that speaks the same API. A connection with an address of its own gets
-nothing of that: no key and no header of the environment goes to a server that they are not for.
+ANTHROPIC_BASE_URL leads it to another server that speaks the same API.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ from workbench.summarizers.connections import (
     BUILT_IN,
     DEFAULT,
     Connection,
-    connection_named,
     headers_in,
     key_of,
     no_key,
     secrets_in,
 )
+from workbench.summarizers.protocols.cache_marks import goes_on, marked
 from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
-from workbench.summarizers.troubles import Server, Trouble, trouble_of
+from workbench.summarizers.protocols.client import NO_KEY, server_at, started
+from workbench.summarizers.troubles import Server, Trouble
 from workbench.summarizers.wire import Sending, sending
 from workbench.tokens import find_model
 
@@ -37,13 +37,6 @@ SAMPLING_VERSION = "2023-06-01"
 """The newest version of the API that takes a temperature; later ones refuse it. Asked for only to send one."""
 
 _KEYS, _HEADERS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_CUSTOM_HEADERS"
-_NO_KEY = "none"
-"""What a server without keys is sent as one: the client goes nowhere without."""
-
-
-async def connect(timeout_s: float) -> AsyncAnthropic:
-    """The client of the usual connection; see `opened`."""
-    return await opened(await asyncio.to_thread(connection_named, DEFAULT), timeout_s)
 
 
 async def opened(connection: Connection, timeout_s: float) -> AsyncAnthropic:
@@ -55,42 +48,22 @@ async def opened(connection: Connection, timeout_s: float) -> AsyncAnthropic:
 
 
 def _open(connection: Connection, timeout_s: float) -> AsyncAnthropic:
-    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Omit
+    import anthropic
 
     usual = connection.own and not connection.keyring
     usual = usual and connection.key_env == BUILT_IN[DEFAULT]["key_env"]
-    key = None if usual else key_of(connection) or _NO_KEY
-    foreign = {} if connection.own else {name: Omit() for name in headers_in(_HEADERS)}
-    headers: Any = {**foreign, **connection.headers}
-    try:
-        # A redirect would carry the session to a host that nobody named.
-        http = DefaultAsyncHttpxClient(follow_redirects=False)
-        client = AsyncAnthropic(
-            api_key=key,
-            base_url=connection.base_url or None,
-            default_headers=headers or None,
-            max_retries=0,
-            timeout=timeout_s,
-            http_client=http,
-        )
-    except Exception as error:
-        # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
-        why = trouble_of(error, Server(secrets=_in_environment(), address_from=connection.address_from)).sentence
-        raise BadInput(f"The Anthropic client cannot start: {why}.") from None
+    key = None if usual else key_of(connection) or NO_KEY
+    client: AsyncAnthropic = started(
+        anthropic, "AsyncAnthropic", connection, key, headers_in(_HEADERS), _in_environment(), timeout_s
+    )
     if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
         raise BadInput(no_key(connection))
     return client
 
 
-def server_of(client: AsyncAnthropic, connection: Connection | None = None) -> Server:
+def server_of(client: AsyncAnthropic, connection: Connection) -> Server:
     """Whom it talks to, and every secret that it could send and the server could echo."""
-    url = client.base_url
-    known = (client.api_key, client.auth_token, url.password, *_in_environment())
-    secrets = tuple(secret for secret in dict.fromkeys(known) if secret and secret != _NO_KEY)
-    address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
-    if connection is None:
-        return Server(address, secrets)
-    return Server(address, secrets, connection.address_from, connection.key_from)
+    return server_at(client, connection, (client.api_key, client.auth_token, *_in_environment()), adds_v1=True)
 
 
 def _in_environment() -> tuple[str, ...]:
@@ -111,6 +84,8 @@ def body_of(
         **prompt.fields,
         "messages": list(prompt.messages),
     }
+    if goes_on(request) and "cache_control" not in left_out:
+        body |= marked(body)
     if "thinking" not in left_out:
         body["thinking"] = {"type": "disabled"}
     if request.temperature is not None and "temperature" not in left_out:
@@ -193,4 +168,4 @@ def _refusal(details: object) -> str:
     return (f" ({category})" if category else "") + (f": {explanation}" if explanation else "")
 
 
-MESSAGES = Spoken(opened, server_of, sending, body_of, _heard, frozenset(["temperature", "thinking"]))
+MESSAGES = Spoken(opened, server_of, sending, body_of, _heard, frozenset(["temperature", "thinking", "cache_control"]))

@@ -27,7 +27,7 @@ from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Sent, Shrunk, Wrote, sentence
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.runs import Run as Record
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, several

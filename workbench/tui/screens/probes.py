@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from workbench import bench as steps
+from workbench.analysis.cost import money
 from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
@@ -161,7 +162,7 @@ question and asks again; w writes the questions beside the session, where you ca
 
         done = await ask(bench, exam, model, known, heard)
         if done.record:
-            self.said = f"{several(len(done.record.calls), 'call')}, ${done.record.dollars or 0:.4f}"
+            self.said = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             if trouble := await asyncio.to_thread(journal.keep, done.record):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:

@@ -32,7 +32,7 @@ from workbench.summarizers.sections import (
     sections_of,
     with_words,
 )
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line

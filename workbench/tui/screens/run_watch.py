@@ -26,7 +26,7 @@ from workbench.summarizers.live_events import (
     Wrote,
     sentence,
 )
-from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.server_forms import ServerSummary
 
 State = Literal["planned", "waiting", "sent", "writing", "retrying", "done", "failed", "cancelled", "fallback"]
 

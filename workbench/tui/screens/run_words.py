@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from workbench.analysis.cost import Cost, actual
+from workbench.analysis.cost import actual, added, money
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
 from workbench.base import paths
@@ -112,16 +112,13 @@ def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
         sum(getattr(quote, field) for quote in quotes) for field in ("tokens", "expected", "most")
     )
     notes = dict.fromkeys(quote.cost.note for quote in quotes if quote.cost.note)
-    costs = (_sum([q.cost for q in quotes]), _sum([q.at_most for q in quotes]))
-    price = f"about {costs[0]}, at most {costs[1]}" if None not in costs else "price unknown"
+    about, at_most = added(q.cost.dollars for q in quotes), added(q.at_most.dollars for q in quotes)
+    price = "price unknown" if about is None else f"about {money(about)}, at most {money(at_most)}"
     answer = f"~{figure(expected)} tokens of answer, at most {figure(most)}"
     where = f"prices: the dated table of models; {paths.models()} corrects it"
-    return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, where]
-
-
-def _sum(costs: Sequence[Cost]) -> str | None:
-    dollars = [cost.dollars for cost in costs]
-    return None if None in dollars else f"${sum(one for one in dollars if one is not None):.4f}"
+    continues = any(quote.cost.cache_write for quote in quotes)
+    cached = ["it goes on with the agent's own conversation: what of that is in the server's cache still costs less"]
+    return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, *(cached if continues else []), where]
 
 
 def _limits(quote: Quote) -> str:

@@ -10,7 +10,8 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.widgets.option_list import Option
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
+from workbench.analysis.cost import money
+from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
@@ -81,7 +82,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         sign = "◆" if entry.id == self.marked else "▸" if entry.session == self.fingerprint else " "
         line = Text(f"{sign} {shown(entry.began)} {entry.end:9} ", no_wrap=True)
         line.append(one_line(entry.summarizer, 40), "bold")
-        return line.append(f" · {entry.strategy} · {dollars_words(entry.dollars)}", "dim")
+        return line.append(f" · {entry.strategy} · {money(entry.dollars)}", "dim")
 
     @on(Options.OptionHighlighted)
     def _moved(self) -> None:

@@ -1,0 +1,50 @@
+"""An official client, opened for one call: what Anthropic's and OpenAI's have in common.
+
+A connection with an address of its own gets nothing of the environment: no key and no header goes to a server that they
+are not for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from workbench.base.errors import BadInput
+from workbench.summarizers.connections import Connection
+from workbench.summarizers.troubles import Server, trouble_of
+
+NO_KEY = "none"
+"""What a server without keys is sent as one: the clients go nowhere without."""
+
+
+def started(
+    sdk: ModuleType, kind: str, connection: Connection, key: str | None, foreign: Iterable[str],
+    secrets: tuple[str, ...], timeout_s: float,
+) -> Any:  # fmt: skip
+    """The client `kind` of the package `sdk`, which neither retries nor waits longer than `timeout_s` seconds for any
+    byte. With `key` None it looks for one itself; of the `foreign` headers none goes to an address of the connection's
+    own. Raises BadInput, without `secrets`, where it cannot start."""
+    headers: Any = {**({} if connection.own else {name: sdk.Omit() for name in foreign}), **connection.headers}
+    try:
+        return getattr(sdk, kind)(
+            api_key=key,
+            base_url=connection.base_url or None,
+            default_headers=headers or None,
+            max_retries=0,
+            timeout=timeout_s,
+            # A redirect would carry the session to a host that nobody named.
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+        )
+    except Exception as error:
+        # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
+        why = trouble_of(error, Server(secrets=secrets, address_from=connection.address_from)).sentence
+        raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
+
+
+def server_at(client: Any, connection: Connection, known: Iterable[str | None], *, adds_v1: bool) -> Server:
+    """Whom a client talks to; `known` are the secrets that it could send and the server could echo."""
+    url = client.base_url
+    secrets = tuple(one for one in dict.fromkeys((*known, url.password)) if one and one != NO_KEY)
+    address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
+    return Server(address, secrets, connection.address_from, connection.key_from, adds_v1)
