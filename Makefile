@@ -1,7 +1,7 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first: `run` what
 # running needs, the others what tests and checks need besides.
 
-.PHONY: run test lint types imports check screenshots bench keeping mutants interop loops clean python
+.PHONY: run test lint types imports check screenshots bench keeping mutants fuzz interop loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -58,6 +58,9 @@ SEED := 1
 mutants: $(READY)  ## what ROOM's own tests notice of small changes to it, on a sample: make mutants ROOM=facts MINUTES=5
 	@$(BIN) -m pip install --quiet -c constraints.txt -e '.[mutants]'
 	@$(BIN) scripts/mutants.py $(ROOM) --minutes $(MINUTES) --seed $(SEED)
+
+fuzz: $(READY)  ## damaged sessions through every reader, validator, writer and the library: make fuzz MINUTES=30 SEED=2
+	@$(BIN) -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

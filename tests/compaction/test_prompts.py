@@ -10,7 +10,7 @@ from workbench.base.resources import PROMPTS
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.preset import load_preset
 from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
-from workbench.compaction.templates import rendered
+from workbench.compaction.templates import ROOM, rendered
 from workbench.conformance.building import agent, context_of, user
 
 HEADER = "---\nid: abridged-entry\n---\n"
@@ -100,6 +100,79 @@ CALLS = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% en
 def test_a_template_comes_to_an_end(template: str) -> None:
     with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
         write_own(NAME, f"{HEADER}{template}\n")
+
+
+TWICE = "{% macro m(x) %}{{ x }}{{ x }}{% endmacro %}"
+WIDE = 10**10
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        f"{{{{ 'a' | center({WIDE}) }}}}",
+        f"{{{{ 'a'.center({WIDE}) }}}}",
+        f"{{{{ ['a'] | map('center', {WIDE}) | list }}}}",
+        f"{{{{ 'a'.zfill(width={WIDE}) }}}}",
+        f"{{{{ 1.to_bytes({WIDE}, 'big') }}}}",
+        f"{{{{ (1).to_bytes({WIDE}, 'big') }}}}",
+        f"{{{{ '\t'.expandtabs({WIDE}) }}}}",
+        f"{{{{ '%{WIDE}d' | format(1) }}}}",
+        f"{{{{ '%{WIDE}d' % 1 }}}}",
+        f"{{{{ '%*d' % ({WIDE}, 1) }}}}",
+        f"{{{{ '{{:>{WIDE}}}'.format(1) }}}}",
+        f"{{{{ [1] | tojson(indent={WIDE}) }}}}",
+        f"{{{{ 1.5 | round({WIDE}, 'floor') }}}}",
+        f"{{{{ 'a' | indent({WIDE}, first=True) }}}}",
+        "{{ ('a' * 9999) | replace('a', 'a' * 9999) }}",
+        "{{ ('a' * 9999).replace('', 'a' * 9999) }}",
+        "{{ range(9999) | join('a' * 9999) }}",
+        "{{ ('a' * 9999).join('b' * 9999) }}",
+        "{{ ('\n' * 9999) | indent(9999, blank=True) }}",
+        "{{ ('%(a)s' * 9999) % {'a': 'a' * 9999} }}",
+        "{{ ('{0}' * 9999).format('a' * 9999) }}",
+        "{% set n = namespace(a='ab') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}{% endfor %}",
+        "{% set n = namespace(a='ab') %}{% for i in range(60) %}{% set n.a = n.a + n.a %}{% endfor %}",
+        "{% set n = namespace(a=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% endfor %}{{ n.a }}",
+        "{% set l = [1] %}{% for i in range(60) %}{{ l.extend(l) }}{% endfor %}",
+        "{% set a = 'ab' %}" + "{% set a %}{{ a }}{{ a }}{% endset %}" * 40,
+        TWICE + "{{ " + "m(" * 40 + "'ab'" + ")" * 40 + " }}",
+        "{% for i in range(90000) %}" + "words " * 99 + "{% endfor %}",
+        "{% for i in range(900) %}{% set x = range(9000) | sort %}{% endfor %}",
+        "{% for a in 'a' %}" * 60 + "{% endfor %}" * 60,
+        "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+    ],
+)
+def test_a_template_makes_no_more_than_a_text(template: str) -> None:
+    with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
+        write_own(NAME, f"{HEADER}{template}\n")
+
+
+def test_a_rendering_has_room_for_just_so_many_characters() -> None:
+    half = {"words": "x" * (ROOM // 2)}
+    assert len(rendered("{{ words }}{{ words }}", half)) == ROOM
+    with pytest.raises(OverflowError, match="more than 20000000 characters"):
+        rendered("{{ words }}.{{ words }}", half)
+
+
+@pytest.mark.parametrize(
+    ("template", "made"),
+    [
+        ("{{ 'a' | center(5) }}|{{ 'a'.ljust(3) }}|{{ '7'.zfill(3) }}", "  a  |a  |007"),
+        ("{{ 'a,b' | replace(',', ' ') }}{{ 'x'.replace('x', 'y') }}", "a by"),
+        ("{{ ['a', 'b'] | join(', ') }}{{ '-'.join('ab') }}", "a, ba-b"),
+        ("{{ 'a\nb' | indent(2) }}", "a\n  b"),
+        ("{{ '%s of %3d' | format('a', 7) }}{{ '%d' % 5 }}{{ '{:>3}'.format(1) }}", "a of   75  1"),
+        ("{{ 'a' ~ 1 ~ 'b' }}{{ 'a' + 'b' }}{{ 1 + 2 }}{{ none }}", "a1bab3None"),
+        (
+            "{{ [3, 1] | sort | map('string') | list }}{{ {'a': 1} | tojson }}{{ 2.5 | round }}",
+            "['1', '3']{\"a\": 1}2.0",
+        ),
+        ("{{ ' a ' | trim | upper | default('x') }}{{ missing | default('x') }}", "Ax"),
+        ("{{ ['a', 'b'] | select('equalto', 'a') | first }}", "a"),
+    ],
+)
+def test_what_templates_are_made_of_does_as_jinja_says(template: str, made: str) -> None:
+    assert rendered(template, {}) == made
 
 
 BIG = "(2 ** 49999)"

@@ -295,9 +295,12 @@ def test_odd_files() -> None:
     kept = FORMAT.codec.write(odd, odd.messages[1:]).data
     assert kept == b'\xef\xbb\xbf{"system":"s","messages":[{"role": "robot","content":{}},{"role":"user"}],"n":NaN}'
     surrogate = read(FORMAT, b'{"system":"s","messages":[{"role":"user","content":"\\ud800 \xff"}]}')
-    assert "\ud800" in surrogate.messages[0].text
-    made = Message("x", "user", surrogate.messages[0].blocks)
-    assert b"\\ud800" in FORMAT.codec.write(surrogate, [made]).data
+    assert surrogate.messages[0].text == "\ufffd \ufffd"
+    assert [str(warning) for warning in surrogate.warnings] == [
+        "line 1: holds bytes that are not UTF-8; they are shown as � and kept as they are",
+        "holds halves of characters; they are shown as � and kept as they are",
+    ]
+    assert b'"\\ud800 \xff"' in FORMAT.codec.write(surrogate, surrogate.context()).data
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from workbench.base.errors import BadInput
 from workbench.formats import files, registry
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
+from workbench.formats.kit.jsonl import loads
 from workbench.session import Message, Session, Tool
 
 Messages = Sequence[Any] | Mapping[str, Any]
@@ -169,13 +170,13 @@ def _as_sent(value: Any) -> Any:
 
 def _texts(blocks: Iterable[Any]) -> Iterable[str]:
     """The texts of a system prompt that is a list of blocks."""
-    for block in orjson.loads(_json(listed(blocks, "system", "a text or a list of blocks"))):
+    for block in loads(_json(listed(blocks, "system", "a text or a list of blocks"))):
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             yield block["text"]
 
 
 def _tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
-    return tools_of(orjson.loads(_json(listed(tools, "tools", "a list of definitions"))))
+    return tools_of(loads(_json(listed(tools, "tools", "a list of definitions"))))
 
 
 # --- LangChain ------------------------------------------------------------------------------------------------------

@@ -180,12 +180,14 @@ def _in_text(text: str) -> Iterator[tuple[int, str]]:
 def _in_template(path: Path, prompt: Prompt) -> Iterator[tuple[int, str]]:
     from jinja2 import TemplateSyntaxError
 
-    from workbench.compaction.templates import names_in
+    from workbench.compaction.templates import FAILURES, names_in
 
     try:
         yield from names_in(prompt.text)
     except TemplateSyntaxError as error:
         raise BadInput(f"{path}, line {error.lineno + prompt.above}: {error.message}; mend the template.") from None
+    except FAILURES as error:
+        raise BadInput(f"{path}: {' '.join(str(error).split())}; mend the template.") from None
 
 
 def _try(path: Path, prompt: Prompt, known: Collection[str]) -> None:

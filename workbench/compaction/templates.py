@@ -1,31 +1,45 @@
-"""Jinja templates that a user may have written or pasted: they run no code, and they come to an end.
+"""Jinja templates that a user may have written or pasted: they run no code, they come to an end, and they make no more
+than a text.
 
 The sandbox keeps a template from everything but its values, and one `range` short. Here all loops of a rendering
 together are bounded as well, nested ones too, and so are calls (a macro may call itself) and what a product can be.
+So is what is made on the way: whatever a filter, a call, an operator or an output takes and makes is taken from the
+rendering's room, and what may make more than it takes (a width, a replacement) has its size reckoned beforehand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import Template, TemplateError, meta, nodes, pass_context
 from jinja2.runtime import Context
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import _PassArg
 from jinja2.visitor import NodeTransformer
 
 TURNS = 100_000
 """Turns of all loops of one rendering, with its calls and the numbers that `range` gives. An entry takes hundreds."""
 
-LARGEST = 100_000
-"""Members of a sequence, or bits of a number, that * and ** may make."""
+ROOM = 20_000_000
+"""Characters that one rendering may take and make in all, on the way and as its text. An entry takes thousands."""
 
-FAILURES = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+LARGEST = 100_000
+"""Members of a sequence, or bits of a number, that * and ** may make, and what may be given as a width."""
+
+FAILURES = (
+    *(TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError),
+    *(SyntaxError, MemoryError),  # more loops within one another than Python has
+)
 """What a rendering may raise."""
 
 _LEFT = "turns left"
 """Stands among the values of a rendering, where no template can name it."""
+
+_MEMBER = 50
+"""Characters as which a member of a list counts: about what it takes of memory."""
 
 
 def rendered(text: str, values: Mapping[str, Any]) -> str:
@@ -34,7 +48,7 @@ def rendered(text: str, values: Mapping[str, Any]) -> str:
 
 
 def names_in(text: str) -> Iterator[tuple[int, str]]:
-    """The names that a template leaves to its values, each with its line. Raises jinja2.TemplateSyntaxError."""
+    """The names that a template leaves to its values, each with its line. Raises one of FAILURES."""
     tree = _Bounded().parse(text)
     undeclared = meta.find_undeclared_variables(tree)
     for name in tree.find_all(nodes.Name):
@@ -49,12 +63,88 @@ def _compiled(text: str) -> Template:
 
 class _Left:
     def __init__(self) -> None:
-        self.turns = TURNS
+        self.turns, self.room = TURNS, ROOM
 
     def take(self, turns: int) -> None:
         self.turns -= turns
         if self.turns < 0:
             raise OverflowError(f"its loops and calls take more than {TURNS} turns")
+
+    def fill(self, *values: Any) -> None:
+        for value in values:
+            self.room -= _extent(value, self.room)
+            self.hold(0)
+
+    def hold(self, characters: int) -> None:
+        """Raises OverflowError where there is no room for so many more."""
+        if characters > self.room:
+            raise OverflowError(f"it makes more than {ROOM} characters")
+
+
+def _extent(value: Any, enough: int) -> int:
+    """Characters that a value would be as text, about; no more is looked at once there are `enough`. A list may hold
+    itself many times over."""
+    total, waiting = 0, [value]
+    while waiting and total <= enough:
+        one = waiting.pop()
+        if isinstance(one, str | bytes):
+            total += len(one)
+        elif isinstance(one, Mapping):
+            total += _MEMBER * len(one)
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset):
+            total += _MEMBER * len(one)
+            waiting += one
+        elif isinstance(one, range):
+            total += _MEMBER * len(one)
+        else:
+            total += one.bit_length() // 3 if isinstance(one, int) else 1
+    return total
+
+
+# --- what may make more than it takes ------------------------------------------------------------------------------
+
+
+def _widths(given: Sequence[Any]) -> int:
+    width = max((abs(one) for one in given if isinstance(one, int)), default=0)
+    if width > LARGEST:
+        raise OverflowError(f"a width of {width if width < 10**18 else 'such a size'} is too large")
+    return width
+
+
+def _longest(given: Sequence[Any]) -> int:
+    return max((_extent(one, ROOM) for one in given), default=0)
+
+
+def _replaced(text: Any, given: Sequence[Any]) -> int:
+    old, new = (str(one) for one in (*given, "", "")[:2])
+    return len(str(text)) + str(text).count(old) * len(new)
+
+
+def _joined(values: Any, given: Sequence[Any]) -> int:
+    return len(values) * _longest(given) if isinstance(values, Sequence) else ROOM if _longest(given) > LARGEST else 0
+
+
+def _formatted(text: Any, given: Sequence[Any]) -> int:
+    numbers = [int(digits[:20]) for digits in re.findall(r"\d+", str(text))]
+    return (str(text).count("%") + str(text).count("{")) * (_longest(given) + _widths([*numbers, *given]))
+
+
+def _indented(text: Any, given: Sequence[Any]) -> int:
+    return (str(text).count("\n") + 1) * (_widths(given) + _longest([one for one in given if isinstance(one, str)]))
+
+
+_GROWS: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
+    **dict.fromkeys(
+        ("center", "ljust", "rjust", "zfill", "to_bytes", "round", "tojson"), lambda value, given: _widths(given)
+    ),
+    "expandtabs": lambda text, given: text.count("\t") * _widths(given),
+    "replace": _replaced,
+    "join": _joined,
+    "indent": _indented,
+    **dict.fromkeys(("format", "format_map"), _formatted),
+}
+"""Characters that filters and methods may make beyond what they take, by their names."""
 
 
 @pass_context
@@ -71,24 +161,74 @@ def _range(context: Context, *bounds: int) -> range:
     return numbers
 
 
+@pass_context
+def _concatenated(context: Context, values: Sequence[Any]) -> str:
+    context[_LEFT].fill(values)
+    return "".join(map(str, values))
+
+
+@pass_context
+def _told(context: Context, value: Any) -> str:
+    """What is put out, also the template's own words."""
+    context[_LEFT].fill(value)
+    return str(value)
+
+
+def _within_room(name: str, filter: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that takes from the room of its rendering."""
+    wants = _PassArg.from_obj(filter)
+
+    @pass_context
+    def bounded(context: Context, value: Any, *args: Any, **named: Any) -> Any:
+        given = (*args, *named.values())
+        left: _Left = context[_LEFT]
+        left.take(1)
+        left.fill(value, *given)
+        left.hold(_GROWS[name](value, given) if name in _GROWS else 0)
+        match wants:
+            case None:
+                made = filter(value, *args, **named)
+            case _PassArg.context:
+                made = filter(context, value, *args, **named)
+            case _PassArg.eval_context:
+                made = filter(context.eval_ctx, value, *args, **named)
+            case _PassArg.environment:
+                made = filter(context.environment, value, *args, **named)
+        left.fill(made)
+        return made
+
+    return bounded
+
+
 class _Counting(NodeTransformer):
-    """Has every loop go over `_counted` values."""
+    """Has every loop go over `_counted` values, and all that is put together or out pass by the room."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         node.iter = nodes.Filter(node.iter, _counted.__name__, [], [], None, None, lineno=node.iter.lineno)
         return self.generic_visit(node)
 
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        values = nodes.List(node.nodes, lineno=node.lineno)
+        together = nodes.Filter(values, _concatenated.__name__, [], [], None, None, lineno=node.lineno)
+        return self.generic_visit(together)
 
-class _Bounded(SandboxedEnvironment):
-    intercepted_binops = frozenset({"*", "**"})
+    def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:
+        return nodes.Const(node.data, lineno=node.lineno)
+
+
+class _Bounded(ImmutableSandboxedEnvironment):
+    intercepted_binops = frozenset({"*", "**", "+", "%"})
 
     def __init__(self) -> None:
-        super().__init__(keep_trailing_newline=False)
-        self.filters[_counted.__name__] = _counted
-        self.globals["range"] = _range
-        # These go round as often as a number says, where nothing counts it.
-        for name in ("slice", "batch"):
+        super().__init__(keep_trailing_newline=False, finalize=_told)
+        # These go round as often as a number says, where nothing counts it, or are for pages.
+        for name in ("slice", "batch", "wordwrap", "urlize", "xmlattr", "random"):
             del self.filters[name]
+        for name, filter in self.filters.items():
+            self.filters[name] = _within_room(name, filter)
+        self.filters[_counted.__name__] = _counted
+        self.filters[_concatenated.__name__] = _concatenated
+        self.globals["range"] = _range
         del self.globals["lipsum"]
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
@@ -97,12 +237,22 @@ class _Bounded(SandboxedEnvironment):
         return tree
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        __context[_LEFT].take(1)
-        return super().call(__context, __obj, *args, **kwargs)
+        left: _Left = __context[_LEFT]
+        left.take(1)
+        name, owner, given = getattr(__obj, "__name__", ""), getattr(__obj, "__self__", None), (*args, *kwargs.values())
+        if isinstance(owner, str | bytes | int):
+            left.fill(owner, *given)
+            left.hold(_GROWS[name](owner, given) if name in _GROWS else 0)
+        made = super().call(__context, __obj, *args, **kwargs)
+        left.fill(made)
+        return made
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        if _size(operator, left, right) > LARGEST:
+        if operator in ("*", "**") and _size(operator, left, right) > LARGEST:
             raise OverflowError(f"what {operator} makes is too large")
+        if not isinstance(left, int | float):
+            context[_LEFT].fill(left, right)
+            context[_LEFT].hold(_formatted(left, [right]) if operator == "%" else 0)
         return super().call_binop(context, operator, left, right)
 
 

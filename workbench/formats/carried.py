@@ -19,7 +19,8 @@ from typing import Any
 import orjson
 
 from workbench.formats.format import Codec
-from workbench.formats.kit.document import loads, render
+from workbench.formats.kit.document import render
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.values import dict_of
 from workbench.session import Carried, Session

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 
 _FINAL = frozenset(["response.completed", "response.incomplete", "response.failed"])
@@ -17,8 +17,8 @@ def response_of(text: str) -> Any:
     Anthropic Messages, OpenAI Chat, OpenAI Responses and Gemini are known.
     """
     try:
-        whole = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        whole = loads_text(text)
+    except ValueError:
         whole = list(_events(text))
     if not isinstance(whole, list):
         return whole
@@ -40,8 +40,8 @@ def _events(text: str) -> Iterator[Any]:
     for event in text.replace("\r\n", "\n").split("\n\n"):
         lines = [line[len("data:") :].lstrip() for line in event.split("\n") if line.startswith("data:")]
         try:
-            yield json.loads("\n".join(lines), strict=False)
-        except (ValueError, RecursionError):
+            yield loads_text("\n".join(lines))
+        except ValueError:
             continue
 
 
@@ -74,8 +74,8 @@ def _anthropic(pieces: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _decoded(given: str) -> Any:
     try:
-        return json.loads(given, strict=False)
-    except (ValueError, RecursionError):
+        return loads_text(given)
+    except ValueError:
         return given
 
 

@@ -20,9 +20,10 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
-from workbench.formats.kit.document import loads, new_name, parse, render, splice
+from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
 from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of

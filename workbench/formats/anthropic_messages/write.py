@@ -11,7 +11,8 @@ from workbench.formats.anthropic_messages.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import is_compaction, to_anthropic
 from workbench.formats.kit.chat import definitions_for
-from workbench.formats.kit.document import elements, loads, new_name, render, splice
+from workbench.formats.kit.document import elements, new_name, render, splice
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import as_user_text, is_from_the_server, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roles import GAP

@@ -10,9 +10,10 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
-from workbench.formats.kit.document import elements, loads, new_name, render, splice
+from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes
 from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.place import in_document
 from workbench.formats.kit.settle import settled

@@ -29,9 +29,10 @@ from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
-from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of

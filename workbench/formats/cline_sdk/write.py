@@ -15,9 +15,10 @@ from workbench.base.stamps import iso
 from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
-from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import at_home, folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of, list_of

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
@@ -142,8 +143,8 @@ def arguments_of(value: Any) -> dict[str, Any] | str:
     if not isinstance(value, str):
         return "" if value is None else as_text(value)
     try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
+        decoded = loads_text(value)
+    except ValueError:
         return value
     return decoded if isinstance(decoded, dict) else value
 

@@ -140,7 +140,7 @@ class _Thread:
         old: dict[str, list[int]] = {}
         for at in reversed(self.context):
             old.setdefault(self.keys[at], []).append(at)
-        if step.summary is not None and self.messages[self.context[-1]].kind == "summary":
+        if step.summary is not None and self.context and self.messages[self.context[-1]].kind == "summary":
             del self.context[-1]  # the API compacted on its own account: nothing was asked for in the conversation
         before = (*self.prompt, *self.context)
         self._set_prompt(request.prompt)

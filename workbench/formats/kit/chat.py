@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Message, Tool
 
@@ -106,7 +107,7 @@ def definitions_for(tools: Sequence[Tool], messages: Sequence[Message]) -> list[
     found: dict[str, tuple[str, str, Any]] = {}
     for tool in tools:
         try:
-            definition = json.loads(tool.schema)
+            definition = loads_text(tool.schema)
         except ValueError:
             continue
         if isinstance(definition, dict):

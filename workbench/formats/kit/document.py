@@ -14,6 +14,7 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.formats.kit.json_spans import array_items, object_items
+from workbench.formats.kit.jsonl import loads, loads_text, whole
 from workbench.formats.kit.values import dict_of
 from workbench.session import LoadWarning
 
@@ -36,33 +37,24 @@ def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
         line = data.count(b"\n", 0, error.start) + 1
         warnings.append(LoadWarning("holds bytes that are not UTF-8; they are shown as � and kept as they are", line))
         text = data.decode(errors="replace")
+    if whole(text) != text:
+        warnings.append(LoadWarning("holds halves of characters; they are shown as � and kept as they are"))
     try:
-        # The standard decoder takes what orjson refuses: lone surrogates, NaN, control characters inside strings.
-        return json.loads(text, strict=False), warnings
+        return loads_text(text), warnings
     except json.JSONDecodeError as error:
         where = f"{path}: line {error.lineno}, column {error.colno}"
         raise BadInput(
             f"{where}: the JSON is damaged or cut off ({error.msg}); restore a whole copy and open that."
         ) from None
-    except RecursionError:
-        raise BadInput(f"{path}: its JSON is nested too deeply to read; open the session's original file.") from None
     except ValueError as error:
         raise BadInput(f"{path}: its JSON cannot be read ({error}); restore a whole copy and open that.") from None
-
-
-def loads(raw: bytes) -> Any:
-    """The value of JSON that was read before, with all that `parse` takes."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return json.loads(raw.decode(errors="replace"), strict=False)
 
 
 def beside(path: Path) -> dict[str, Any]:
     """The object in a file that tells more of a session; {} where there is none, or it cannot be read."""
     try:
         return dict_of(loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return {}
 
 

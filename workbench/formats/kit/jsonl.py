@@ -111,14 +111,25 @@ def loads(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        text = _ESCAPES.sub(_whole_escape, raw.decode("utf-8", "replace"))
-        try:
-            value = json.loads(text, strict=False)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-        if _may_be_deep(raw) and _is_deep(value, DEEPEST):
-            raise ValueError("nested too deeply") from None
-        return value
+        return loads_text(raw.decode("utf-8", "replace"))
+
+
+def loads_text(text: str) -> Any:
+    """The same for what was decoded. Strings in the value never hold half a surrogate pair: it became U+FFFD. Raises
+    ValueError, as JSONDecodeError with the place where that is known."""
+    try:
+        value = json.loads(whole(text), strict=False)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value, DEEPEST):
+        raise ValueError("nested too deeply")
+    return value
+
+
+def whole(text: str) -> str:
+    """JSON with each escape of half a surrogate pair as that of U+FFFD, which is as long. No file, request or terminal
+    takes such a half, and every door would have to look for it."""
+    return _ESCAPES.sub(_whole_escape, text)
 
 
 def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:

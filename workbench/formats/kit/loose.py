@@ -3,11 +3,11 @@ conventions. Traces of one tool hold several of them, for each library writes wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.formats.kit.blocks import arguments_of, from_anthropic, in_result, kind_of
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
 from workbench.session import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 
@@ -29,8 +29,8 @@ def decoded(value: Any) -> Any:
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return loads_text(value)
+    except ValueError:
         return value
 
 

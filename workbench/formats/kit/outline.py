@@ -6,12 +6,12 @@ and no memory. It is scanned once: where the long values within it end is kept f
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import orjson
 
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of
 
 SPAN = 64 * 1024
@@ -60,12 +60,12 @@ def glimpse(head: bytes) -> Any:
     except orjson.JSONDecodeError:
         text = head.decode(errors="replace").removeprefix("\ufeff")
     try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return loads_text(text)
+    except ValueError:
         pass
     try:
-        return json.loads(_closed(text), strict=False)
-    except (ValueError, RecursionError):
+        return loads_text(_closed(text))
+    except ValueError:
         return None
 
 

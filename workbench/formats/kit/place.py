@@ -13,8 +13,9 @@ from typing import Any
 
 import orjson
 
-from workbench.formats.kit.document import loads, render
+from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
 
 Keys = tuple[str | int, ...]
 

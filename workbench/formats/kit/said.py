@@ -7,7 +7,6 @@ it reads; what it marked itself, because it alone can know it, stays.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
@@ -181,8 +181,8 @@ def _of_pairs(given: Mapping[str, Any], text: str) -> Iterator[str]:
 def _of_values(given: Mapping[str, Any], text: str) -> Iterator[str]:
     """`{"answers": {id: …}}`, as Codex and Gemini CLI write them: a text each, or `{"answers": [texts]}`."""
     try:
-        answers = dict_of(json.loads(text)).get("answers")
-    except (ValueError, RecursionError):
+        answers = dict_of(loads_text(text)).get("answers")
+    except ValueError:
         return
     for answer in dict_of(answers).values():
         for words in [answer, *list_of(answer), *list_of(dict_of(answer).get("answers"))]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
@@ -169,8 +169,8 @@ def _call(id: Any, name: Any, args: Any) -> ToolUse:
 
 def _decoded(value: Any) -> Any:
     try:
-        decoded = json.loads(value)
-    except (ValueError, TypeError, RecursionError):
+        decoded = loads_text(value)
+    except (ValueError, TypeError):
         return value
     return decoded if isinstance(decoded, dict) else value
 

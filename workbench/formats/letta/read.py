@@ -13,6 +13,7 @@ from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, parts_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
@@ -206,8 +207,8 @@ def _unpacked(text: str) -> tuple[tuple[Block, ...], Kind]:
 
 def _decoded(text: str) -> Any:
     try:
-        return json.loads(text, strict=False) if text.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
+        return loads_text(text) if text.lstrip().startswith("{") else None
+    except ValueError:
         return None
 
 

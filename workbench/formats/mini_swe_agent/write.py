@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 
 from workbench.formats.format import Written
-from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of

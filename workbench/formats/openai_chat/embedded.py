@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.formats.format import no_progress
-from workbench.formats.kit.document import loads, render
+from workbench.formats.kit.document import render
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.openai_chat.read import read
 from workbench.formats.openai_chat.write import rendered
 from workbench.session import Kind, LoadWarning, Message

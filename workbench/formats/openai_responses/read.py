@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kin
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
@@ -231,8 +231,8 @@ def _call(kind: str, item: Item) -> ToolUse:
     given = item.get("arguments", item.get("input", item.get("action")))
     if isinstance(given, str) and kind == "function_call":
         try:
-            decoded = json.loads(given)
-        except (ValueError, RecursionError):
+            decoded = loads_text(given)
+        except ValueError:
             decoded = None
         given = decoded if isinstance(decoded, dict) else given
     name = word_of(item.get("name")) or kind.removesuffix("_call")

@@ -16,9 +16,10 @@ from typing import Any
 
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
-from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.titles import first_words
 from workbench.formats.opencode.parts import Part, as_spent, can_note, cleared_at, tool_blocks, uncleared, with_kind

@@ -7,7 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import moment
-from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.document import render, splice
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.place import Place, in_document
 from workbench.formats.kit.values import dict_of, list_of

@@ -15,9 +15,10 @@ from uuid import uuid4
 from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, named
-from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of

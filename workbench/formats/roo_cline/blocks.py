@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
+from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -120,8 +120,8 @@ def _said_in(result: str) -> str:
     """What the person said about a call, which its result tells: as JSON beside a status, or led to."""
     if result.startswith('{"status":'):
         try:
-            return text_of(dict_of(json.loads(result)).get("feedback"))
-        except (ValueError, RecursionError):
+            return text_of(dict_of(loads_text(result)).get("feedback"))
+        except ValueError:
             return ""
     return "\n".join(result[start:stop].strip() for start, stop in _words(result, found=True))
 

@@ -23,7 +23,7 @@ def recognise(look: Look) -> str:
         return ""
     if any(_KEYS & item.keys() and "content" in item for item in messages):
         return "a bare list of messages with the keys of Cline and Roo"
-    if any(b"<environment_details>" in as_text(item.get("content")).encode() for item in messages[:3]):
+    if any("<environment_details>" in as_text(item.get("content")) for item in messages[:3]):
         return "a bare list of messages with <environment_details>"
     return ""
 

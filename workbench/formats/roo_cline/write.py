@@ -16,8 +16,9 @@ from uuid import uuid4
 
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
-from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words

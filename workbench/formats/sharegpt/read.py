@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import loads_text, records_of
 from workbench.formats.kit.several import numbered, one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
@@ -102,8 +101,8 @@ def _tools(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     try:
-        return json.loads(given)
-    except (ValueError, RecursionError):
+        return loads_text(given)
+    except ValueError:
         return None
 
 
@@ -133,8 +132,8 @@ def _messages(entry: dict[str, Any], warnings: list[LoadWarning]) -> tuple[Messa
 def _calls(value: Any, id: str) -> tuple[ToolUse, ...]:
     """The calls of a turn: `{name, arguments}` as a text, or a list of them; none where it is something else."""
     try:
-        given = json.loads(value, strict=False) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+        given = loads_text(value) if isinstance(value, str) else value
+    except ValueError:
         return ()
     items = given if isinstance(given, list) else [given]
     named = [(name, item) for item in map(dict_of, items) if (name := word_of(item.get("name")))]

@@ -1,0 +1,20 @@
+"""Inputs that once ended in a traceback, found by `make fuzz` and made small: read or refused in a sentence, exported to
+everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts.fuzz import LIBRARY, everything
+from workbench.formats import registry
+
+CRASHES = sorted((Path(__file__).parent / "crashes").iterdir())
+READERS = [LIBRARY, *(known.id for known in registry.FORMATS)]
+
+
+@pytest.mark.parametrize("path", CRASHES, ids=lambda path: path.name)
+def test_what_once_failed_does_not(path: Path) -> None:
+    reader = max((one for one in READERS if path.name.startswith(f"{one}-")), key=len)
+    everything(reader, path.read_bytes())
