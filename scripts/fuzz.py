@@ -228,7 +228,10 @@ def mutated(seed: Seed, dice: random.Random) -> bytes:
         for _ in range(dice.choice((1, 1, 1, 2, 3, 6))):
             with suppress(LookupError, TypeError):
                 value = _changed(value, dice.choice(seed.ways), seed, dice)
-        data = _told(value, seed.lines)
+        try:
+            data = _told(value, seed.lines)
+        except RecursionError:
+            data = seed.data
         return data if dice.random() < 0.9 else bytes_changed(data, dice)
     if seed.data.startswith(b"SQLite format 3\x00") and dice.random() < 0.6:
         return _cells_changed(seed.data, dice)
@@ -276,6 +279,8 @@ def _copy(holder: Any) -> Any:
 
 def _other(value: Any, seed: Seed, dice: random.Random) -> Any:
     match dice.randrange(10):
+        case 0 | 1 | 2 if isinstance(value, str) and value[:1] in ("{", "[") and len(value) > 2:  # JSON within JSON
+            return mutated(_seed(value.encode()), dice).decode("utf-8", "replace")
         case 0 | 1 | 2:  # of the right sort perhaps, in the wrong place: ids that are there twice, links in circles
             other = seed.value
             for step in dice.choice(seed.ways):

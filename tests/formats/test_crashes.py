@@ -1,5 +1,5 @@
-"""Inputs that once ended in a traceback, found by `make fuzz` and made small: read or refused in a sentence, exported to
-everything."""
+"""Inputs that once ended in a traceback, found by `make fuzz` and made small: they are read or refused in a sentence,
+and what was read is exported to everything."""
 
 from __future__ import annotations
 
