@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.cost import Cost, actual
 from workbench.analysis.retention import HeldFact
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
@@ -22,6 +21,7 @@ from workbench.summarizers.named import Name
 from workbench.summarizers.patience import Limits, limits_of
 from workbench.summarizers.protocols.cache_marks import goes_on
 from workbench.summarizers.summarizer import Summarizer
+from workbench.tokens.cost import Cost, actual
 from workbench.tokens.sizes import Size
 
 

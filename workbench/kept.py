@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from workbench.analysis.cost import actual_of_all
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
@@ -14,6 +13,7 @@ from workbench.session import fingerprint
 from workbench.summarizers import journal, runs
 from workbench.summarizers.named import Name
 from workbench.summarizers.recorder import Recorder
+from workbench.tokens.cost import actual_of_all
 
 
 def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> runs.Run:

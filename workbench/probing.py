@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.analysis.cost import Cost, actual_of_all, at_share, estimate, together
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.probes import (
     MOST,
@@ -36,6 +35,7 @@ from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, no
 from workbench.summarizers.named import Name, asking, named
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
+from workbench.tokens.cost import Cost, actual_of_all, at_share, estimate, together
 
 RECORDED = "recorded"
 """The arm of the agent's own compaction."""

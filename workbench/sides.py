@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from workbench.analysis.cost import Cost, actual_of_all
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
@@ -24,6 +23,7 @@ from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import can_be_read
+from workbench.tokens.cost import Cost, actual_of_all
 from workbench.tokens.sizes import Size
 
 OnHeard = Callable[[int, LiveEvent], None]

@@ -4,7 +4,6 @@ import pytest
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.compare import THEIRS, candidates, column_of, compare, theirs
-from workbench.analysis.cost import MILLION
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.spent import Spent, spent
 from workbench.base.errors import BadInput
@@ -16,6 +15,7 @@ from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
+from workbench.tokens.cost import MILLION
 
 
 def test_without_names_every_strategy_is_compared() -> None:

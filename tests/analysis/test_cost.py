@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.cost import Cost, actual, estimate, paid
+from workbench.analysis.cost import paid
 from workbench.base import paths
 from workbench.session import Epoch, Message, Records, Session, SessionFacts, Text, Usage
+from workbench.tokens.cost import Cost, actual, estimate
 
 
 def test_an_estimate_is_input_and_output() -> None:

@@ -10,7 +10,6 @@ import pytest
 from tests.summarizers.fake_api import MODEL, FakeApi, answer, error, in_one_piece, usage
 from tests.summarizers.live_calls import ask, over
 from tests.summarizers.test_anthropic import SESSION, conversation
-from workbench.analysis.cost import actual, actual_of_all, usage_words
 from workbench.base import paths
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.strategy import Summary
@@ -21,6 +20,7 @@ from workbench.summarizers.connections import connection_named
 from workbench.summarizers.live_events import Adapted
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.protocols.cache_marks import MARK, marked
+from workbench.tokens.cost import actual, actual_of_all, usage_words
 
 SHAPES: tuple[RequestShape, ...] = ("messages", "messages_without_tools", "messages_under_prompt")
 

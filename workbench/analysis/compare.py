@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.cost import MILLION
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.spent import Spent, spent
 from workbench.compaction.checks import Check, check
@@ -20,6 +19,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.session import Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.summarizer import Answerer
+from workbench.tokens.cost import MILLION
 from workbench.tokens.sizes import Size
 
 THEIRS = "recorded"

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.analysis.cost import money, usage_words
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
@@ -14,6 +13,7 @@ from workbench.base.text import clip
 from workbench.compaction.outcome import verdict
 from workbench.summarizers.runs import Call, Run
 from workbench.summarizers.server_forms import ServerSummary
+from workbench.tokens.cost import money, usage_words
 
 
 def facts(run: Run) -> list[tuple[str, str]]:

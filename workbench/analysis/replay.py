@@ -20,7 +20,6 @@ from functools import cached_property
 from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.cost import MILLION
 from workbench.analysis.course import Course
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
@@ -33,6 +32,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.summarizer import Answerer
+from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window
 
 FUTILE, FUTILE_SHARE = 100_000, 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.analysis.cache import Rates
-from workbench.analysis.cost import MILLION
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.summarizers.driver import Run
+from workbench.tokens.cost import MILLION
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
-from workbench.analysis.cost import MILLION
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.tried import TRIGGERS
 from workbench.base.figures import dollars, grouped
 from workbench.base.text import counted
+from workbench.tokens.cost import MILLION
 
 REFETCHED = 1.25
 """What a token costs that is fetched again, in tokens of input: it is written to the cache."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from workbench.analysis.cache import Rates, rates_of
-from workbench.analysis.cost import MILLION, paid
+from workbench.analysis.cost import paid
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
@@ -37,6 +37,7 @@ from workbench.formats.files import bytes_of, load, load_bytes
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
 from workbench.tokens import Counter, estimate_tokens, first_call, session_sizes
+from workbench.tokens.cost import MILLION
 from workbench.tokens.window import window_of
 
 TITLE = 80

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.analysis.cache import Rates
-from workbench.analysis.cost import MILLION
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import Tried
 from workbench.base.errors import BadInput
 from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.preset import Preset, load_preset
+from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window, window_of
 
 TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 900))

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cost import usage_words
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
@@ -22,6 +21,7 @@ from workbench.cli.selection import Selection, selection
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import asking, parsed
+from workbench.tokens.cost import usage_words
 
 
 @click.command("ab")

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cost import Cost
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.receipt import Receipt
@@ -38,6 +37,7 @@ from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.server_side import can_be_read, with_blocks
+from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
 
 STDOUT = Path("-")

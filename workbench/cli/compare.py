@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from workbench.analysis.compare import Column, column_of, theirs
-from workbench.analysis.cost import Cost
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
@@ -27,6 +26,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
+from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
 
 WORDS = 400

@@ -43,7 +43,7 @@ def json_document(*results: object) -> bytes:
 
 
 _KEYS = {
-    "analysis.cost.Cost": "model dollars note",
+    "tokens.cost.Cost": "model dollars note",
     "analysis.why.findings.Limit": "tokens why by ended",
     "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
     "analysis.retention.Share": "facts full part unknown wrong stale used share right weighted lost",

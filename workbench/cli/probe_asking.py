@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.analysis.cost import added, money, usage_words
 from workbench.analysis.probes import Exam, Probing
 from workbench.analysis.probes.journalled import as_probe
 from workbench.analysis.transcript import printable
@@ -30,6 +29,7 @@ from workbench.summarizers import batches, runs
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.named import asking as asking_of
 from workbench.summarizers.named import need_key
+from workbench.tokens.cost import added, money, usage_words
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cost import Cost, actual, actual_of_all, usage_words
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import plural
@@ -28,6 +27,7 @@ from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, 
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_forms import ServerSummary
+from workbench.tokens.cost import Cost, actual, actual_of_all, usage_words
 
 TICK_S = 0.25
 """How often the line of progress is drawn: its seconds pass without events, too."""

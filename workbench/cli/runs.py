@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from workbench.analysis.cost import money
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.transcript import printable
 from workbench.base import paths
@@ -14,6 +13,7 @@ from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.output import fields_of, warn, write_fields, write_json, write_table
 from workbench.summarizers import journal
+from workbench.tokens.cost import money
 
 REQUEST_CHARS = 1_000
 """Of each request so much is shown; --request shows all of it."""

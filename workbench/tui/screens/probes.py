@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from workbench import bench as steps
-from workbench.analysis.cost import money
 from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
@@ -40,6 +39,7 @@ from workbench.summarizers import journal
 from workbench.summarizers.live_events import Ended as CallEnded
 from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, asking
+from workbench.tokens.cost import money
 from workbench.tui.history import History
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from workbench.analysis.cost import actual, added, money
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
 from workbench.base import paths
@@ -22,6 +21,7 @@ from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
+from workbench.tokens.cost import actual, added, money
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.widgets.option_list import Option
 
-from workbench.analysis.cost import money
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -21,6 +20,7 @@ from workbench.session import fingerprint
 from workbench.summarizers import journal
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name
+from workbench.tokens.cost import money
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.widgets.options import Options

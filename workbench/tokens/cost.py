@@ -1,0 +1,137 @@
+"""What calls cost: before they are made, by an estimate, and afterwards, by what was billed.
+
+Prices come from `workbench.tokens.models`, which a person may correct; a model or a price that nobody says is unknown
+and is said to be, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from workbench.base.figures import dollars, grouped
+from workbench.session import Usage
+from workbench.tokens.models import ModelInfo, Prices
+from workbench.tokens.models import find as find_model
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars by what they pay for. `dollars` is None when a price that is needed is not known; `note` says why.
+
+    `note` also says which rule applied, where one did (long-context prices).
+    """
+
+    model: str
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    note: str = ""
+
+    @property
+    def dollars(self) -> float | None:
+        return added((self.input, self.output, self.cache_read, self.cache_write))
+
+    def __str__(self) -> str:
+        return money(self.dollars)
+
+
+def money(amount: float | None) -> str:
+    """Dollars as they are shown, None as what it is."""
+    return "cost unknown" if amount is None else dollars(amount)
+
+
+def added(amounts: Iterable[float | None]) -> float | None:
+    """The sum, None where one is not known."""
+    every = tuple(amounts)
+    return None if None in every else fsum(one for one in every if one is not None)
+
+
+def usage_words(usage: Usage) -> str:
+    """`31 002 tokens in (30 000 read from the cache), 1 204 out`."""
+    cached = [f"{grouped(usage.cache_read)} read from the cache"] if usage.cache_read else []
+    written = f"{grouped(usage.cache_write)} written to it" if cached else f"{grouped(usage.cache_write)} to the cache"
+    cached += [written] if usage.cache_write else []
+    said = f" ({', '.join(cached)})" if cached else ""
+    return f"{grouped(usage.context)} tokens in{said}, {grouped(usage.output)} out"
+
+
+def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
+    """What a call would cost without a cache. Raises BadInput for a broken table of the user's."""
+    return actual(Usage(input=request_tokens, output=expected_output), model)
+
+
+def actual(usage: Usage, model: str) -> Cost:
+    """What the billed tokens cost. Raises BadInput for a broken table of the user's."""
+    return _by(find_model(model), usage, model)
+
+
+def actual_of_all(calls: Sequence[Usage], model: str) -> Cost:
+    """What several calls cost, each by its own size: prices of long contexts are those of a call. Raises BadInput."""
+    return together([actual(usage, model) for usage in calls], model)
+
+
+def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
+    if info is None or info.prices is None:
+        return Cost(model, note=f"no price for {model!r} is known")
+    cost = Cost(model, *parts_of(usage, info), _prices_for(usage.context, info, info.prices)[1])
+    if cost.dollars is None:
+        which = "cache reads" if cost.cache_read is None else "cache writes"
+        return Cost(model, cost.input, cost.output, cost.cache_read, cost.cache_write, f"no price for {which} is known")
+    return cost
+
+
+def at_share(cost: Cost, share: float, why: str) -> Cost:
+    """The same at a share of its price, which `why` names."""
+
+    def less(part: float | None) -> float | None:
+        return None if part is None else part * share
+
+    note = "; ".join(filter(None, (cost.note, why)))
+    return Cost(cost.model, less(cost.input), less(cost.output), less(cost.cache_read), less(cost.cache_write), note)
+
+
+def together(costs: Sequence[Cost], model: str) -> Cost:
+    """The sum of calls of one model; what is not known of one is not known of all."""
+    return Cost(
+        model,
+        added(cost.input for cost in costs),
+        added(cost.output for cost in costs),
+        added(cost.cache_read for cost in costs),
+        added(cost.cache_write for cost in costs),
+        "; ".join(dict.fromkeys(cost.note for cost in costs if cost.note)),
+    )
+
+
+Parts = tuple[float | None, float | None, float | None, float | None]
+
+
+def parts_of(usage: Usage, info: ModelInfo | None) -> Parts:
+    """Dollars for input, output, what was read from the cache and what was written to it; None for each whose price is
+    not known."""
+    if info is None or info.prices is None:
+        return None, None, None, None
+    prices, _ = _prices_for(usage.context, info, info.prices)
+    return (
+        _dollars(usage.input, prices.input),
+        _dollars(usage.output, prices.output),
+        _dollars(usage.cache_read, prices.cache_read),
+        _dollars(usage.cache_write, prices.cache_write),
+    )
+
+
+def _prices_for(context: int, info: ModelInfo, usual: Prices) -> tuple[Prices, str]:
+    if info.long_from is not None and info.long_prices is not None and context > info.long_from:
+        return info.long_prices, f"long-context prices: the prompt is above {grouped(info.long_from)} tokens"
+    return usual, ""
+
+
+def _dollars(tokens: int, price: float | None) -> float | None:
+    """Nothing costs nothing, even where the price is not known."""
+    if not tokens:
+        return 0.0
+    return None if price is None else tokens * price / MILLION
