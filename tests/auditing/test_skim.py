@@ -13,20 +13,20 @@ from benchmarks.generate import lines as generated
 from tests.auditing.written import Written, long, quay
 from tests.paths import SAMPLES
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import row_of
+from workbench.auditing.survey import row_of, skimmed_row
 from workbench.formats.claude_code.skim import skim
 from workbench.formats.files import load_bytes
-from workbench.session import Session
+from workbench.formats.format import Skimmed
 
 BARE = SessionRow("one.jsonl")
 
 
-def same(path: Path, data: bytes) -> Session:
+def same(path: Path, data: bytes) -> Skimmed:
     """What is skimmed, after its row was held against that of the whole file."""
     skimmed = skim(path, data)
     assert skimmed is not None
     whole = load_bytes(path, data)
-    assert row_of(skimmed, BARE, played=False) == row_of(whole, BARE, played=False)
+    assert skimmed_row(skimmed, BARE) == row_of(whole, BARE, played=False)
     return skimmed
 
 
@@ -35,7 +35,7 @@ def same(path: Path, data: bytes) -> Session:
 def test_the_same_row_as_of_the_whole(tmp_path: Path, seed: int, count: int) -> None:
     data = b"".join(orjson.dumps(line) + b"\n" for line in generated(count, seed))
     skimmed = same(tmp_path / "made.jsonl", data)
-    assert sum(bool(message.blocks) for message in skimmed.messages) < 10
+    assert len(skimmed.begun.messages) == 2 < len(skimmed.bills)
 
 
 def test_a_sample_and_every_beginning_of_it(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_bill_of_a_message_is_that_of_its_last_line(tmp_path: Path) -> None:
     first = {**answer(usage=usage, content=[{"type": "text", "text": "ANSE"}]), "uuid": "u98"}
     last = answer(usage={**usage, "output_tokens": 90}, stop_reason="end_turn")
     skimmed = same(tmp_path / "lines.jsonl", with_lines(first, last))
-    assert [message.usage.output for message in skimmed.messages if message.usage][-1] == 90
+    assert skimmed.bills[-1].output == 90
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import row_of
+from workbench.auditing.survey import row_of, skimmed_row
 from workbench.formats.codex.skim import skim
 from workbench.formats.files import load_bytes
 
@@ -82,7 +82,7 @@ def same(data: bytes) -> None:
     path = Path("rollout.jsonl")
     skimmed = skim(path, data)
     assert skimmed is not None
-    assert row_of(skimmed, BARE, played=False) == row_of(load_bytes(path, data), BARE, played=False)
+    assert skimmed_row(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False)
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["bills behind", "bills before"])

@@ -8,9 +8,8 @@ from math import fsum
 from workbench.analysis.cache import Rates, rates_of
 from workbench.base.figures import dollars
 from workbench.base.text import counted
-from workbench.session import Session, Usage
-from workbench.tokens import find_model
-from workbench.tokens.cost import MILLION, parts_of
+from workbench.session import Billed, Message, Session, Usage
+from workbench.tokens.cost import MILLION, spent_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +65,22 @@ def paid(session: Session) -> Paid | None:
     billed = [(message, usage) for message in answers if (usage := message.usage) and (message.bill or usage.cost)]
     said = [usage.cost for _, usage in billed if usage.cost is not None]
     recorded = session.facts.cost if session.facts.cost is not None else fsum(said) if said else None
-    names = dict.fromkeys(message.model or session.model or "" for message, _ in billed)
-    infos, rates = {name: find_model(name) for name in names}, {name: rates_of(name) for name in names}
     silent = len(answers) - len(billed)
-    sent, made, at_best, before = list[float](), list[float](), list[float](), 0
-    for message, usage in billed:
-        name = message.model or session.model or ""
-        parts = parts_of(usage, infos[name])
-        if None in parts:
-            break
-        sent += [part for part in (parts[0], *parts[2:]) if part]
-        made.append(parts[1] or 0.0)
+    spent = spent_on((_billed(message, usage) for message, usage in billed), session.model)
+    if spent is None:
+        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
+    names = [message.model or session.model or "" for message, _ in billed]
+    rates = {name: rates_of(name) for name in dict.fromkeys(names)}
+    at_best, before = list[float](), 0
+    for name, (_, usage) in zip(names, billed, strict=True):
         at_best.append(_cached(before, usage, rates[name]))
         before = usage.context
-    if len(made) < len(billed) or not billed:
-        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
-    prompts = fsum(sent)
-    by = " and ".join(sorted({info.source for info in infos.values() if info}))
-    return Paid(len(billed), silent, recorded, prompts, fsum(made), max(0.0, prompts - fsum(at_best)), by)
+    missed = max(0.0, spent.prompts - fsum(at_best))
+    return Paid(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by)
+
+
+def _billed(message: Message, usage: Usage) -> Billed:
+    return Billed(message.model, usage.input, usage.output, usage.cache_read, usage.cache_write)
 
 
 def _cached(before: int, usage: Usage, rates: Rates) -> float:

@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -119,7 +119,7 @@ class RowCache:
 
     def put(self, path: str, now: bytes, size: int, digest: int | None, rows: Sequence[SessionRow]) -> None:
         """Remember a file's rows. They are on the disk when the run ends, or some time before."""
-        told, day = orjson.dumps([asdict(row) for row in rows]), int(time.time() // 86_400)
+        told, day = orjson.dumps(rows), int(time.time() // 86_400)
         line = (path, self._basis, now, size, digest, told, day)
         self._use(lambda base: base.execute("INSERT OR REPLACE INTO files_1 VALUES (?, ?, ?, ?, ?, ?, ?)", line))
         self._waiting += 1

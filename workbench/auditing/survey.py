@@ -34,10 +34,11 @@ from workbench.facts.standing import RulesIn, said_in, standing
 from workbench.finding.places import places
 from workbench.formats import registry
 from workbench.formats.files import bytes_of, load, load_bytes
+from workbench.formats.format import Skimmed
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
 from workbench.tokens import Counter, estimate_tokens, first_call, session_sizes
-from workbench.tokens.cost import MILLION
+from workbench.tokens.cost import MILLION, spent_on
 from workbench.tokens.window import window_of
 
 TITLE = 80
@@ -89,7 +90,7 @@ def surveyed(work: Work) -> Surveyed:
 def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterator[SessionRow]:
     codec = registry.detect(Look.of(data, path))[0].codec
     if codec.skim and (skimmed := codec.skim(path, data)) and not (played and _is_long(skimmed)):
-        yield row_of(skimmed, bare, played=False)
+        yield skimmed_row(skimmed, bare)
         return
     parts = [part.id for part in codec.sessions_in(path, data)] if codec.sessions_in else []
     for part in parts or [""]:
@@ -103,9 +104,13 @@ def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterato
         yield row_of(session, replace(bare, part=part if len(parts) > 1 else ""), played=played)
 
 
-def _is_long(session: Session) -> bool:
+def _is_long(skimmed: Skimmed) -> bool:
     """Whether a session that records no compaction is played, for which all of it is needed."""
-    return max((message.bill for message in session.messages), default=0) >= PLAYED_FROM
+    return max(_contexts(skimmed)) >= PLAYED_FROM
+
+
+def _contexts(skimmed: Skimmed) -> list[int]:
+    return [fresh + read + written for _, fresh, _, read, written in skimmed.bills]
 
 
 def _reason(error: Exception) -> str:
@@ -113,15 +118,36 @@ def _reason(error: Exception) -> str:
     return text if isinstance(error, BadInput) else error_line(f"{type(error).__name__}: {text}".rstrip(": "))
 
 
+def skimmed_row(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
+    """The row of a session of which only the bills were read; `bare` says of its file what the session does not."""
+    session, bills = skimmed.begun, _contexts(skimmed)
+    spent = spent_on(skimmed.bills, session.model) if session.facts.cost is None else None
+    cost = session.facts.cost if spent is None else spent.prompts + spent.answers
+    return _row(session, bare, bills, cost, Counter())
+
+
 def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
-    """The row of a session; `bare` says of its file what the session does not. It is `played` under several settings if
-    it is long or records a compaction."""
+    """The row of a session that was read whole. It is `played` under several settings if it is long or records a
+    compaction."""
     counter = Counter()
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     bills = [one.bill for number, one in enumerate(session.messages) if one.bill and number not in copies]
-    spent, rates = paid(session), rates_of(session.model)
-    window = window_of(session, len(session.epochs))
-    row = replace(
+    spent = paid(session)
+    cost = None if spent is None else spent.here if spent.recorded is None else spent.recorded
+    row = _row(session, bare, bills, cost, counter)
+    is_compacted = any(epoch.ended_by for epoch in session.epochs)
+    if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
+        return row
+    course, rates = course_of(session, counter), rates_of(session.model)
+    peak = row.peak or max((point.tokens for point in course.growth), default=0)
+    made = tuple(_compactions(course, rates)) if is_compacted else ()
+    return replace(row, peak=peak, compactions=made, tried=tried(course, rates) if bills and played else ())
+
+
+def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None, counter: Counter) -> SessionRow:
+    """What a session says of itself and its `bills`, in tokens, tell."""
+    rates, window = rates_of(session.model), window_of(session, len(session.epochs))
+    return replace(
         bare,
         format=session.format,
         tool=bare.tool or tool_names().get(session.format) or registry.by_id(session.format).title,
@@ -133,16 +159,9 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
         peak=max(bills, default=0),
         window=window.tokens if window else None,
         overhead=_overhead(session, counter),
-        cost=None if spent is None else spent.here if spent.recorded is None else spent.recorded,
+        cost=cost,
         price=rates.input if rates.known else None,
     )
-    is_compacted = any(epoch.ended_by for epoch in session.epochs)
-    if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
-        return row
-    course = course_of(session, counter)
-    peak = row.peak or max((point.tokens for point in course.growth), default=0)
-    made = tuple(_compactions(course, rates)) if is_compacted else ()
-    return replace(row, peak=peak, compactions=made, tried=tried(course, rates) if bills and played else ())
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.formats.kit.place import Place
 from workbench.formats.look import Look
 from workbench.formats.roles import Api
-from workbench.session import Message, Session
+from workbench.session import Billed, Message, Session
 
 Progress = Callable[[int, int], None]
 """Called now and then with (bytes done, bytes in all); may raise to cancel the load."""
@@ -125,6 +125,15 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
+class Skimmed:
+    """A session of which only the bills were read. `begun` is as much of it as its first call was sent, and the answer;
+    what else it says of the session (title, model, cost …) is of the whole. `bills` are all, the first among them."""
+
+    begun: Session
+    bills: tuple[Billed, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Codec:
     """How the sessions of a format are read, written and judged.
 
@@ -146,8 +155,8 @@ class Codec:
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
     place: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
       nothing but what it knows.
-    skim(path, data): the session with nothing of it but what its bills tell, several times as fast as `read`; None
-      where that would not be all, and for a tool of whose files nobody reads so many.
+    skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
+      and for a tool of whose files nobody reads so many.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -162,7 +171,7 @@ class Codec:
     addressed: Callable[[Session, bytes, str, Sequence[str]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
     place: Place | None = None
-    skim: Callable[[Path, bytes], Session | None] | None = None
+    skim: Callable[[Path, bytes], Skimmed | None] | None = None
     memories: bool = False
 
 

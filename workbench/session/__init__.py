@@ -6,6 +6,7 @@ It knows no file format, no token and no strategy.
 
 from workbench.session.fingerprint import fingerprint
 from workbench.session.message import (
+    Billed,
     Block,
     Kind,
     Media,
@@ -33,6 +34,7 @@ from workbench.session.session import (
 from workbench.session.structure import Pair, Rounds, Span, exchanges_of, leading_system, pairs_of, rounds_of
 
 __all__ = [
+    "Billed",
     "Block",
     "Carried",
     "Compaction",

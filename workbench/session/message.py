@@ -8,7 +8,7 @@ response in one record (Augment) gives several messages that share a record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from workbench.base.stamps import is_time
 
@@ -110,6 +110,16 @@ class Usage:
     def context(self) -> int:
         """Tokens of the prompt: everything the model was sent for this call."""
         return self.input + self.cache_read + self.cache_write
+
+
+class Billed(NamedTuple):
+    """What one call to `model` was billed, in tokens as `Usage` has them; None for the session's own model."""
+
+    model: str | None
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, inf
 
 from workbench.base.figures import dollars, grouped
-from workbench.session import Usage
+from workbench.session import Billed, Usage
 from workbench.tokens.models import ModelInfo, Prices
 from workbench.tokens.models import find as find_model
 
@@ -78,7 +78,9 @@ def actual_of_all(calls: Sequence[Usage], model: str) -> Cost:
 def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
     if info is None or info.prices is None:
         return Cost(model, note=f"no price for {model!r} is known")
-    cost = Cost(model, *parts_of(usage, info), _prices_for(usage.context, info, info.prices)[1])
+    long = usage.context > _longest(info)
+    note = f"long-context prices: the prompt is above {grouped(info.long_from or 0)} tokens" if long else ""
+    cost = Cost(model, *_parts_of(usage, _prices_of(info, long=long)), note)
     if cost.dollars is None:
         which = "cache reads" if cost.cache_read is None else "cache writes"
         return Cost(model, cost.input, cost.output, cost.cache_read, cost.cache_write, f"no price for {which} is known")
@@ -107,15 +109,53 @@ def together(costs: Sequence[Cost], model: str) -> Cost:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What `prompts` and `answers` cost in dollars, by prices that `by` says."""
+
+    prompts: float
+    answers: float
+    by: str
+
+
+def spent_on(bills: Iterable[Billed], model: str | None) -> Spent | None:
+    """What bills cost by the prices known here, those without a model of their own by the prices of `model`; None where
+    there are none, or a price is not known. Raises BadInput for a broken table of the user's."""
+    infos: dict[str, ModelInfo | None] = {}
+    longest: dict[str, float] = {}
+    sums: dict[tuple[str, bool], list[int]] = {}
+    for own, fresh, said, read, written in bills:
+        name = own or model or ""
+        if name not in infos:
+            infos[name] = find_model(name)
+            longest[name] = _longest(infos[name])
+        key = name, fresh + read + written > longest[name]
+        tokens = sums.get(key)
+        if tokens is None:
+            tokens = sums[key] = [0, 0, 0, 0]
+        tokens[0] += fresh
+        tokens[1] += said
+        tokens[2] += read
+        tokens[3] += written
+    prompts, answers = list[float](), list[float]()
+    for (name, long), (fresh, said, read, written) in sums.items():
+        parts = _parts_of(Usage(fresh, said, read, written), _prices_of(infos[name], long=long))
+        if None in parts:
+            return None
+        prompts += [part for part in (parts[0], *parts[2:]) if part]
+        answers.append(parts[1] or 0.0)
+    by = " and ".join(sorted({info.source for info in infos.values() if info}))
+    return Spent(fsum(prompts), fsum(answers), by) if sums else None
+
+
 Parts = tuple[float | None, float | None, float | None, float | None]
 
 
-def parts_of(usage: Usage, info: ModelInfo | None) -> Parts:
+def _parts_of(usage: Usage, prices: Prices | None) -> Parts:
     """Dollars for input, output, what was read from the cache and what was written to it; None for each whose price is
     not known."""
-    if info is None or info.prices is None:
+    if prices is None:
         return None, None, None, None
-    prices, _ = _prices_for(usage.context, info, info.prices)
     return (
         _dollars(usage.input, prices.input),
         _dollars(usage.output, prices.output),
@@ -124,10 +164,13 @@ def parts_of(usage: Usage, info: ModelInfo | None) -> Parts:
     )
 
 
-def _prices_for(context: int, info: ModelInfo, usual: Prices) -> tuple[Prices, str]:
-    if info.long_from is not None and info.long_prices is not None and context > info.long_from:
-        return info.long_prices, f"long-context prices: the prompt is above {grouped(info.long_from)} tokens"
-    return usual, ""
+def _longest(info: ModelInfo | None) -> float:
+    """The tokens of the longest prompt that is not billed by prices for long ones."""
+    return inf if info is None or info.long_from is None or info.long_prices is None else info.long_from
+
+
+def _prices_of(info: ModelInfo | None, *, long: bool) -> Prices | None:
+    return None if info is None else info.long_prices if long else info.prices
 
 
 def _dollars(tokens: int, price: float | None) -> float | None:

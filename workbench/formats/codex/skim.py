@@ -17,10 +17,11 @@ import orjson
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN
 from workbench.formats.codex.items import SUMMARIES, Side, side_of
 from workbench.formats.codex.read import Draft, Reading, add, session_of, take
+from workbench.formats.format import Skimmed
 from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import CARRIED, MARK
 from workbench.formats.kit.values import dict_of, text_of
-from workbench.session import Epoch, Records, Session
+from workbench.session import Billed, Epoch, Records
 
 _LINE = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"(response_item|event_msg)","payload":\{"type":"(\w+)"'
@@ -34,9 +35,8 @@ _NO_SKIM = (b'"history_base"', f'"{CARRIED}"'.encode(), f'"{MARK}"'.encode())
 """What stands in a first line of a rollout of which the others do not tell all."""
 
 
-def skim(path: Path, data: bytes) -> Session | None:
-    """The session with its first messages whole and, behind them, an answer without content for each bill; one epoch.
-    None where that would not tell all."""
+def skim(path: Path, data: bytes) -> Skimmed | None:
+    """The session up to its first bill, and every bill. None where that would not tell all."""
     first = data.find(_TOKENS)
     if data[:1] != b"{" or first < 0 or any(mark in data[: data.find(b"\n")] for mark in _NO_SKIM):
         return None
@@ -45,18 +45,19 @@ def skim(path: Path, data: bytes) -> Session | None:
     whole = len(reading.drafts)
     if not stop or not _skimmed(reading, data, stop):
         return None
-    bills = {number: draft for number, draft in enumerate(reading.drafts) if draft.usage}
-    if any(_is_absurd(reading, draft) for draft in bills.values()):
+    if any(_is_absurd(reading, draft) for draft in reading.drafts):
         return None
     session = session_of(path, reading)
-    kept = [message for number, message in enumerate(session.messages) if number < whole or number in bills]
-    here = range(len(kept))
+    here = range(whole)
     epoch = Epoch(1, here, window=session.epochs[0].window)
-    return replace(session, messages=tuple(kept), branch=here, epochs=(epoch,)) if session.title else None
+    begun = replace(session, messages=session.messages[:whole], branch=here, epochs=(epoch,))
+    billed = [(message.model, message.usage) for message in session.messages if message.usage and message.bill]
+    bills = tuple(Billed(model, of.input, of.output, of.cache_read, of.cache_write) for model, of in billed)
+    return Skimmed(begun, bills) if bills and session.title else None
 
 
 def _is_absurd(reading: Reading, draft: Draft) -> bool:
-    """Whether so little may have been billed for all that stands before a draft."""
+    """Whether a draft's bill may be of too little for all that stands before it."""
     before = reading.records.starts[draft.source[0]]
     return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.formats.kit.values import count_of, dict_of
-from workbench.session import Usage
-
-_ANTHROPIC = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+from workbench.session import Billed, Usage
 
 
 def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost: float | None = None) -> Usage | None:
@@ -21,6 +19,13 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
 def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage | None:
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
     what is known to have been written by then, of which `final` says whether it was all."""
-    known = dict_of(given)
-    fresh, said, read, written = [count_of(known.get(key)) for key in _ANTHROPIC]
-    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
+    bill = anthropic_bill(given, least)
+    return None if bill is None else Usage(bill.input, bill.output, bill.cache_read, bill.cache_write, final)
+
+
+def anthropic_bill(given: Any, least: int = 0, model: str | None = None) -> Billed | None:
+    """The same of a call to `model`, for readers of bills alone."""
+    told = dict_of(given).get
+    fresh, said = count_of(told("input_tokens")), count_of(told("output_tokens"))
+    read, written = count_of(told("cache_read_input_tokens")), count_of(told("cache_creation_input_tokens"))
+    return Billed(model, fresh, max(said, least), read, written) if fresh or read or written else None
