@@ -154,3 +154,15 @@ def test_a_guess_does_not_depend_on_what_was_counted(message: Message) -> None:
     counted(MIXED)
     assert guess(message) == before
     assert before._replace(text=0, counted=True, exact=True) == Counter(engine=Letters).weigh(message)._replace(text=0)
+
+
+def test_a_text_that_is_kept_needs_no_engine(tmp_path: Path) -> None:
+    cache = CountCache(tmp_path / "counts.sqlite")
+    text = "a text that is longer than a short one"
+    first = Counter(cache, Letters)
+    assert (first.text(text), cache.get(())) == (len(text), {})
+    first.save()
+    again = Counter(cache, no_engine)
+    assert again.text(text) == len(text)
+    with pytest.raises(AssertionError, match="should have come from the cache"):
+        again.text("another one that nobody has counted before")

@@ -8,14 +8,20 @@ import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from workbench.base.errors import BadInput
 
 
 def write_atomically(
-    path: Path, data: bytes, *, overwrite: bool = False, judge: Callable[[bytes], object] | None = None
+    path: Path,
+    data: bytes | Callable[[BinaryIO], object],
+    *,
+    overwrite: bool = False,
+    judge: Callable[[bytes], object] | None = None,
 ) -> None:
-    """Write a file so that it is there whole or not at all, readable by its owner only.
+    """Write a file so that it is there whole or not at all, readable by its owner only. `data` may be what writes it,
+    for what would be too large in one piece.
 
     `judge` is given what was written, as the disk has it, before the file gets its name; if it raises, there is none.
     Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
@@ -31,7 +37,10 @@ def write_atomically(
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            if isinstance(data, bytes):
+                file.write(data)
+            else:
+                data(file)
             file.flush()
             os.fsync(file.fileno())
         if judge is not None:

@@ -104,6 +104,11 @@ def audits() -> Path:
     return cache() / "audits.sqlite"
 
 
+def sessions() -> Path:
+    """The folder of what is kept of large sessions, so that they open faster."""
+    return cache() / "sessions"
+
+
 def scales() -> Path:
     """The folder of what exact counts have taught, a file a session."""
     return cache() / "scales"

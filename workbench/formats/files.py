@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
-from workbench.formats import registry
+from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import carried_in, found_beside, with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
@@ -38,7 +38,9 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
     """
     if path.is_dir():
         return _load_folder(path, progress)
-    return load_bytes(path, bytes_of(path), progress, part)
+    with gc_paused():
+        kept = parsed.recall(path, part, progress)
+    return kept or load_bytes(path, bytes_of(path), progress, part)
 
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:

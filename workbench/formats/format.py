@@ -157,6 +157,8 @@ class Codec:
       nothing but what it knows.
     skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
       and for a tool of whose files nobody reads so many.
+    alone(line): whether everything that `read` gives of a file with this first line stands in that file, whatever lies
+      beside it. None where that cannot be told.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -173,6 +175,7 @@ class Codec:
     place: Place | None = None
     skim: Callable[[Path, bytes], Skimmed | None] | None = None
     memories: bool = False
+    alone: Callable[[bytes], bool] | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from typing import Any, Literal
 from workbench.base.errors import BadInput
 from workbench.session.message import Message
 
+DIGEST_BYTES = 16
+"""Of the BLAKE2b digest by which a file is known again."""
+
 
 class Records(Sequence[bytes]):
     """The untouched records of a file: spans into its bytes, so that a kept message is written back byte for byte.
@@ -54,6 +57,30 @@ class Records(Sequence[bytes]):
         data = self.data
         self._path, self._size, self._digest, self._data = path, len(data), _digest(data), None
 
+    @property
+    def digest(self) -> bytes:
+        """Of the file whose bytes were let go; b"" while they are at hand."""
+        return self._digest
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._size if self._data is None else len(self._data)
+
+    @classmethod
+    def in_file(cls, path: Path, size: int, digest: bytes, spans: Sequence[bytes]) -> Records:
+        """The records of the file `path`, whose first `size` bytes have this digest; `spans` as `packed` gives them."""
+        made = cls(b"")
+        made._path, made._size, made._digest, made._data = path, size, digest, None
+        for numbers, packed in zip((made.starts, made.stops, made.lines), spans, strict=True):
+            numbers.frombytes(packed)
+        return made
+
+    @property
+    def packed(self) -> tuple[bytes, bytes, bytes]:
+        """Where the records begin and stop, and on which lines."""
+        return self.starts.tobytes(), self.stops.tobytes(), self.lines.tobytes()
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep the bytes at hand while many records are read, if they were let go."""
@@ -85,7 +112,7 @@ class Records(Sequence[bytes]):
 
 
 def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)

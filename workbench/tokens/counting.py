@@ -56,6 +56,9 @@ class Counter:
         # Plain integers, so that the garbage collector has nothing to walk.
         self._tokens: dict[_Key, int] = {}
         self._guessed: set[_Key] = set()
+        self._fresh: dict[bytes, int] = {}
+        self._asked = False
+        """Whether the engine was asked: it takes longer to load than a few texts to look up."""
 
     def glance(self, message: Message) -> Weight:
         """The message's weight as far as it is known now, without counting. Remembers the message."""
@@ -65,6 +68,15 @@ class Counter:
             # Another thread may have counted it meanwhile: its count stays.
             weight = self._weights.setdefault(id(message), guess(message))
         return weight
+
+    def known(self, message: Message) -> Weight | None:
+        """The message's weight if it is counted."""
+        weight = self._weights.get(id(message))
+        return weight if weight and weight.counted else None
+
+    def know(self, message: Message, weight: Weight) -> None:
+        """Take a weight as counted that was counted before."""
+        self._remember(message, weight)
 
     def weigh(self, message: Message) -> Weight:
         """The message's weight, counted now if need be. A message not seen before is not remembered, its texts are:
@@ -124,27 +136,36 @@ class Counter:
         if self.cache is not None:
             unknown = [k for _, _, keyed in waiting for k, _ in keyed if isinstance(k, bytes) and k not in known]
             known.update(self.cache.get(unknown).items())
-        fresh: dict[bytes, int] = {}
         finished = True
         for message, parts, keyed in waiting:
             if cancelled():
                 finished = False
                 break
             for key, text in keyed:
-                if key not in known and self._count(key, text) and isinstance(key, bytes):
-                    fresh[key] = known[key]
+                if key not in known:
+                    self._asked = True  # all that is kept has been looked up
+                    self._count(key, text)
             self._remember(message, self._weight(message, parts, keyed))
-        if self.cache is not None:
-            self.cache.put(fresh)
+        self.save()
         return finished
 
-    def _count(self, key: _Key, text: str) -> bool:
-        """Count a text; whether the count is exact."""
+    def save(self) -> None:
+        """Put what was counted into the cache, if there is one."""
+        fresh, self._fresh = self._fresh, {}
+        if self.cache is not None:
+            self.cache.put(fresh)
+
+    def _count(self, key: _Key, text: str) -> None:
+        if not self._asked and self.cache is not None and isinstance(key, bytes) and (kept := self.cache.get((key,))):
+            self._tokens.update(kept.items())
+            return
+        self._asked = True
         count = self._engine().count(text)
+        self._tokens[key] = count.tokens
         if not count.exact:
             self._guessed.add(key)
-        self._tokens[key] = count.tokens
-        return count.exact
+        elif isinstance(key, bytes):
+            self._fresh[key] = count.tokens
 
     def _weight(self, message: Message, parts: Sequence[str | Media], keyed: Sequence[tuple[_Key, str]]) -> Weight:
         tokens = self._tokens

@@ -23,8 +23,8 @@ class Desk:
     """Stands where the screen stands. `said` are notes, `asked` the screens with what becomes of their answer, `work`
     what was spawned and not yet done, by group."""
 
-    def __init__(self, session: Session, **how: Any) -> None:
-        self.counter = Counter()
+    def __init__(self, session: Session, counter: Counter | None = None, **how: Any) -> None:
+        self.counter = counter or Counter()
         bench = open_bench(session, self.counter, **how)
         self.store = Store(first_view(bench, Groups(bench.layout)))
         self.at = (0, False)

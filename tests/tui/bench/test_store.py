@@ -301,6 +301,31 @@ def test_counts_reach_every_step_and_make_no_step() -> None:
     assert (desk.view.counting, desk.view.said, len(desk.view.growth)) == (None, "pinned message 1", 16)
 
 
+def test_what_was_counted_before_it_is_opened_is_not_laid_out_again() -> None:
+    known, session = Counter(), story()
+    known.count_all(session.context(), lambda done, of: None, lambda: False)
+    desk = Desk(session, counter=known)
+    layout = desk.bench.layout
+    assert desk.view.counting is None
+    counting.count(desk)
+    desk.rest()
+    assert desk.bench.layout is layout
+    assert (desk.view.counting, len(desk.view.growth), bool(desk.view.verdict)) == (None, 16, True)
+
+
+def test_nothing_is_said_of_what_is_still_being_counted() -> None:
+    desk = Desk(story())
+    desk.store.subscribe(partial(planning.judge, desk))
+    assert (desk.view.counting is not None, [*desk.work]) == (True, [])
+    counting.show_growth(desk)
+    desk.rest()
+    assert (desk.view.checks, len(desk.view.growth), desk.view.verdict) == (None, 16, "")
+    counting.count(desk)
+    desk.rest()
+    assert desk.view.checks
+    assert desk.view.verdict
+
+
 def test_the_bills_of_every_epoch_are_judged_when_all_is_counted() -> None:
     one = billed(right(8), epochs=(Epoch(1, range(9)), Epoch(2, range(9, 17))))
     desk = Desk(one)

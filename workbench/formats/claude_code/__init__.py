@@ -34,6 +34,7 @@ def _codec() -> Codec:
         requests=requests.requests,
         place=in_first_line(CARRIED),
         skim=skim.skim,
+        alone=lambda line: True,
     )
 
 

@@ -13,7 +13,7 @@ from workbench.formats.format import Codec, Format, Way
 
 
 def _codec() -> Codec:
-    from workbench.formats.codex import read, rules, skim, write
+    from workbench.formats.codex import base, read, rules, skim, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_first_line
 
@@ -25,6 +25,7 @@ def _codec() -> Codec:
         ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
         place=in_first_line(CARRIED, "payload"),
         skim=skim.skim,
+        alone=base.is_alone,
     )
 
 

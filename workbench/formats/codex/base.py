@@ -24,7 +24,7 @@ def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, 
     """A rollout with what it goes on from in front, as one that stands alone, and a note of that; as it is where it
     goes on from nothing, or from what does not lie among the same sessions."""
     first, _, rest = data.partition(b"\n")
-    meta = object_of(first) if b'"history_base"' in first else None
+    meta = None if is_alone(first) else object_of(first)
     about = dict_of(dict_of(meta).get("payload"))
     base = dict_of(about.get("history_base"))
     if not meta or not base:
@@ -40,6 +40,11 @@ def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, 
         alone["ordinal"] = 0
     joined = b"\n".join([render(alone), before.partition(b"\n")[2] + rest])
     return joined, f"goes on from {source.name}: what stands there is read, too, and lines are counted from its start"
+
+
+def is_alone(line: bytes) -> bool:
+    """Whether a rollout with this first line goes on from nothing."""
+    return b'"history_base"' not in line
 
 
 def _cut(path: Path, thread: str, stop: int, offset: int) -> Iterator[tuple[Path, bytes]]:

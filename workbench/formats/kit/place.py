@@ -59,7 +59,8 @@ def in_first_line(key: str, *keys: str) -> Place:
         return None if made is None else made + end + rest
 
     def found(data: bytes) -> Any:
-        line = data.partition(b"\n")[0]
+        end = data.find(b"\n")  # no partition: what is behind the line may be a hundred megabytes
+        line = data[: end if end >= 0 else None]
         return _found(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
 
     return Place(put, found)

@@ -8,19 +8,21 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from workbench.analysis import growth as growing
 from workbench.analysis.bills import Bills, bills_of
 from workbench.analysis.course import uncounted
-from workbench.analysis.growth import Point, growth, to_count
+from workbench.analysis.growth import Point, growth
 from workbench.analysis.timeline import lost_in, timeline
 from workbench.analysis.why.diagnosis import limit_of
 from workbench.analysis.why.refusals import refusals
 from workbench.analysis.why.verdict import verdict
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
+from workbench.formats import parsed
 from workbench.session import Span
-from workbench.tokens import Counter
+from workbench.tokens import Counter, weights
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.store import View, drawable
+from workbench.tui.bench.store import View, drawable, to_count
 from workbench.tui.rows import Groups
 
 BETWEEN_S = 0.25
@@ -57,8 +59,9 @@ async def count_from(host: Host, first: Span) -> None:
             host.store.put(replace(host.store.view, counting=(done, total)))
 
     def work() -> None:
-        if count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set):
-            host.counter.count_all(to_count(bench.session), lambda done, of: None, given_up.is_set)
+        known = to_count(bench) is None
+        if known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set):
+            host.counter.count_all(growing.to_count(bench.session), lambda done, of: None, given_up.is_set)
 
     try:
         await asyncio.to_thread(work)
@@ -67,6 +70,7 @@ async def count_from(host: Host, first: Span) -> None:
         raise
     show_growth(host)
     host.spawn("bills", _bills, host)
+    host.spawn("keep", _keep, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
         host.spawn("losses", _losses, host)
 
@@ -140,6 +144,13 @@ async def _bills(host: Host) -> None:
         raise
     if found is not None and session is host.store.bench.session:
         host.store.put(replace(host.store.view, bills=found))
+
+
+async def _keep(host: Host) -> None:
+    """Keep a large session as it was read and counted, for the next time it is opened."""
+    session = host.store.bench.session
+    await asyncio.to_thread(parsed.keep, session)
+    await asyncio.to_thread(weights.keep, session, host.counter)
 
 
 def count_in_slices(

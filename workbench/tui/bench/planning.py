@@ -14,7 +14,7 @@ from workbench.compaction.checks import check
 from workbench.compaction.layers import layers_after
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.store import Change, View, brought_up, drawable, moved
+from workbench.tui.bench.store import Change, View, brought_up, drawable, moved, to_count
 from workbench.tui.rows import Groups
 
 CHECK_S = 0.15
@@ -138,7 +138,7 @@ async def to_epoch(host: Host, number: int) -> None:
 
     bench, groups = await asyncio.to_thread(other)
     host.cancel("run")
-    view = replace(store.view, groups=groups, counting=(0, len(bench.messages)), said="")
+    view = replace(store.view, groups=groups, counting=to_count(bench), said="")
     store.put(moved(view, view.history.then(bench)))
     count(host)
 

@@ -175,7 +175,8 @@ class BenchScreen(Screen[None]):
     def _after_first_paint(self) -> None:
         self.store.subscribe(self._draw_policy)
         counting.count(self)
-        counting.show_growth(self)
+        if self.view.counting:
+            counting.show_growth(self)
         if self._follow:
             following.follow(self)
 

@@ -19,6 +19,7 @@ from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
 from workbench.remembered import Work, work_of
+from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
 from workbench.tui.history import History
 from workbench.tui.middle.view import Folds
@@ -130,11 +131,17 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
         groups,
         measured_by(bench),
         said=opening_words(bench),
-        counting=(0, len(bench.messages)),
+        counting=to_count(bench),
         stretches=timeline(bench.session),
         following=Following(mark=mark),
         kept=work_of(bench),
     )
+
+
+def to_count(bench: Bench) -> tuple[int, int] | None:
+    """How many messages are counted of how many, when counting begins; None where all of them were before."""
+    meter = bench.layout.sizes.meter
+    return None if isinstance(meter, SessionMeter) and meter.counted else (0, len(bench.messages))
 
 
 def drawable(bench: Bench) -> bool:

@@ -208,11 +208,12 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     session = load(source, progress, opening.part) if isinstance(source, Path) else source
     prepare()  # when the file's bytes are let go
     from workbench.bench import open_bench, watching, with_kept_scale, with_limit
-    from workbench.tokens import CountCache, Counter
+    from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
     from workbench.tui.rows import Groups
 
     counter = Counter(CountCache(paths.token_counts()))
+    weights.recall(session, counter)
     chosen = {} if opening.preset is None else {"preset": opening.preset}
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
     if bench.window is None and opening.usual_window:

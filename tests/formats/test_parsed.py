@@ -1,0 +1,122 @@
+"""A large session as it was read: the same when it is opened again, and read anew where anything is another."""
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from tests.formats.claude_code_build import jsonl, small
+from workbench.base import shelf
+from workbench.base.resources import SAMPLES
+from workbench.formats import parsed
+from workbench.formats.carried import beside
+from workbench.formats.files import load
+from workbench.session import Session
+
+
+def kept(path: Path) -> Session:
+    """The session as it is read, with its bytes let go as a large one's are, and kept."""
+    session = load(path)
+    session.records.let_go(path)
+    parsed.keep(session)
+    return session
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(jsonl(*small()))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", sorted(one.name for kind in ("claude-code*", "codex-t*") for one in SAMPLES.glob(kind))
+)
+def test_it_is_opened_again_as_it_was_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes((SAMPLES / name).read_bytes())
+    session, steps = kept(path), list[tuple[int, int]]()
+    again = load(path, lambda done, total: steps.append((done, total)))
+    assert again.records.digest, "not read anew: a small file's bytes are at hand then"
+    assert list(again.records) == list(session.records)
+    assert list(again.records.lines) == list(session.records.lines)
+    for field in Session.__dataclass_fields__.keys() - {"records"}:
+        assert getattr(again, field) == getattr(session, field), field
+    assert steps == [(path.stat().st_size,) * 2]
+
+
+def test_more_messages_than_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsed, "_TOGETHER", 3)
+    (path := tmp_path / "s.jsonl").write_bytes((SAMPLES / "claude-code-overflow.jsonl").read_bytes())
+    session = kept(path)
+    assert len(session.messages) > 6
+    assert load(path).messages == session.messages
+
+
+def test_another_file_is_read_anew(file: Path) -> None:
+    kept(file)
+    file.write_bytes(file.read_bytes().replace(b"a", b"b", 1))
+    assert parsed.recall(file) is None
+    kept(file)
+    with file.open("ab") as more:
+        more.write(b"\n")
+    assert parsed.recall(file) is None
+
+
+def test_a_touched_file_is_the_same(file: Path) -> None:
+    kept(file)
+    os.utime(file, (1, 1))
+    assert parsed.recall(file) is not None
+
+
+def test_a_note_beside_the_file_has_it_read_anew(file: Path) -> None:
+    kept(file)
+    beside(file).write_bytes(b"{}")
+    assert parsed.recall(file) is None
+
+
+def test_another_part_is_read_anew(file: Path) -> None:
+    kept(file)
+    assert parsed.recall(file, "agent") is None
+
+
+class Foreign:
+    """What no session holds."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, ("made",)
+
+
+def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept(file)
+    place = shelf.place(file, "session")
+    about, _, rest = place.read_bytes().partition(b"\n")
+    for made in (pickle.dumps(Foreign()), pickle.dumps(3), rest[: len(rest) // 2], b""):
+        place.write_bytes(about + b"\n" + made)
+        assert parsed.recall(file) is None
+    assert not Path("made").exists()
+    place.write_bytes(about + b"\n" + rest)
+    assert parsed.recall(file) is not None
+
+
+def test_of_a_rollout_that_goes_on_from_another_nothing_is_kept(tmp_path: Path) -> None:
+    name = min(one.name for one in SAMPLES.glob("codex-t*"))
+    data = (SAMPLES / name).read_bytes().replace(b'"payload":{', b'"payload":{"history_base":{},', 1)
+    (path := tmp_path / name).write_bytes(data)
+    kept(path)
+    assert not shelf.place(path, "session").exists()
+
+
+@pytest.mark.parametrize("name", ["openai-chat-tools.json"])
+def test_of_a_format_that_does_not_say_so_nothing_is_kept(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes((SAMPLES / name).read_bytes())
+    kept(path)
+    assert not shelf.place(path, "session").exists()
+
+
+def test_a_small_session_is_not_kept(file: Path) -> None:
+    parsed.keep(load(file))
+    assert not shelf.place(file, "session").exists()
