@@ -54,8 +54,8 @@ def _stands_alone(format: str, path: Path) -> bool:
 
 def recall(path: Path, part: str = "", progress: Progress = no_progress) -> Session | None:
     """The session as it was read from this very file, None where that is not kept."""
-    place = shelf.place(path, "session", part)
     try:
+        place = shelf.place(path, "session", part)
         if not place.exists() or beside(path).exists():
             return None
         size = path.stat().st_size
