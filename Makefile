@@ -1,7 +1,7 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first: `run` what
 # running needs, the others what tests and checks need besides.
 
-.PHONY: run test lint types imports check screenshots bench keeping mutants fuzz interop loops clean python
+.PHONY: run test lint types imports check screenshots bench keeping mutants fuzz torn interop loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -61,6 +61,9 @@ mutants: $(READY)  ## what ROOM's own tests notice of small changes to it, on a 
 
 fuzz: $(READY)  ## damaged sessions through every reader, validator, writer and the library: make fuzz MINUTES=30 SEED=2
 	@$(BIN) -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+torn: $(READY)  ## everything that is written, cut short: killed, on a full disk, where nothing may be written, at once
+	@$(BIN) -m scripts.torn
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -266,6 +267,12 @@ def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path,
     ):
         with pytest.raises(BadInput, match=re.escape(f"{at} {says}; name another journal.")):
             act(at, plan)  # type: ignore[operator]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_a_journal_on_a_full_disk_is_one_sentence(plan: Plan) -> None:
+    with pytest.raises(BadInput, match=re.escape("/dev/full cannot be written (No space left on device); make room")):
+        Journal(Path("/dev/full"), plan)
 
 
 def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: Plan) -> None:

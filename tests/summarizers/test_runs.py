@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 import stat
 import subprocess
@@ -55,6 +56,25 @@ def test_only_the_owner_can_read_the_journal() -> None:
         files = list(paths.runs().parent.iterdir())
         assert len(files) == 3
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
+def test_the_journal_is_read_on_a_full_disk() -> None:
+    """SQLite wants a file of its own beside it even to read; one that another program writes to is left alone."""
+    keep(run_of(Summary("x"), id="kept"))
+    log = paths.runs().with_name(f"{paths.runs().name}-wal")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for there, found in ((b"", ["kept"]), (b"what another program is writing", None)):
+        log.write_bytes(there)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            if found is not None:
+                assert [entry.id for entry in kept()] == found
+                assert "cannot be used" in keep(run_of(Summary("y")))
+            else:
+                with pytest.raises(BadInput, match="cannot be used"):
+                    kept()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_run_that_exists_is_not_written_over() -> None:

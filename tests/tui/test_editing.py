@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,4 +47,13 @@ def test_no_editor_is_explained(monkeypatch: pytest.MonkeyPatch, command: str, r
 def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "/no/such/editor")
     with pytest.raises(BadInput, match="/no/such/editor cannot be run"):
+        edited("text")
+
+
+def test_where_there_is_no_room_for_the_text_the_editor_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "true"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(BadInput, match=r"cannot be put where .*my editor could open it: No such file"):
         edited("text")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,8 +56,25 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
 
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:
     home = opened(Home("workbench-light", True), tmp_path / "a.jsonl", "the title")
-    write_home(tmp_path / "new", home)
+    write_home(tmp_path / "new", lambda _: home)
     assert read_home(tmp_path / "new") == home
+
+
+def test_what_another_program_remembered_meanwhile_stays(tmp_path: Path) -> None:
+    """Both have read the home before either changed it, and only one at a time is between reading and writing."""
+
+    def told(home: Home) -> Home:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return replace(home, toured=True)
+
+    folder = os.open(tmp_path, os.O_RDONLY)
+    write_home(tmp_path, lambda home: opened(home, tmp_path / "a.jsonl", "of one"))
+    write_home(tmp_path, lambda home: opened(home, tmp_path / "b.jsonl", "of another"))
+    write_home(tmp_path, told)
+    os.close(folder)
+    home = read_home(tmp_path)
+    assert ([Path(one.path).name for one in home.recents], home.toured) == (["b.jsonl", "a.jsonl"], True)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"theme": "x", "toured": true, "recents": [{}]}', "\xff"])

@@ -6,11 +6,21 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from workbench.base.errors import BadInput
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+TURN_S = 2.0
+"""How long to wait for another program's turn: one takes milliseconds."""
 
 
 def write_atomically(
@@ -83,6 +93,37 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, ValueError) as error:
         raise BadInput(f"{folder} cannot be made: {reason(error)}; choose another folder.") from None
+
+
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Whoever reads a file in a folder and writes it anew by what it held does so here: programs that do it at once
+    take turns, and none loses what another wrote.
+
+    The folder itself is locked, nothing lies in it for that. Where a file system has no locks, or another program keeps
+    its turn longer than TURN_S, it goes on without.
+    """
+    if fcntl is None:
+        yield
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # what is written there will say so
+        yield
+        return
+    try:
+        until = time.monotonic() + TURN_S
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.005)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(handle)
 
 
 def refuse_special(path: Path) -> None:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -35,6 +36,10 @@ CREATE TABLE IF NOT EXISTS runs (
   document BLOB NOT NULL
 )
 """
+
+_MADE = "SELECT 1 FROM sqlite_master WHERE name = 'runs'"
+
+_NO_ROOM = frozenset([sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY])
 
 _KEEP = (
     f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)}) ON CONFLICT (id) DO UPDATE SET "
@@ -170,11 +175,25 @@ def _reading() -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        with closing(sqlite3.connect(file, timeout=BUSY_SECONDS)) as base:
-            made = base.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone()
-            yield base if made else None
+        with closing(_opened(file)) as base:
+            yield base if base.execute(_MADE).fetchone() else None
     except (sqlite3.Error, OSError) as error:
         raise BadInput(_trouble(error)) from None
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """To be read only. SQLite makes a file beside it even for that; where it cannot, because the disk is full or the
+    folder closed, a journal that nobody is writing to is read without. Raises sqlite3.Error."""
+    base = sqlite3.connect(file, timeout=BUSY_SECONDS)
+    try:
+        base.execute(_MADE)
+    except sqlite3.OperationalError as error:
+        base.close()
+        log = file.with_name(f"{file.name}-wal")
+        if error.sqlite_errorcode & 0xFF not in _NO_ROOM or (log.exists() and log.stat().st_size):
+            raise
+        return sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)
+    return base
 
 
 def _trouble(error: Exception) -> str:

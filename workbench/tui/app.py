@@ -189,7 +189,8 @@ class WorkbenchApp(App[None]):
             self.push_screen(screen)
         session = ready.bench.session
         if session.path:
-            self.remember(opened(self.home, session.path, session.title))
+            path, title = session.path, session.title
+            self.remember(lambda home: opened(home, path, title))
         self.call_after_refresh(self._first_sight)
 
     def _first_sight(self) -> None:
@@ -229,7 +230,7 @@ class WorkbenchApp(App[None]):
         else:
             tour = TourScreen(bench.show_pane, bench, movable=bench.bench.strategy.movable)
             self.push_screen(tour, partial(visiting.toured, bench))
-        self.remember(replace(self.home, toured=True))
+        self.remember(lambda home: replace(home, toured=True))
 
     def action_letters(self) -> None:
         from workbench.tui.screens.jump import JumpScreen, go, targets
@@ -268,26 +269,27 @@ class WorkbenchApp(App[None]):
 
     # --- remembered -------------------------------------------------------------------------------------------------
 
-    def remember(self, home: Home) -> None:
-        """Keep what is remembered between starts; written in a thread."""
+    def remember(self, change: Callable[[Home], Home]) -> None:
+        """Change what is remembered between starts; written in a thread."""
+        home = change(self.home)
         if home != self.home:
             self.home = home
             if self.memory:
-                self.write_home(self.memory, home)
+                self.write_home(self.memory, change)
 
     @work(thread=True, group="home", exit_on_error=False, description="write_home")
-    def write_home(self, folder: Path, home: Home) -> None:
+    def write_home(self, folder: Path, change: Callable[[Home], Home]) -> None:
         from workbench.base.errors import BadInput
 
         try:
-            write_home(folder, home)
+            write_home(folder, change)
         except BadInput as refused:
             self.call_from_thread(self.warn, str(refused))
 
     def _theme_chosen(self, theme: Theme) -> None:
         ours = (THEMES[0].name, SIXTEEN)
         if theme.name != (self.settings.theme or self.home.theme) and (self.home.theme or theme.name not in ours):
-            self.remember(replace(self.home, theme=theme.name))
+            self.remember(lambda home: replace(home, theme=theme.name))
 
     # --- everywhere -------------------------------------------------------------------------------------------------
 

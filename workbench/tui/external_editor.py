@@ -6,11 +6,13 @@ import os
 import shlex
 import subprocess
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from textual.app import App, SuspendNotSupported
 
 from workbench.base.errors import BadInput
+from workbench.base.files import reason
 
 
 def editor_command() -> list[str]:
@@ -28,9 +30,13 @@ def editor_command() -> list[str]:
 def edited(text: str, suffix: str = ".md") -> str:
     """`text` as the editor leaves it. Blocks until the editor ends. Raises BadInput when it cannot be run or fails."""
     command = editor_command()
-    with tempfile.TemporaryDirectory(prefix="cwb-") as folder:
-        path = Path(folder) / f"text{suffix}"
-        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with ExitStack() as until_done:
+        try:
+            folder = until_done.enter_context(tempfile.TemporaryDirectory(prefix="cwb-"))
+            path = Path(folder) / f"text{suffix}"
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        except OSError as error:
+            raise BadInput(f"The text cannot be put where {command[0]} could open it: {reason(error)}.") from None
         try:
             code = subprocess.run([*command, str(path)], check=False).returncode
         except OSError as error:

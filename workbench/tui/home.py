@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,12 +47,15 @@ def _home(value: dict[str, Any]) -> Home:
     return Home(str(value["theme"]), value["toured"] is True, recents[:RECENT])
 
 
-def write_home(folder: Path, home: Home) -> None:
-    """Write it down, whole or not at all. Raises BadInput where that cannot be done."""
-    from workbench.base.files import make_folder, write_atomically
+def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
+    """Change what is remembered in `folder`, whole or not at all: other programs that are open keep what they wrote.
+    Raises BadInput where that cannot be done."""
+    from workbench.base.files import in_turn, make_folder, write_atomically
 
     make_folder(folder)
-    write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
+    with in_turn(folder):
+        home = change(read_home(folder))
+        write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
 
 
 def opened(home: Home, path: Path, title: str) -> Home:

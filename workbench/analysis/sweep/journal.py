@@ -84,21 +84,23 @@ def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
 
 
 class Journal:
-    """The journal, open for more cells. Each line is written in one piece, at once."""
+    """The journal, open for more cells. Each line is written in one piece, at once, whoever else writes to it."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
         """Raises BadInput where nothing can be written."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab")
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise BadInput(f"{path} cannot be written ({error.strerror}); name another journal.") from None
+        self._path = path
         if not path.stat().st_size:
             self._write({"sweep": key_of(plan), "strategy": plan.preset.strategy})
         elif not path.read_bytes().endswith(b"\n"):
-            self._file.write(b"\n")
+            self._put(b"\n")
 
     def note(self, cells: Iterable[Cell]) -> None:
+        """Raises BadInput where there is no room; what was noted before stays."""
         for cell in cells:
             self._write({**cell_fields(cell), "stamp": stamp_of(cell.file)})
 
@@ -106,8 +108,17 @@ class Journal:
         self._file.close()
 
     def _write(self, fields: Mapping[str, Any]) -> None:
-        self._file.write(orjson.dumps(fields) + b"\n")
-        self._file.flush()
+        self._put(orjson.dumps(fields) + b"\n")
+
+    def _put(self, line: bytes) -> None:
+        try:
+            written = self._file.write(line)
+        except OSError as error:
+            raise BadInput(
+                f"{self._path} cannot be written ({error.strerror}); make room, then go on with it."
+            ) from None
+        if written < len(line):
+            raise BadInput(f"{self._path} cannot be written (no room is left); make room, then go on with it.")
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
