@@ -1,10 +1,11 @@
 """Which later sentence takes an earlier one's place: only where both speak of the same thing, in the same scope.
 
-A sentence has words, and values of some kind: numbers, days, languages, currencies. It takes another's place where both
-have the same words and one value is another, or one forbids what the other asks for. What says itself that it corrects
-("actually", "from now on", "moved to") may leave words out, put one phrase in a phrase's place ("paint the fence blue"
-for "paint the fence green"), or turn down what was chosen ("no longer in S3"). Without words of its own ("make that
-eight") it leans on the last sentence with such a value.
+A sentence has words, and values of some kind: numbers, days, paces, languages, currencies. It takes another's place
+where both have the same words and one value is another, or one forbids what the other asks for. What says itself that
+it changes something ("now", "from now on", "moved to") may leave words out; what revises ("actually", "instead") may
+put one phrase in a phrase's place ("paint the fence blue" for "paint the fence green"); what is turned down ("no longer
+in S3", "8080 is taken") holds no more. Without words of its own ("make that eight") it leans on the last sentence with
+such a value.
 
 One word more is another scope ("in answers about travel"), and then both stay: one that is wrongly taken for replaced
 is lost, one that stays too many is only told twice.
@@ -16,11 +17,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
+from typing import Literal
 
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern, table
+from workbench.facts.tables import words as listed
 from workbench.facts.terms import DIGITS, GLUE, LANGUAGES_OF_STEMS, TOKEN, language_of, stemmed, terms
 from workbench.facts.wording import plain
+
+Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
+"""What a sentence does beside telling something: it forbids, permits, or `frees`, permits without what was asked for;
+says in which language to speak, and nothing else; chooses ("use", "is"); says that it changes something; puts one thing
+in another's place; leans on what was said before ("make that …"); stands `apart`, for it holds once, or besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,86 +36,113 @@ class Topic:
     """What a sentence is about.
 
     `order` are its words in order, without values, what it turns down and what says nothing of its own; `names` those
-    that are written as names; `beside` those of a clause that only tells of a change ("they moved my flight, it leaves
-    at 11 now"); `values` the values with their kinds; `state` what it tells a state of, with the little word that says
-    how ("the office", "at"). It `rejects` some words for others, and some are `gone` ("S3 is gone"); `withdraws` are
-    those of what it takes back ("forget the limit of 100 words").
-
-    What it `frees` it permits without what was asked for. It `speaks`: it says in which language to speak, and nothing
-    else. It `chooses`: "use", "is"; it says `instead`. It `corrects` an earlier word, `leans` on one ("make that …"),
-    or stands `apart`: it holds once, or besides.
+    that are written as names; `values` the values with their kinds; `state` what it tells a state of, with the little
+    word that says how ("the office", "at"). `aside` are words of clauses that only tell of a change or give a reason
+    ("they moved my flight, it leaves at 11 now"). It turns down some words and values (`dropped`), phrase by phrase,
+    and takes some back (`withdraws`: "forget the limit of 100 words").
     """
 
     order: tuple[str, ...]
     names: frozenset[str]
-    beside: frozenset[str]
     values: tuple[tuple[str, str], ...]
     state: tuple[frozenset[str], str]
-    rejects: tuple[frozenset[str], ...]
-    gone: frozenset[str]
+    aside: frozenset[str]
+    dropped: tuple[frozenset[str], ...]
     withdraws: frozenset[str]
-    forbids: bool
-    permits: bool
-    frees: bool
-    speaks: bool
-    chooses: bool
-    instead: bool
-    corrects: bool
-    leans: bool
-    apart: bool
+    marks: frozenset[Mark]
 
     @property
     def about(self) -> frozenset[str]:
         return frozenset(self.order)
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Its words and its values."""
+        return self.about.union(value for _, value in self.values)
 
     def of(self, kind: str) -> list[str]:
         return [value for one, value in self.values if one == kind]
 
 
 def topic_of(text: str, language: str) -> Topic:
-    low = pattern("sense", "no_more", "no_less").sub(" ", plain(text))
+    low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", plain(text)))
     rest, leads = _without_leads(low)
-    new, apart = (pattern("replaced", *names).search(low) is not None for names in (("new",), ("once", "adds")))
-    clauses = [clause for clause in _CLAUSE.split(rest) if clause]
-    told, beside = rest, ""
-    if changes := [clause for clause in clauses if pattern("replaced", "moved").search(clause)]:
-        telling = ", ".join(clause for clause in clauses if clause not in changes)
-        told, beside = (telling, " ".join(changes)) if _tells(telling, language) else (rest, "")
-    rejected = [*_rejected(told, language)]
-    if rejected and _tells(chosen := _without(told, [span for span, _ in rejected]), language):
+    told, aside = _told_and_aside(rest, language)
+    spans = [*_rejected(told, language)]
+    dropped = [words for _, words in spans]
+    if spans and _tells(chosen := _without(told, [span for span, _ in spans]), language):
         told = chosen
-    rejected += _rejected(beside, language)
-    permits = (
-        pattern("replaced", "may").match(told) is not None or pattern("replaced", "allowed").search(told) is not None
-    )
-    without = pattern("replaced", "without")
+    dropped += [words for clause in aside for _, words in _rejected(clause, language)]
+    gone = ("gone", "taken") if aside else ("gone",)
+    dropped += [words for clause in _clauses(rest) if (words := _gone(clause, gone, language))]
     values, order = tuple(_values(told)), _order(told, language)
-    speaks = any(kind == "tongue" for kind, _ in values) and _speaking().issuperset(order)
+    changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in aside)
+    marks = frozenset(_marks(low, told, rest, changed=changed, leads=leads))
+    if any(kind == "tongue" for kind, _ in values) and _speaking().issuperset(order):
+        order, marks = (), marks | {"speaks"}
     return Topic(
-        order=() if speaks else order,
+        order=order,
         names=frozenset(term for match in _NAME.finditer(text) for term in _order(plain(match[0]), language)),
-        beside=frozenset(_order(beside, language)),
         values=values,
         state=_state(told, language),
-        rejects=tuple(words for _, words in rejected),
-        gone=frozenset(term for clause in clauses for term in _gone(clause, language)),
+        aside=frozenset(_order(" ".join(aside), language)),
+        dropped=tuple(dropped),
         withdraws=_withdrawn(low, language),
-        forbids=_forbids().search(without.sub(" ", told) if permits else told) is not None,
-        permits=permits,
-        frees=permits and without.search(told) is not None,
-        speaks=speaks,
-        chooses=pattern("replaced", "use", "state").search(told) is not None,
-        instead=leads or pattern("replaced", "instead").search(rest) is not None,
-        corrects=(leads or new or bool(changes)) and not apart,
-        leans=(leads or pattern("replaced", "elliptic").match(rest) is not None) and not apart,
-        apart=apart,
+        marks=marks,
     )
+
+
+def _parts(text: str, language: str) -> list[Topic]:
+    """The clauses of a sentence that say themselves that they change something, each by itself, unless another one may
+    say where or when that holds."""
+    clauses = _clauses(text)
+    if len(clauses) < 2 or not amends(text) or any(_is_scope(clause) for clause in clauses):
+        return []
+    return [one for clause in clauses if "changes" in (one := topic_of(clause, language)).marks]
+
+
+def _is_scope(clause: str) -> bool:
+    first = TOKEN.search(clause)
+    return first is not None and first[0].lower() in GLUE
+
+
+def _told_and_aside(rest: str, language: str) -> tuple[str, list[str]]:
+    """What a sentence tells, and its clauses that only tell of a change, or why; of a sentence that tells nothing else
+    all is told."""
+    clauses = _clauses(rest)
+    tells_of = pattern("replaced", "moved", "gone", "taken")
+    aside = [clause for clause in clauses if tells_of.search(clause) or _why(clause)]
+    telling = ", ".join(clause for clause in clauses if clause not in aside)
+    return (telling, aside) if aside and _tells(telling, language) else (rest, [])
+
+
+def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Iterator[Mark]:
+    def has(*names: str, within: str = told) -> bool:
+        return pattern("replaced", *names).search(within) is not None
+
+    permits = pattern("replaced", "may").match(told) is not None or has("allowed")
+    if permits:
+        yield "permits"
+    if permits and has("without"):
+        yield "frees"
+    if _forbids().search(pattern("replaced", "without").sub(" ", told) if permits else told):
+        yield "forbids"
+    if has("use", "state"):
+        yield "chooses"
+    if has("once", "adds", within=low):
+        yield "apart"
+        return
+    if leads or changed or has("new", "sets", within=low):
+        yield "changes"
+    if leads or has("instead", "sets", within=rest):
+        yield "revises"
+    if leads or pattern("replaced", "elliptic").match(rest):
+        yield "leans"
 
 
 def amends(sentence: str) -> bool:
     """Whether a sentence says itself that it corrects another, or turns something down for something else."""
-    low = plain(sentence)
-    return _amending().search(low) is not None
+    return _amending().search(plain(sentence)) is not None
 
 
 # --- which replaces which ---------------------------------------------------------------------------------------------
@@ -121,6 +156,7 @@ def replaced(sentences: Sequence[str]) -> list[int | None]:
     # By the endings of one language all: that two sentences are read alike says more than that each is read well.
     language = language_of(" ".join(sentences))
     topics = [topic_of(text, language) for text in sentences]
+    parts = [_parts(text, language) for text in sentences]
     near: dict[object, list[int]] = {}
     for number, one in enumerate(topics):
         for key in _offers(one):
@@ -128,10 +164,14 @@ def replaced(sentences: Sequence[str]) -> list[int | None]:
     found: list[int | None] = []
     for number, one in enumerate(topics):
         later = {other for key in _asks(one) for other in near.get(key, ())[-COMPARED:] if other > number}
-        found.append(max((other for other in later if takes_place(topics[other], one)), default=None))
+        gone = (other for other in later if any(takes_place(part, one) for part in (topics[other], *parts[other])))
+        found.append(max(gone, default=None))
     for number, one in enumerate(topics):
         before = range(number - 1, max(-1, number - 1 - COMPARED), -1)
-        if one.leans and (meant := next((at for at in before if _leans_on(one, topics[at])), None)) is not None:
+        if (
+            "leans" in one.marks
+            and (meant := next((at for at in before if _leans_on(one, topics[at])), None)) is not None
+        ):
             found[meant] = max(number, found[meant] or 0)
         if one.withdraws:
             # What is taken back has to be told apart from all else that was said.
@@ -149,36 +189,45 @@ MOST_WORDS = 60
 
 
 def _offers(one: Topic) -> Iterator[object]:
-    yield one.about, one.speaks
-    if one.corrects or one.rejects or one.gone:
+    yield one.about, "speaks" in one.marks
+    if "changes" in one.marks or one.dropped:
         # in an order of their own: that of a set is another in every run
-        yield from islice(sorted(one.about.union(one.beside, one.gone, *one.rejects)), MOST_WORDS)
+        yield from islice(sorted(one.all.union(one.aside, *one.dropped)), MOST_WORDS)
 
 
 def _asks(one: Topic) -> Iterator[object]:
-    yield one.about, one.speaks
-    yield from islice(sorted(one.about), MOST_WORDS)
+    yield one.about, "speaks" in one.marks
+    yield from islice(sorted(one.all), MOST_WORDS)
 
 
 def takes_place(later: Topic, one: Topic) -> bool:
     """Whether a later sentence says of the same another thing, so that the earlier one holds no more."""
-    if later.apart or later.speaks != one.speaks:
+    if "apart" in later.marks or ("speaks" in later.marks) != ("speaks" in one.marks):
         return False
-    if later.about == one.about and (one.about or one.speaks):
+    if later.about == one.about and (one.about or "speaks" in one.marks):
         return _of_the_same(later, one)
-    return _turns_down(later, one) or (later.corrects and (_said_anew(later, one) or _state_anew(later, one)))
+    changes = "changes" in later.marks
+    return (
+        _turns_down(later, one)
+        or _lifts_gate(later, one)
+        or (changes and (_said_anew(later, one) or _state_anew(later, one)))
+    )
 
 
 def _of_the_same(later: Topic, one: Topic) -> bool:
     """Of the same words: another value, or the opposite."""
-    if one.forbids and later.forbids:  # two days or languages that are both forbidden are forbidden both
-        return later.permits != one.permits or (later.of("number") != one.of("number") and _same_kinds(later, one))
-    if later.forbids != one.forbids:
+    forbid = "forbids" in later.marks, "forbids" in one.marks
+    if all(forbid):  # two days or languages that are both forbidden are forbidden both
+        freed = ("permits" in later.marks) != ("permits" in one.marks)
+        return freed or (later.of("number") != one.of("number") and _same_kinds(later, one))
+    if any(forbid):
         return later.values == one.values or not later.values or not one.values
-    if later.frees and not one.permits:
+    if "frees" in later.marks and "permits" not in one.marks:
         return True
+    if "changes" in later.marks:
+        return _another_value(later, one)
     others = sum(mine != yours for mine, yours in zip(one.values, later.values, strict=False))
-    return _same_kinds(later, one) and (others == 1 or (others > 1 and later.corrects))
+    return _same_kinds(later, one) and others == 1
 
 
 def _same_kinds(later: Topic, one: Topic) -> bool:
@@ -186,15 +235,19 @@ def _same_kinds(later: Topic, one: Topic) -> bool:
 
 
 def _said_anew(later: Topic, one: Topic) -> bool:
-    """What says that it corrects: fewer words and another value, or one phrase in a phrase's place."""
-    if later.forbids != one.forbids:
-        return later.permits and later.about <= one.about and bool(later.about)
+    """What says that it changes something: fewer words and another value, or the opposite; what revises: one phrase in
+    a phrase's place."""
     same, left, more = one.about & later.about, one.about - later.about, later.about - one.about
-    if not more and (same or later.beside & one.about) and _another_value(later, one):
-        return left <= later.beside or len(left) <= max(len(same), 1)
-    if _another_value(later, one) or one.forbids or not (same and left and more):
+    if ("forbids" in later.marks) != ("forbids" in one.marks):
+        lifted = "permits" in later.marks or one.order[:1] == later.order[:1]
+        return lifted and bool(same) and not more and (not later.values or later.values == one.values)
+    if not more and (same or later.aside & one.about) and _another_value(later, one):
+        named = any(some <= one.all - one.about for some in later.dropped)  # "2 MB is too little, make it 5"
+        return named or left <= later.aside or len(left) <= max(len(same), 1)
+    if _another_value(later, one) or "forbids" in one.marks or not (same and left and more):
         return False
-    chosen = later.instead or (later.chooses and one.chooses) or (left <= one.names and more <= later.names)
+    both_choose = "chooses" in later.marks and "chooses" in one.marks
+    chosen = "revises" in later.marks or both_choose or (left <= one.names and more <= later.names)
     in_one_place = _together(one.order, left) and _together(later.order, more)
     return chosen and in_one_place and len(left) <= len(same) and len(more) <= len(same)
 
@@ -212,29 +265,56 @@ def _together(order: Sequence[str], some: frozenset[str]) -> bool:
 
 def _turns_down(later: Topic, one: Topic) -> bool:
     """Whether it turns down what that one chose and speaks of nothing that this one does not."""
-    if one.forbids:
+    if "forbids" in one.marks:
         return False
-    known = later.about | later.beside | later.gone | _speaking()
-    chosen = [some for some in later.rejects if some <= one.about]
-    if later.gone & one.about:
-        chosen.append(later.gone & one.about)
-    return any(len(one.about - some - known) <= later.corrects for some in chosen)
+    known = later.about | later.aside | _speaking()
+    slack = "changes" in later.marks or bool(later.about & one.about)
+    return any(
+        some <= one.all and (len(one.about - some - known) <= slack or _takes_its_part(later, one, some))
+        for some in later.dropped
+    )
+
+
+def _takes_its_part(later: Topic, one: Topic, some: frozenset[str]) -> bool:
+    """Whether it says of something else what stands beside what it turns down: "ping Ines instead" of "ping Martin"."""
+    if "revises" not in later.marks or not later.about - one.about:
+        return False
+    beside = {frozenset(pair) for pair in pairwise(one.order)}
+    return any(frozenset((word, gone)) in beside for word in later.about & one.about for gone in some)
+
+
+def _lifts_gate(later: Topic, one: Topic) -> bool:
+    """Whether it needs no asking for what that one wanted to be asked about."""
+    if _ASK not in one.about & (later.about | later.aside) or "forbids" in one.marks:
+        return False
+    lifts = not later.marks.isdisjoint(("forbids", "permits", "frees"))
+    shared = one.about.intersection(later.about | later.aside) - {_ASK}
+    return lifts and bool(shared) and later.about <= one.about
+
+
+_ASK = "=ask"
 
 
 def _state_anew(later: Topic, one: Topic) -> bool:
     """Whether both tell a state of the same subject, in the same manner."""
-    return bool(one.state[0]) and later.state == one.state and later.forbids == one.forbids
+    same_mood = ("forbids" in later.marks) == ("forbids" in one.marks)
+    return bool(one.state[0]) and later.state == one.state and same_mood
 
 
 def _leans_on(later: Topic, one: Topic) -> bool:
     """Whether what has no words of its own can be said of an earlier sentence: another value of its kind, or another
     phrase beside a word that both have."""
-    if later.forbids != one.forbids:
+    if ("forbids" in later.marks) != ("forbids" in one.marks):
         return False
     if later.values:
         return later.about <= one.about and _another_value(later, one)
     same, more = later.about & one.about, later.about - one.about
-    return bool(same and more) and later.leans and not later.corrects and len(later.about) <= LEANING
+    if "changes" in later.marks:  # "actually, camel case": another word beside the same
+        asks = "forbids" not in later.marks and len(later.order) == 2
+        return asks and any(
+            pair[1] == later.order[1] and pair[0] in one.about - same for pair in pairwise(one.order[1:])
+        )
+    return bool(same and more) and len(later.about) <= LEANING
 
 
 LEANING = 3
@@ -244,6 +324,15 @@ LEANING = 3
 # --- how a sentence is read -------------------------------------------------------------------------------------------
 
 _CLAUSE = re.compile(r"[,;:—–] |[，、；：]|(?<=\w): ")
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause for clause in _CLAUSE.split(text) if clause]
+
+
+def _why(clause: str) -> bool:
+    """Whether a clause gives a reason, and no value of its own."""
+    return pattern("replaced", "why").match(clause.strip()) is not None and _value().search(clause) is None
 
 
 def _without_leads(low: str) -> tuple[str, bool]:
@@ -285,7 +374,7 @@ def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], froze
         found: list[str] = []
         stop = match.end()
         for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
-            words = _order(token[0], language)
+            words = (*_order(token[0], language), *(value for _, value in _values(token[0])))
             if found and not words and any(_terms(token[0], language)):
                 break
             found += words
@@ -310,15 +399,19 @@ def _amending() -> re.Pattern[str]:
             (
                 _lead().pattern,
                 rf"^(?:{pattern('replaced', 'elliptic').pattern})",
-                pattern("replaced", "new", "rejected", "gone", "moved", "withdraw", "allowed").pattern,
+                pattern("replaced", "new", "sets", "rejected", "gone", "taken", "moved", "withdraw", "allowed").pattern,
             )
         )
     )
 
 
-def _gone(clause: str, language: str) -> tuple[str, ...]:
-    found = pattern("replaced", "gone").search(clause)
-    return _order(clause[: found.start()], language) if found else ()
+def _gone(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
+    """What a clause says of that it is there no more."""
+    found = pattern("replaced", *names).search(clause)
+    if found is None:
+        return frozenset()
+    subject = clause[: found.start()]
+    return frozenset((*_order(subject, language), *(value for _, value in _values(subject))))
 
 
 def _withdrawn(low: str, language: str) -> frozenset[str]:
@@ -348,7 +441,7 @@ def _state(told: str, language: str) -> tuple[frozenset[str], str]:
 
 _NO_STATE = (frozenset[str](), "")
 
-KINDS = ("tongue", "day", "currency", "mask", "number")
+KINDS = ("tongue", "pace", "day", "currency", "mask", "number")
 
 
 @cache
@@ -376,16 +469,24 @@ def _values(told: str) -> Iterator[tuple[str, str]]:
 
 def _order(text: str, language: str) -> tuple[str, ...]:
     """The words of a text that say what it is about, in order, each once."""
-    bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed").sub(" ", text))
+    bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed", "sets").sub(" ", text))
     found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], language))
     return tuple(dict.fromkeys(term for term in found if term not in _light(language)))
 
 
 def _terms(token: str, language: str) -> Sequence[str]:
-    """Chinese characters one by one: in a short sentence pairs would tie a word to its neighbour."""
+    """Chinese characters one by one: in a short sentence pairs would tie a word to its neighbour. What is theirs is not
+    ours."""
+    if token.lower() in _theirs():
+        return ("=theirs",)
     if "\u3400" <= token[0] <= "\u9fff":
         return tuple(token)
     return (token.lower(),) if "/" in token else terms(token, language)
+
+
+@cache
+def _theirs() -> frozenset[str]:
+    return listed("replaced", "theirs")
 
 
 @cache
