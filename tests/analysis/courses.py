@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.analysis.course import Course, uncounted
+from workbench.analysis.course import Course, Figures, uncounted
 from workbench.conformance.building import METER
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session
@@ -40,4 +40,5 @@ def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course
     count = len(messages)
     beyond = array("q", [overhead] * count)
     members = array("q", range(count))
-    return Course(session_of(messages), tuple(messages), members, (1,), (0,), sizes, beyond, beyond, count, Counter())
+    figures = Figures(sizes, beyond, beyond)
+    return Course(session_of(messages), tuple(messages), members, (1,), (0,), count, Counter(), lambda: figures)

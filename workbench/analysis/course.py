@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from workbench.analysis.growth import Point, growth
 from workbench.compaction.layout import Layout
@@ -20,15 +21,24 @@ from workbench.tokens import Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.sizes import Basis
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Tokens of a course's messages. `beyond[i]` are those that the provider billed beyond the messages before i
+    (system prompt, tools, what no file records) as the nearest bill up to i says; `settled[i]` the overhead of i's
+    epoch where that is less, which is what still stands after a compaction."""
+
+    sizes: Sizes
+    beyond: array[int]
+    settled: array[int]
+
+
 @dataclass(frozen=True)
 class Course:
     """The messages of one or more epochs in one line.
 
     `members[i]` is the place of message i in `Session.messages`; `starts[k]` the first message of the k-th epoch, whose
-    number is `numbers[k]`. `beyond[i]` are the tokens that the provider billed beyond the messages before i (system
-    prompt, tools, what no file records) as the nearest bill up to i says; `settled[i]` the overhead of i's epoch where
-    that is less, which is what still stands after a compaction. `recorded` is the number of messages that stand in the
-    first epoch: up to there the recorded bills speak of this very context.
+    number is `numbers[k]`. `recorded` is the number of messages that stand in the first epoch: up to there the recorded
+    bills speak of this very context. `measure` gives the `figures`, when they are first asked for.
     """
 
     session: Session
@@ -36,12 +46,26 @@ class Course:
     members: array[int]
     numbers: tuple[int, ...]
     starts: tuple[int, ...]
-    sizes: Sizes
-    beyond: array[int]
-    settled: array[int]
     recorded: int
     counter: Counter
+    measure: Callable[[], Figures]
     scale: Scale | None = None
+
+    @cached_property
+    def figures(self) -> Figures:
+        return self.measure()
+
+    @property
+    def sizes(self) -> Sizes:
+        return self.figures.sizes
+
+    @property
+    def beyond(self) -> array[int]:
+        return self.figures.beyond
+
+    @property
+    def settled(self) -> array[int]:
+        return self.figures.settled
 
     @cached_property
     def layout(self) -> Layout:
@@ -106,38 +130,56 @@ class Course:
 
 
 def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
-    """The course of a session from epoch `first` to its end, with the figures that `counter` knows, by the `scale` that
-    an exact count taught, if there was one. Each epoch's messages get the figures they have in that epoch, anchored on
-    its bills. Raises ValueError where there is no epoch `first`."""
-    members, tokens, beyond, settled = array("q"), array("q"), array("q"), array("q")
-    bases: list[Basis] = []
+    """The course of a session from epoch `first` to its end, with the figures that `counter` knows now, by the `scale`
+    that an exact count taught, if there was one. Each epoch's messages get the figures they have in that epoch,
+    anchored on its bills. Raises ValueError where there is no epoch `first`."""
+    course = unmeasured(session, counter, first=first, scale=scale)
+    _ = course.figures
+    return course
+
+
+def unmeasured(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
+    """The same with figures when they are first asked for: of most of many sessions nobody asks."""
     numbers: list[int] = []
-    starts: list[int] = []
+    places: list[array[int]] = []
+    members, starts = array("q"), array("q")
     seen: set[int] = set()
-    sizes: Sizes | None = None
-    recorded = 0
     for epoch in session.epochs[first - 1 :]:
-        messages = session.context(epoch.number)
-        sizes = session_sizes(session, messages, counter, scale)
-        numbers.append(epoch.number)
-        starts.append(len(members))
-        offsets = billed_beyond(messages, session.model, sizes)
+        here = array("q")
         for index, member in enumerate(epoch.members):
-            if member in seen or (len(numbers) > 1 and (messages[index].kind == "summary" or member in epoch.copies)):
+            if member in seen or (numbers and (member in epoch.copies or session.messages[member].kind == "summary")):
                 continue
             seen.add(member)
-            members.append(member)
+            here.append(index)
+        numbers.append(epoch.number)
+        starts.append(len(members))
+        members.extend(epoch.members[index] for index in here)
+        places.append(here)
+    if not numbers:
+        raise ValueError(f"no epoch {first}")
+    recorded = next((len(here) for here in places if here), 0)
+    kept = tuple(session.messages[member] for member in members)
+    measure = partial(_measured, session, counter, scale, tuple(zip(numbers, places, strict=True)))
+    return Course(session, kept, members, tuple(numbers), tuple(starts), recorded, counter, measure, scale)
+
+
+def _measured(
+    session: Session, counter: Counter, scale: Scale | None, shown: Sequence[tuple[int, Sequence[int]]]
+) -> Figures:
+    """The figures of the messages that each epoch shows, by their places in it."""
+    tokens, beyond, settled = array("q"), array("q"), array("q")
+    bases: list[Basis] = []
+    for number, places in shown:
+        messages = session.context(number)
+        sizes = session_sizes(session, messages, counter, scale)
+        offsets = billed_beyond(messages, session.model, sizes)
+        for index in places:
             tokens.append(sizes.tokens[index])
             bases.append(sizes.basis_of(index))
             beyond.append(offsets[index])
             settled.append(min(max(offsets[index], 0), sizes.overhead))
-        recorded = recorded or len(members)
-    if sizes is None:
-        raise ValueError(f"no epoch {first}")
     basis = bases[0] if len(set(bases)) == 1 else tuple(bases) if bases else sizes.basis
-    own = Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
-    kept = tuple(session.messages[member] for member in members)
-    return Course(session, kept, members, tuple(numbers), tuple(starts), own, beyond, settled, recorded, counter, scale)
+    return Figures(Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter), beyond, settled)
 
 
 def uncounted(session: Session) -> tuple[Message, ...]:

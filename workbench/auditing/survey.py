@@ -15,7 +15,7 @@ from zlib import crc32
 
 from workbench.analysis.cache import Rates, rates_of
 from workbench.analysis.cost import paid
-from workbench.analysis.course import Course, course_of
+from workbench.analysis.course import Course, unmeasured
 from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import Said, sought
@@ -138,7 +138,7 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
     if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
         return row
-    course, rates = course_of(session, counter), rates_of(session.model)
+    course, rates = unmeasured(session, counter), rates_of(session.model)
     peak = row.peak or max((point.tokens for point in course.growth), default=0)
     made = tuple(_compactions(course, rates)) if is_compacted else ()
     return replace(row, peak=peak, compactions=made, tried=tried(course, rates) if bills and played else ())

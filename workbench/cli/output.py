@@ -46,6 +46,7 @@ _KEYS = {
     "tokens.cost.Cost": "model dollars note",
     "analysis.why.findings.Limit": "tokens why by ended",
     "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
+    "analysis.rework.resumed.Resumed": "calls tokens message",
     "analysis.retention.Share": "facts full part unknown wrong stale used share right weighted lost",
     "compaction.checks.Check": "name hard passed detail",
     "compaction.layers.Layer": "name tokens basis",

@@ -9,7 +9,7 @@ all and what a person turned down fetches nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -67,15 +67,16 @@ class _Shown:
 def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[Fetched]:
     """Every such call in order, each with the epoch of the course whose compaction took what it fetches."""
     files: dict[str, list[_Shown]] = {}
+    named: dict[str, set[str]] = {}
     asked: dict[tuple[FetchKind, str], _Shown] = {}
     changed: list[tuple[int, str]] = []
     stirred = -1
     for called in calls:
         touched = [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind in CHANGES]
         if touched and called.ok is not False:
-            changed += [(called.index, path.rpartition("/")[2]) for path in touched]
-            for path in [seen for seen in files if any(_may_be(seen, one) for one in touched)]:
-                del files[path]
+            changed += [(called.index, _name(path)) for path in touched]
+            for path in touched:
+                _forget(files, named, path)
         stirs = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
         asked_after, stirred = stirred, called.index if stirs else stirred
         if called.result is None or called.refused or touched or _waits(called):
@@ -88,6 +89,7 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
                 yield Fetched("file", ", ".join(paths), found[0], called, found[1])
             for path in paths:
                 files.setdefault(path, []).append(now)
+                named.setdefault(_name(path), set()).add(path)
         elif not paths and (key := _question(called)) is not None:
             kind, words = key
             earlier = asked.get(key)
@@ -100,6 +102,16 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
                 continue
             if found := _again(now, (earlier,), taken):
                 yield Fetched(kind, words, found[0], called, found[1])
+
+
+def _forget(files: dict[str, list[_Shown]], named: Mapping[str, set[str]], changed: str) -> None:
+    """A changed file is read anew, by whichever path; `named` has the paths of `files` by their names."""
+    for path in [one for one in named.get(_name(changed), ()) if _may_be(one, changed)]:
+        files.pop(path, None)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _waits(called: Called) -> bool:

@@ -121,7 +121,7 @@ def _items(
     course: Course, calls: Sequence[Called], fetched: Sequence[Fetched], taken: Taken, rules_in: RulesIn
 ) -> Iterator[tuple[int, int, Again]]:
     """Each item with the epoch of its compaction and the place of its message."""
-    cwd, messages, tokens = folder_of(course.session), course.messages, course.sizes.tokens
+    cwd, messages = folder_of(course.session), course.messages
     words = list(typed(messages))
 
     def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:
@@ -131,10 +131,11 @@ def _items(
         cost = _share(course, one.after)
         yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
     for two in remade(calls, taken, cwd, words):
-        cost = tokens[two.after.index]
+        cost = course.sizes.tokens[two.after.index]
         yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
     for three in (*said_again(words, taken, rules_in), *asked_again(messages, calls, taken)):
-        yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, tokens[three.after])
+        cost = course.sizes.tokens[three.after]
+        yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
 
 
 def _share(course: Course, called: Called) -> int:

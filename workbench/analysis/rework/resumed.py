@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import folder_of
@@ -22,14 +23,20 @@ _ORIENTS = re.compile(
 """Tools that look round in the project, or wait for what runs already."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resumed:
-    """`calls` and `tokens` (of those calls, their results and what was said beside them) came before the answer that
-    takes the first new step, `message`; "" where none was taken before the next compaction or the end."""
+    """`calls` and `tokens` (of those calls, their results and what was said beside them: the messages `passed` of
+    `course`) came before the answer that takes the first new step, `message`; "" where none was taken before the next
+    compaction or the end."""
 
     calls: int
-    tokens: int
     message: str
+    course: Course = field(repr=False, compare=False)
+    passed: range
+
+    @cached_property
+    def tokens(self) -> int:
+        return sum(self.course.sizes.tokens[self.passed.start : self.passed.stop])
 
 
 def resumed(course: Course, calls: Sequence[Called], start: int, stop: int, again: Set[tuple[int, str]]) -> Resumed:
@@ -37,7 +44,7 @@ def resumed(course: Course, calls: Sequence[Called], start: int, stop: int, agai
     do, by message and id) nor only looks round: at a file that was seen, through the project or its repository, at the
     plan, at what runs already; or an answer to the user without a call."""
     cwd = folder_of(course.session)
-    messages, tokens = course.messages, course.sizes.tokens
+    messages = course.messages
     seen: set[str] = set()
     at: dict[int, list[Called]] = {}
     for called in calls:
@@ -59,9 +66,9 @@ def resumed(course: Course, calls: Sequence[Called], start: int, stop: int, agai
             and (index + 1 == len(messages) or messages[index + 1].starts_round)
         )
         if new or ends:
-            return Resumed(count, sum(tokens[first:index]), messages[index].id)
+            return Resumed(count, messages[index].id, course, range(first, index))
         count += len(made)
-    return Resumed(count, sum(tokens[first:stop]), "")
+    return Resumed(count, "", course, range(first, stop))
 
 
 def _is_new(called: Called, cwd: str, seen: Set[str]) -> bool:

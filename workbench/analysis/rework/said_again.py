@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from workbench.analysis.needed import sentences, words_of
@@ -57,36 +58,47 @@ def said_again(typed: Sequence[tuple[int, str]], taken: Taken, rules_in: RulesIn
     """Instructions that the user gave again behind a compaction, and what they say they had said:
     at most one for each message. What was said again and again before is a habit, not a loss. `typed` is what the user
     typed, with the indexes of the messages, in order; `rules_in` the instructions in such words."""
-    earlier: list[tuple[int, frozenset[str], bool]] = []
+    earlier: list[_Earlier] = []
     newest = taken.epoch_of(typed[-1][0]) if typed else 0
     for index, words in typed:
         if is_compaction_prompt(words):
             continue
-        before = [one for one in earlier if taken.between(one[0], index)]
+        before = [one for one in earlier if taken.between(one.index, index)]
         if before and len(words) <= LONGEST and (found := _repeated(words, rules_in, before)):
             sentence, at = found
             yield SaidAgain("said", sentence, at, index, taken.epoch_of(index) - 1)
-        if taken.epoch_of(index) == newest:
-            continue  # nothing is said behind the compaction that took this
-        for passage in passages(words):
-            if passage.own:
-                own = words[passage.start : passage.stop]
-                earlier += [(index, said, False) for _, said in sentences(own) if said]
-        earlier += [(index, words_of(text), True) for text, _ in rules_in(words)]
+        if taken.epoch_of(index) < newest:  # nothing is said behind the compaction that took what comes later
+            earlier.append(_Earlier(index, words, tuple(words_of(text) for text, _ in rules_in(words))))
 
 
-def _repeated(
-    words: str, rules_in: RulesIn, before: Sequence[tuple[int, frozenset[str], bool]]
-) -> tuple[str, int] | None:
+@dataclass(frozen=True)
+class _Earlier:
+    """A message, and the words of each of its instructions."""
+
+    index: int
+    words: str
+    rules: tuple[frozenset[str], ...]
+
+    @cached_property
+    def sentences(self) -> list[frozenset[str]]:
+        """The words of all its sentences, for messages that remind of one: there are few."""
+        own = [self.words[one.start : one.stop] for one in passages(self.words) if one.own]
+        return [said for passage in own for _, said in sentences(passage)]
+
+
+def _repeated(words: str, rules_in: RulesIn, before: Sequence[_Earlier]) -> tuple[str, int] | None:
     """The sentence that is said again, and the message that said it first."""
-    for text, _ in rules_in(words):
+    every = words_of(words)
+    near = [(one.index, rule) for one in before for rule in one.rules if len(every & rule) >= ALIKE * len(rule)]
+    for text, _ in rules_in(words) if near else ():
         said = words_of(text)
-        same = {index for index, theirs, whole in before if whole and _alike(said, theirs)}
+        same = {index for index, theirs in near if _alike(said, theirs)}
         if len(same) == 1:
             return text, same.pop()
     reminding = [one for one in sentences(words) if _REMINDS.search(one[0])]
     for sentence, said in reminding:
-        best = max(before, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
+        theirs = [(one.index, words) for one in before for words in (*one.sentences, *one.rules)]
+        best = max(theirs, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
         if best and len(said & best[1]) >= 2:
             return sentence, best[0]
     return None
