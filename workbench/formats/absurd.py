@@ -54,5 +54,6 @@ def _characters(message: Message) -> int:
         if isinstance(block, Text):
             total += len(block.text)
         elif isinstance(block, ToolResult):
-            total += sum(len(part.text) for part in block.content if isinstance(part, Text))
+            for part in block.content:
+                total += len(part.text) if isinstance(part, Text) else 0
     return total

@@ -24,7 +24,7 @@ from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.usage import anthropic_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of
-from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, ToolUse, Usage
+from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
 from workbench.session.session import LoadWarning, Records, Tool
 
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
@@ -52,6 +52,12 @@ _ASKED_BY_COMMAND = re.compile(r"\s*<command-message>.*<command-args>[^<]*[^<\s]
 its name first."""
 
 _FACTS = ("sessionId", "cwd", "version", "gitBranch", "slug", "agentId")
+
+
+def _common(value: dict[str, Any]) -> tuple[Any, ...]:
+    get = value.get
+    return get("sessionId"), get("cwd"), get("version"), get("gitBranch"), get("slug"), get("agentId")
+
 
 _ODD = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
 """Block types of which an Opaque means that the block was not of their shape."""
@@ -106,9 +112,9 @@ class Prompt:
 class Reading:
     """What has been read of one file so far.
 
-    `facts` holds the newest value of each of a line's common keys; `events` the makings of room by the number of the
-    draft that records each, `loose_events` by record those that stand in no draft. `prompts` are the newest of
-    the session and of its sub-agents (True). `notices` are texts of recorded
+    `facts` holds the newest value of each of a line's common keys, `told` what the newest line says of them; `events`
+    the makings of room by the number of the draft that records each, `loose_events` by record those that stand in no
+    draft. `prompts` are the newest of the session and of its sub-agents (True). `notices` are texts of recorded
     requests that hold a task's notification, of which the session's line says only a part. `spent` is the newest
     record up to which this program noted that the usage speaks of another context, -1 for none.
     """
@@ -118,6 +124,7 @@ class Reading:
     drafts: list[Draft] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
+    told: tuple[Any, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
     titled_leaves: list[tuple[str, str]] = field(default_factory=list)
     events: dict[int, Event] = field(default_factory=dict)
@@ -174,9 +181,10 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         turn=type in ("user", "assistant") and at is not None and bool(reading.drafts[at].blocks),
     )
     if not side or not reading.facts:
-        for key in _FACTS:
-            if isinstance(fact := value.get(key), str):
-                reading.facts[key] = fact
+        told = _common(value)
+        if told != reading.told:  # most lines say what the one before them said
+            reading.told = told
+            reading.facts.update({key: fact for key, fact in zip(_FACTS, told, strict=True) if isinstance(fact, str)})
 
 
 def time_of(stamp: Any) -> float | None:
@@ -232,7 +240,7 @@ def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: R
 
 def _user(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:
     blocks = _blocks(reading, value, line)
-    results = any(isinstance(block, ToolResult) for block in blocks)
+    results = ToolResult in map(type, blocks)
     at = _begin(reading, value, id, index, "tool" if results else "user", blocks)
     if value.get("isCompactSummary") is True:
         reading.drafts[at].kind = "summary"
@@ -265,7 +273,7 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
         reading.api_errors.append((draft, line))
     if draft.kind != "meta":
         draft.usage = _usage(body, draft.usage)
-        if event := events.of_answer(body, draft.time):
+        if "context_management" in body and (event := events.of_answer(body, draft.time)):
             reading.events[at] = event
     return at
 
@@ -317,17 +325,13 @@ def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
     if not isinstance(content, str | list):
         reading.warn(line, "its message has no content; kept as it is, never sent")
         return []
-    blocks = from_anthropic(content)
+    blocks = [*from_anthropic(content)]
     for block in blocks:
         if isinstance(block, Opaque) and (block.type in _ODD or not isinstance(block.raw, dict)):
             reading.warn(line, f"holds a block ({block.type}) that is not of the shape such blocks have; kept as it is")
-    if isinstance(content, list) and any(isinstance(item, str) for item in content):
+    if isinstance(content, list) and str in map(type, content):
         reading.warn(line, "holds a bare text where a block should stand; read as text")
-    return [_interned(block) if isinstance(block, ToolUse) else block for block in blocks]
-
-
-def _interned(call: ToolUse) -> ToolUse:
-    return ToolUse(call.id, intern(call.name), call.input)
+    return blocks
 
 
 def _is_injected(blocks: list[Block]) -> bool:

@@ -52,6 +52,8 @@ def branch_of(tree: Tree, messages: Sequence[Message], main: Sequence[int]) -> t
             warnings.append(LoadWarning("its lines are not linked to each other; taken in the order of the file"))
         return list(main), warnings
     live = _walk(tree, warnings)
+    if live.issuperset(main):
+        return list(main), warnings
     calls = {call.id for number in live for call in messages[number].calls}
     for number in main:
         if number not in live and any(result.call_id in calls for result in messages[number].results):
@@ -89,7 +91,7 @@ def chain_of(tree: Tree, head: str, tail: str) -> list[str]:
 
 def _is_linked(tree: Tree) -> bool:
     """Whether most lines know their parent: hand-made files and a sub-agent's compaction run do not."""
-    roots = sum(parent is None or parent not in tree.by_uuid for parent in tree.parents)
+    roots = len([parent for parent in tree.parents if parent is None or parent not in tree.by_uuid])
     return bool(tree.parents) and roots * 2 <= len(tree.parents)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from sys import intern
 from typing import Any
 
 from workbench.formats.kit.jsonl import loads_text
@@ -35,7 +36,7 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
     if isinstance(content, str):
         return (Text(content),)
     if isinstance(content, list):
-        return tuple(_block(item) for item in content)
+        return tuple([_block(item) for item in content])
     return (_block(content),)
 
 
@@ -185,9 +186,8 @@ def _block(item: Any) -> Block:
         return Thinking(item["thinking"], text_of(signature))
     if kind == "tool_use" and isinstance(item.get("id"), str) and isinstance(item.get("name"), str):
         given = item.get("input")
-        return ToolUse(
-            item["id"], item["name"], given if isinstance(given, dict) else "" if given is None else as_text(given)
-        )
+        given = given if isinstance(given, dict) else "" if given is None else as_text(given)
+        return ToolUse(item["id"], intern(item["name"]), given)
     if kind == "tool_result" and isinstance(item.get("tool_use_id"), str):
         return ToolResult(item["tool_use_id"], result_parts(item.get("content")), item.get("is_error") is True)
     if kind in ("image", "document"):

@@ -156,7 +156,7 @@ def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
 
 
 def _may_be_deep(raw: bytes) -> bool:
-    return raw.count(b"[") + raw.count(b"{") > DEEPEST
+    return len(raw) > 2 * DEEPEST and raw.count(b"[") + raw.count(b"{") > DEEPEST
 
 
 def _is_deep(value: Any, levels: int) -> bool:

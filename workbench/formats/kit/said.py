@@ -45,13 +45,26 @@ def with_said(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[
     made: list[Message] = []
     calls: dict[str, ToolUse] = {}
     for message in messages:
-        calls |= {call.id: call for call in message.calls}
+        results: list[ToolResult] = []
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                calls[block.id] = block
+            elif isinstance(block, ToolResult):
+                results.append(block)
         if message.starts_round:
             message = _parted_message(message, also)
-        elif any(not result.said for result in message.results):
+        elif any(_may_answer(calls.get(result.call_id), result) for result in results):
             message = _with_answers(message, calls)
         made.append(message)
     return tuple(made)
+
+
+def _may_answer(call: ToolUse | None, result: ToolResult) -> bool:
+    """Whether a person may have said something through a result: that few do can be told at a glance."""
+    if call is not None and call.name in _READERS:
+        return True
+    first = result.content[0] if result.content else None
+    return isinstance(first, Text) and first.text.startswith(_REFUSAL)
 
 
 def _parted_message(message: Message, also: Collection[str]) -> Message:
@@ -129,8 +142,9 @@ def _opening(also: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:^|(?<=>))[ \t]*<({tags})(?:\s[^<>\n]*)?>|{_WRAPPER.pattern}", re.MULTILINE)
 
 
+_REFUSAL = "The user "
 _REFUSED = re.compile(
-    r"The user (?:doesn't want to (?:proceed with|take) this |provided the following reason for the rejection)"
+    _REFUSAL + r"(?:doesn't want to (?:proceed with|take) this |provided the following reason for the rejection)"
     r".*?(?:the user said|rejection): ?\n?(.*)",
     re.DOTALL,
 )

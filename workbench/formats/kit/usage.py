@@ -19,13 +19,21 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
 def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage | None:
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
     what is known to have been written by then, of which `final` says whether it was all."""
-    bill = anthropic_bill(given, least)
-    return None if bill is None else Usage(bill.input, bill.output, bill.cache_read, bill.cache_write, final)
+    fresh, said, read, written = _anthropic(given)
+    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
 
 
 def anthropic_bill(given: Any, least: int = 0, model: str | None = None) -> Billed | None:
     """The same of a call to `model`, for readers of bills alone."""
-    told = dict_of(given).get
-    fresh, said = count_of(told("input_tokens")), count_of(told("output_tokens"))
-    read, written = count_of(told("cache_read_input_tokens")), count_of(told("cache_creation_input_tokens"))
+    fresh, said, read, written = _anthropic(given)
     return Billed(model, fresh, max(said, least), read, written) if fresh or read or written else None
+
+
+def _anthropic(given: Any) -> tuple[int, int, int, int]:
+    told = dict_of(given).get
+    return (
+        count_of(told("input_tokens")),
+        count_of(told("output_tokens")),
+        count_of(told("cache_read_input_tokens")),
+        count_of(told("cache_creation_input_tokens")),
+    )
