@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.formats.kit import database
-from workbench.formats.kit.database import opened, tables_of
+from workbench.formats.kit.database import opened, rows, tables_of
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -71,3 +71,35 @@ def test_a_broken_schema_is_told_in_one_line(tmp_path: Path) -> None:
         opened(path, path.read_bytes(), frozenset(), "Crush"),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("hex(zeroblob(450000000))", "string or blob too big"),
+        ("zeroblob(900000)", "its rows would hold more than the file does"),
+    ],
+)
+def test_what_is_reckoned_anew_for_each_row_is_no_more_than_the_file_holds(column: str, said: str) -> None:
+    """A database of 12 kB would be gigabytes."""
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE messages (id INTEGER)")
+    base.executemany("INSERT INTO messages VALUES (?)", [(n,) for n in range(40)])
+    base.execute(f"ALTER TABLE messages ADD COLUMN grown AS ({column}) VIRTUAL")
+    base.commit()
+    data = base.serialize()
+    assert len(data) < 20_000
+    with (
+        pytest.raises(BadInput, match=said),
+        opened(Path("x.db"), data, frozenset(["messages"]), "the tool") as found,
+    ):
+        rows(found, "SELECT * FROM messages")
+
+
+def test_a_value_may_be_as_long_as_the_file() -> None:
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE messages (text)")
+    base.execute("INSERT INTO messages VALUES (?)", ("x" * 3_000_000,))
+    base.commit()
+    with opened(Path("x.db"), base.serialize(), frozenset(["messages"]), "the tool") as found:
+        assert rows(found, "SELECT * FROM messages") == [{"text": "x" * 3_000_000}]

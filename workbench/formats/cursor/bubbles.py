@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part
-from workbench.formats.kit.database import opened
+from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.values import count_of, dict_of, json_of, list_of, text_of
 
 _TABLES = frozenset(["cursorDiskKV"])
@@ -19,10 +19,8 @@ def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The conversations with messages, the newest first. Raises BadInput for a database that is none of Cursor's."""
     with opened(path, data, _TABLES, "Cursor") as database:
         query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
-        found = [
-            (key[len(_COMPOSER) :], dict_of(json_of(value)))
-            for key, value in database.execute(query, (f"{_COMPOSER}%",))
-        ]
+        composers = rows(database, query, f"{_COMPOSER}%")
+    found = [(row["key"][len(_COMPOSER) :], dict_of(json_of(row["value"]))) for row in composers]
     parts = [
         (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_order(about))))
         for id, about in found

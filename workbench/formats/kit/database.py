@@ -27,6 +27,9 @@ Tables = Mapping[str, frozenset[str]]
 _STEPS = 50_000
 """Calls of the progress handler, one per 10,000 instructions of SQLite, after which a query is given up."""
 
+SMALLEST = 1_000_000
+"""Bytes that a small database may be taken for."""
+
 _TROUBLE = (sqlite3.Error, OSError, ValueError, OverflowError, MemoryError)
 
 
@@ -46,7 +49,7 @@ def tables_of(database: Path | bytes) -> Tables:
             with connected(database) as found:
                 return tables_in(found)
         with closing(_in_memory(database)) as found:
-            return tables_in(_only_read(found))
+            return tables_in(_only_read(found, len(database)))
     except _TROUBLE:
         return {}
 
@@ -67,13 +70,13 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """The database of a file, to be asked without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
     with tempfile.TemporaryDirectory() as folder:
         source, mode = path.absolute(), "?mode=ro&immutable=1"
-        logged = _logged(path)
-        if logged and path.stat().st_size + logged <= COPIED:
+        size, logged = path.stat().st_size, _logged(path)
+        if logged and size + logged <= COPIED:
             source, mode = Path(folder) / "copy.db", ""
             shutil.copyfile(path, source)
             shutil.copyfile(_log_of(path), _log_of(source))
         with closing(sqlite3.connect(f"file:{quote(str(source))}{mode}", uri=True)) as database:
-            yield _only_read(database)
+            yield _only_read(database, size + logged)
 
 
 @contextmanager
@@ -82,7 +85,7 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
     trouble."""
     try:
         with tempfile.TemporaryDirectory() as folder, closing(_of_bytes(path, data, Path(folder))) as database:
-            if not tables <= tables_in(_only_read(database)).keys():
+            if not tables <= tables_in(_only_read(database, len(data) + _logged(path))).keys():
                 raise BadInput(f"{path} is a database without {tool}'s tables; name {tool}'s own.")
             yield database
     except _TROUBLE as error:
@@ -91,13 +94,23 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
 
 
 def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[str, Any]]:
-    """What a query gives, a row by the names of its columns."""
+    """What a query gives, a row by the names of its columns. Raises sqlite3.Error, also where that is more than the
+    file holds: a column may be reckoned anew for each row."""
     cursor = database.execute(query, values)
     names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+    found: list[dict[str, Any]] = []
+    room = database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+    for row in cursor:
+        room -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        if room < 0:
+            raise sqlite3.DataError("its rows would hold more than the file does")
+        found.append(dict(zip(names, row, strict=True)))
+    return found
 
 
-def _only_read(database: sqlite3.Connection) -> sqlite3.Connection:
+def _only_read(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
+    """`size` is that of its files in bytes: no value in them is longer."""
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), 2**31 - 1))
     database.text_factory = lambda raw: raw.decode(errors="replace")
     steps = iter(range(_STEPS))
     database.set_progress_handler(lambda: next(steps, -1) < 0, 10_000)
