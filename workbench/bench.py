@@ -9,19 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.analysis.compare import column_of
-from workbench.analysis.generations import Turn, turns
-from workbench.analysis.later_use import LaterUse, folder_of, later_use, needed_after
-from workbench.analysis.needed import Item
-from workbench.analysis.receipt import Receipt, receipt_of
-from workbench.analysis.recorded import following
-from workbench.analysis.retention import HeldFact, Retention, retention
-from workbench.analysis.watched import Verdict, judge_context, judge_left, judge_outcome, sentence_to_watch
 from workbench.analysis.why.refusals import overflowed
 from workbench.base.errors import BadInput
-from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
@@ -36,11 +27,18 @@ from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, 
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.extractive import extractive
-from workbench.summarizers.server_side import can_be_read
 from workbench.tokens import Counter, Scale, rescaled, scales
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window, still, window_of
+
+if TYPE_CHECKING:
+    from workbench.analysis.generations import Turn
+    from workbench.analysis.later_use import LaterUse
+    from workbench.analysis.needed import Item
+    from workbench.analysis.receipt import Receipt
+    from workbench.analysis.retention import HeldFact, Retention
+    from workbench.analysis.watched import Verdict
+    from workbench.compaction.checks import Check
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,8 @@ class Plan:
     @cached_property
     def checks(self) -> tuple[Check, ...]:
         """Walks the whole outcome: for 60 000 messages compute it off the event loop."""
+        from workbench.compaction.checks import check
+
         return check(self.context, self.outcome, self.strategy, self.policy)
 
 
@@ -152,6 +152,8 @@ class Bench:
     @cached_property
     def offline(self) -> Run:
         """What a run with the extractive summarizer would give: seconds for a long session, made when asked for."""
+        from workbench.summarizers.extractive import extractive
+
         return drive(self.compacting(), extractive)
 
     def compacting(self) -> Compacting:
@@ -169,21 +171,30 @@ class Bench:
 
     def held(self, outcome: Outcome) -> Retention:
         """What an outcome of this context still holds of its head; what the session says later weighs more."""
+        from workbench.analysis.recorded import following
+        from workbench.analysis.retention import retention
+
         return retention(self.context, outcome, following(self.session, self.epoch))
 
     @cached_property
     def needed(self) -> tuple[Item, ...]:
         """What the session really needed again after this epoch and was not told again; nothing after the newest."""
+        from workbench.analysis.later_use import needed_after
+
         return needed_after(self.session, self.epoch)
 
     def later_use(self, outcome: Outcome) -> LaterUse | None:
         """What of that an outcome holds; None where the file does not go on, and where its summary cannot be read."""
+        from workbench.analysis.later_use import folder_of, later_use
+
         return later_use(self.needed, outcome, folder_of(self.session))
 
     def lost(self, run: Run, held: Retention | None = None) -> tuple[HeldFact, ...] | None:
         """What of the head a run's outcome does not hold at all, the gravest first; None where nothing was taken out of
         the history, and where a summary is encrypted, so that nobody can say what it holds. `held` is what the outcome
         holds, where that has been looked for."""
+        from workbench.summarizers.server_side import can_be_read
+
         held = held or self.held(run.outcome)
         return held.lost if held.head and not held.overall.unknown and can_be_read(run.answers) else None
 
@@ -203,6 +214,8 @@ def stands(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tup
     """How each watched sentence stands in the bench's context, in an outcome of it and, if asked for, when the context
     has grown as large again and is compacted once more, with extractive summaries; where that changes nothing, as after
     the outcome. Reads every message."""
+    from workbench.analysis.watched import judge_context, judge_left, judge_outcome
+
     shape = bench.opened.shape
     now = [judge_context(one, shape) for one in bench.watched]
     after = [judge_outcome(one, shape, outcome) if outcome else None for one in bench.watched]
@@ -216,11 +229,18 @@ def stands(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tup
 def receipt(bench: Bench, run: Run, held: Retention) -> Receipt:
     """What a run of the bench keeps, loses and costs, where its outcome holds that. Raises BadInput for a broken price
     table."""
+    from workbench.analysis.compare import column_of
+    from workbench.analysis.receipt import receipt_of
+
     return receipt_of(column_of(bench.context, bench.chosen, run, bench.edits), held)
 
 
 def _once_more(bench: Bench, outcome: Outcome) -> Turn | None:
     """The compaction after `outcome`; None where that changed nothing."""
+
+    from workbench.analysis.generations import turns
+    from workbench.analysis.recorded import following
+    from workbench.summarizers.extractive import extractive
 
     def compact(context: Context) -> Outcome:
         if context is bench.context:
@@ -391,6 +411,10 @@ def summarized_by(bench: Bench, name: str) -> Bench:
 
 def watching(bench: Bench, sentences: Iterable[str]) -> Bench:
     """The bench with these sentences watched, each once; a result stays. Raises BadInput for one that cannot be."""
+    if not sentences:
+        return replace(bench, watched=())
+    from workbench.analysis.watched import sentence_to_watch
+
     return replace(bench, watched=tuple(dict.fromkeys(map(sentence_to_watch, sentences))))
 
 

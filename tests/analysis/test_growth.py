@@ -12,7 +12,7 @@ from tests.paths import SAMPLES
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.growth import Point, growth, to_count
 from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
-from workbench.analysis.why import diagnose
+from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.refusals import Refusal
 from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset

@@ -25,7 +25,7 @@ from workbench.analysis.retention import retention
 from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
-from workbench.analysis.why import diagnose
+from workbench.analysis.why.diagnosis import diagnose
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout

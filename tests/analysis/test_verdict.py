@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
-from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Limit
 from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.verdict import verdict

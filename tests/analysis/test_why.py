@@ -13,9 +13,9 @@ from tests.analysis.courses import counter_of, course_of_messages, session_of
 from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
 from workbench.analysis.growth import Point
-from workbench.analysis.why import Diagnosis, diagnose, fillers, waste
+from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
-from workbench.analysis.why.diagnosis import limit_of
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
 from workbench.analysis.why.refusals import TOO_LONG, Refusal, overflowed, refusals
 from workbench.base.figures import grouped
 from workbench.bench import counted, open_bench

@@ -14,7 +14,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
-from workbench.analysis.why import diagnose
+from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
 from workbench.analysis.why.mends import Mend
 from workbench.bench import open_bench

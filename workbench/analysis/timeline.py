@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from workbench.analysis.growth import Point
-from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import retention
-from workbench.compaction.opening import context_at
-from workbench.session import Compaction, Session
-from workbench.tokens import Counter
+if TYPE_CHECKING:
+    from workbench.analysis.growth import Point
+    from workbench.session import Compaction, Session
+    from workbench.tokens import Counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,10 @@ def timeline(
 def lost_in(session: Session, epoch: int, counter: Counter) -> int | None:
     """How many facts of an epoch the recorded compaction at its end does not hold at all; None where it ended otherwise
     or nobody can tell. Reads the whole epoch."""
+    from workbench.analysis.recorded import following, recorded_outcome
+    from workbench.analysis.retention import retention
+    from workbench.compaction.opening import context_at
+
     try:
         outcome = recorded_outcome(session, epoch)
     except KeyError:

@@ -15,7 +15,7 @@ from workbench.analysis.replay import Replay
 from workbench.analysis.retention import Retention
 from workbench.analysis.rework import Rework
 from workbench.analysis.suggested_pins import SuggestedPin
-from workbench.analysis.why import Diagnosis
+from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.api.audits import audit
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
 from workbench.api.results import Compacted, Due, Report

@@ -28,7 +28,7 @@ from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.rework import Rework
 from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
-from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.refusals import overflowed
 from workbench.api.asking import Summarize, answered_by
 from workbench.api.compacting import Pins, context

@@ -11,7 +11,7 @@ from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.transcript import printable
 from workbench.analysis.watched import judge_recorded
-from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.waste import UNUSED_RULE

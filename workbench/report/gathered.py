@@ -11,7 +11,7 @@ from workbench.analysis.later_use import LaterUse
 from workbench.analysis.probes import Probing, looked_up
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention, unread
-from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import Bench, Stand, stands
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset

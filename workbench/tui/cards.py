@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from workbench.analysis.why import Diagnosis
+from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import RoundShare
 from workbench.analysis.why.findings import HEADLINES, Finding
 from workbench.analysis.why.mends import Mend

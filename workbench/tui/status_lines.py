@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 
 from workbench.bench import Bench
-from workbench.compaction.checks import Check
 from workbench.formats.registry import by_id
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line, percent
+
+if TYPE_CHECKING:
+    from workbench.compaction.checks import Check
 
 
 def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.analysis.rework import KINDS
-from workbench.analysis.why import Diagnosis
+from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.tui.plain import figure, one_line

@@ -7,15 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from workbench.analysis import growth as growing
-from workbench.analysis.bills import Bills, bills_of
-from workbench.analysis.course import uncounted
-from workbench.analysis.growth import Point, growth
 from workbench.analysis.timeline import lost_in, timeline
-from workbench.analysis.why.diagnosis import limit_of
-from workbench.analysis.why.refusals import refusals
-from workbench.analysis.why.verdict import verdict
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
@@ -24,6 +18,10 @@ from workbench.tokens import Counter, weights
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View, drawable, to_count
 from workbench.tui.rows import Groups
+
+if TYPE_CHECKING:
+    from workbench.analysis.bills import Bills
+    from workbench.analysis.growth import Point
 
 BETWEEN_S = 0.25
 """How far counting is stands on the screen four times a second."""
@@ -61,7 +59,9 @@ async def count_from(host: Host, first: Span) -> None:
     def work() -> None:
         known = to_count(bench) is None
         if known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set):
-            host.counter.count_all(growing.to_count(bench.session), lambda done, of: None, given_up.is_set)
+            from workbench.analysis import growth
+
+            host.counter.count_all(growth.to_count(bench.session), lambda done, of: None, given_up.is_set)
 
     try:
         await asyncio.to_thread(work)
@@ -98,9 +98,15 @@ async def _growth(host: Host) -> None:
     bench, counted = host.store.bench, host.store.view.counting is None
 
     def work() -> tuple[tuple[Point, ...], str]:
+        from workbench.analysis.growth import growth
+
         points = growth(bench.session, host.counter, bench.scale)
         if not counted:
             return points, ""
+        from workbench.analysis.why.diagnosis import limit_of
+        from workbench.analysis.why.refusals import refusals
+        from workbench.analysis.why.verdict import verdict
+
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
         return points, verdict(bench.context, limit)
 
@@ -133,6 +139,9 @@ async def _bills(host: Host) -> None:
     session, given_up = host.store.bench.session, threading.Event()
 
     def work() -> Bills | None:
+        from workbench.analysis.bills import bills_of
+        from workbench.analysis.course import uncounted
+
         if not host.counter.count_all(uncounted(session), lambda done, of: None, given_up.is_set):
             return None
         return bills_of(session, host.counter)

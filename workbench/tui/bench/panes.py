@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from textual.markup import escape
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.analysis.bills import Gap
 from workbench.analysis.timeline import compacted_at
 from workbench.base.text import counted
 from workbench.bench import Bench
@@ -25,6 +25,9 @@ from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.watched_lines import WatchedLines, Watching
+
+if TYPE_CHECKING:
+    from workbench.analysis.bills import Gap
 
 NAMED = 3
 """So many calls that the context does not explain are told on the bar, one by one."""

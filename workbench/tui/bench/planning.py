@@ -10,7 +10,6 @@ from functools import partial
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.compaction.checks import check
 from workbench.compaction.layers import layers_after
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
@@ -163,6 +162,8 @@ def judge(host: Host, was: View | None, now: View) -> None:
 async def run_checks(host: Host) -> None:
     """Check what is shown, once it has rested."""
     await asyncio.sleep(CHECK_S)
+    from workbench.compaction.checks import check
+
     bench = host.store.view.shown
     checks = await asyncio.to_thread(check, bench.context, bench.outcome, bench.strategy, bench.policy)
     if bench is host.store.bench:

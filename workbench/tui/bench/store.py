@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from workbench.analysis.bills import Bills
-from workbench.analysis.growth import Point
-from workbench.analysis.receipt import Receipt
-from workbench.analysis.search import Query
 from workbench.analysis.timeline import Stretch, timeline
 from workbench.analysis.transcript import Verbosity
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand
-from workbench.compaction.checks import Check
 from workbench.compaction.layout import Layout
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset, load_preset
@@ -25,6 +21,13 @@ from workbench.tui.history import History
 from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Arrangement, Groups
 from workbench.tui.status_lines import opening_words
+
+if TYPE_CHECKING:
+    from workbench.analysis.bills import Bills
+    from workbench.analysis.growth import Point
+    from workbench.analysis.receipt import Receipt
+    from workbench.analysis.search import Query
+    from workbench.compaction.checks import Check
 
 AT_ONCE = 1_000
 """Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""

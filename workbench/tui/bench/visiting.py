@@ -16,9 +16,6 @@ from workbench.compaction.outcome import verdict
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import DEFAULT
-from workbench.rescue import without_model
-from workbench.summarizers.named import Name
-from workbench.summarizers.patience import Limits
 from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, watching
 from workbench.tui.bench.counting import show_growth
@@ -26,12 +23,13 @@ from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import cannot_run, run, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
-from workbench.tui.courses import course_on, own_preset
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
     from workbench.analysis.why.mends import Mend
     from workbench.play.frames import Story
+    from workbench.summarizers.named import Name
+    from workbench.summarizers.patience import Limits
     from workbench.tui.screens import retention, why
     from workbench.tui.screens import run as running
 
@@ -56,6 +54,8 @@ async def _rescued(host: Host) -> None:
     bench = store.bench
 
     def compacted() -> Bench:
+        from workbench.rescue import without_model
+
         under = without_model(bench)
         return steps.committed(under, under.offline)
 
@@ -215,6 +215,8 @@ async def _played(host: Host) -> None:
     store, bench = host.store, host.store.bench
 
     def told() -> Story:
+        from workbench.tui.courses import course_on, own_preset
+
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id

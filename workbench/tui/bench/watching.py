@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench import bench as steps
-from workbench.analysis.receipt import Receipt
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, stands
-from workbench.facts.wording import scanned, sentences
 from workbench.session import Message
 from workbench.tui.bench import planning
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View
+
+if TYPE_CHECKING:
+    from workbench.analysis.receipt import Receipt
 
 MOST_OFFERED = 500
 """Of a message so many sentences are offered."""
@@ -38,6 +40,8 @@ async def _offer(host: Host) -> None:
 
 def sentences_of(message: Message) -> tuple[str, ...]:
     """What of a message may be watched, in its order, each once: sentences of some words."""
+    from workbench.facts.wording import scanned, sentences
+
     texts = (message.text, *(result.text for result in message.results))
     found = (" ".join(one.split()) for text in texts for one in sentences(scanned(text)))
     rules = (one for one in found if one.count(" ") >= _LEAST_WORDS - 1 or not one.isascii())

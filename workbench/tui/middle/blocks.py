@@ -6,7 +6,6 @@ import json
 from itertools import pairwise
 from typing import Any
 
-from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
 from workbench.tui.middle.json_folds import compact, folded, pretty, text_shape
@@ -58,6 +57,8 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
 
 def text_parts(text: str) -> Parts:
     """A text in words; the code between its fences in colours."""
+    from workbench.facts.fences import fences  # with all the facts, which the first screen need not wait for
+
     parts: Parts = []
     at = 0
     for fence in fences(text):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.analysis.transcript import transcript
 from workbench.base.stamps import shown
 from workbench.bench import Bench
-from workbench.compaction.assembled.notes import Noted, notes_at
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.strategy import SummaryRequest
@@ -17,6 +18,9 @@ from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure, several
 from workbench.tui.rows import WORDS, role_word
 from workbench.tui.widgets.text_view import Part
+
+if TYPE_CHECKING:
+    from workbench.compaction.assembled.notes import Noted
 
 MENTIONED = 8
 """Mentioned files that a note names."""
@@ -89,6 +93,8 @@ def _where(view: View) -> str:
 def _notes(bench: Bench, index: int) -> Parts:
     """What is noted beside the message in any session, and what the strategy in use says of it."""
     shape = bench.layout.shape
+    from workbench.compaction.assembled.notes import notes_at
+
     parts = [Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)]
     found = bench.strategy.notes(shape, bench.policy, index)
     return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workbench.analysis.grounding import Ground, Grounding
-from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.retention import HeldFact, unread
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
@@ -16,6 +14,10 @@ from workbench.tui.middle.columns import beside
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.widgets.text_view import Part
+
+if TYPE_CHECKING:
+    from workbench.analysis.grounding import Ground, Grounding
+    from workbench.analysis.retention import HeldFact
 
 BESIDE = 64
 """Cells of the pane from which both stand side by side; in a narrower one under each other."""
@@ -41,6 +43,9 @@ def theirs_parts(view: View) -> Parts:
     ground = _ground(bench, run.outcome)
     count = bench.layout.sizes.meter.text_tokens
     theirs = (text := summary_inside(their.text), count(text), ground.check(text))
+    from workbench.analysis.recorded import recorded_outcome
+    from workbench.analysis.retention import unread
+
     their_outcome = recorded_outcome(bench.session, bench.epoch)
     if unread(their_outcome):
         words = "The session recorded a compaction here, and a summary that nobody can read (encrypted): "
@@ -91,6 +96,8 @@ def _ground(bench: Bench, outcome: Outcome) -> Ground:
 @newest_per_shape
 def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
     """A head of 60 000 messages is read for seconds."""
+    from workbench.analysis.grounding import Ground
+
     return Ground([message for span in spans for message in shape.messages[span.start : span.stop]])
 
 

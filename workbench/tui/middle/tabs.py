@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
-from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import Made, verdict
 from workbench.session import Span
@@ -22,6 +22,9 @@ from workbench.tui.plain import figure, several
 from workbench.tui.policy_words import trigger_words
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
+
+if TYPE_CHECKING:
+    from workbench.compaction.checks import Check
 
 
 def request_tab(view: View) -> Parts:

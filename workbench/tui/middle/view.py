@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from workbench.analysis.transcript import Verbosity
 from workbench.bench import Bench
-from workbench.compaction.checks import Check
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.text_view import Part
+
+if TYPE_CHECKING:
+    from workbench.compaction.checks import Check
 
 Parts = list[Part]
 

@@ -17,7 +17,7 @@ from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
 from textual.widgets.option_list import Option
 
 from workbench.analysis.pictures import growth_picture
-from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.mends import Mend, mend_of
 from workbench.analysis.why.refusals import overflowed

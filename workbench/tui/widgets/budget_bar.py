@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -17,14 +17,16 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.analysis.bills import Gap
-from workbench.analysis.receipt import Receipt
 from workbench.base.figures import short
 from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
 from workbench.tui.plain import fit, percent
+
+if TYPE_CHECKING:
+    from workbench.analysis.bills import Gap
+    from workbench.analysis.receipt import Receipt
 
 _STYLES = {
     "system": "prompt",
