@@ -35,6 +35,14 @@ for strategy in sys.argv[1:]:
     assert workbench.compact(said, strategy).report.status
 print(sorted({"textual", "anthropic", "numpy", "pygments"} & set(sys.modules)))
 """
+_BENCH = """
+import sys
+import workbench.tui.bench.screen
+later = ("facts.", "summarizers.", "analysis.retention", "analysis.compare", "compaction.checks", "auditing.", "report.")
+ours = (name.removeprefix("workbench.") for name in sys.modules if name.startswith("workbench."))
+print(sorted(name for name in ours if name.startswith(later)))
+"""
+
 _HELP = """
 import sys
 from workbench.cli import commands
@@ -98,6 +106,11 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
         "read": ["claude_code"],
         "others": ["click", "orjson", "platformdirs", "rich"],
     }
+
+
+def test_the_bench_is_drawn_before_what_is_said_of_it_is_loaded() -> None:
+    """Facts, losses, checks and summarizers take as long to import as all that a first look at a session needs."""
+    assert _last_line(_BENCH) == "['summarizers.driver', 'summarizers.estimate', 'summarizers.summarizer']"
 
 
 def test_no_circle_of_imports() -> None:

@@ -11,8 +11,6 @@ from workbench.bench import Bench
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import Made, verdict
 from workbench.session import Span
-from workbench.summarizers.as_sent import as_sent
-from workbench.summarizers.named import parsed
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
@@ -50,6 +48,9 @@ def prompt_parts(view: View) -> Parts:
 
 def sent_texts(bench: Bench) -> list[str]:
     """Every request exactly as the summarizer of the bench is sent it; as text where that cannot be."""
+    from workbench.summarizers.as_sent import as_sent
+    from workbench.summarizers.named import parsed
+
     requests = bench.plan.requests
     try:
         name = parsed(bench.summarizer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,9 +13,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.analysis.watched import Verdict
 from workbench.bench import Stand
 from workbench.tui.plain import fit, one_line
+
+if TYPE_CHECKING:
+    from workbench.analysis.watched import Verdict
 
 Cells = list[tuple[str, str]]
 
