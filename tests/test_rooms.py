@@ -38,7 +38,7 @@ print(sorted({"textual", "anthropic", "numpy", "pygments"} & set(sys.modules)))
 _BENCH = """
 import sys
 import workbench.tui.bench.screen
-later = ("facts.", "summarizers.", "analysis.retention", "analysis.compare", "compaction.checks", "auditing.", "report.")
+later = ("facts.", "summarizers.", "analysis.retention", "analysis.compare", "compaction.checks", "report.")
 ours = (name.removeprefix("workbench.") for name in sys.modules if name.startswith("workbench."))
 print(sorted(name for name in ours if name.startswith(later)))
 """
