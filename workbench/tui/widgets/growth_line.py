@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -14,13 +14,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.analysis.growth import Point
 from workbench.base.figures import short
 from workbench.base.text import plural
 from workbench.tokens import Basis
 from workbench.tui.plain import fit, several
-
-if TYPE_CHECKING:
-    from workbench.analysis.growth import Point
 
 Cells = list[tuple[str, str]]
 
