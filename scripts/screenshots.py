@@ -64,7 +64,7 @@ PICTURES = (
     Picture("why", ("O",), MIDDLE),
     Picture("message", ("O", "down", "down", "enter")),
     Picture("clearing", ("P", *"clear-tool-results", "enter", "8")),
-    Picture("policy", ("9", "down", "down", *"100000"), MIDDLE),
+    Picture("policy", ("9", "down", "down", "down", *"100000"), MIDDLE),
     Picture("compare", ("C",), (170, 30)),
     Picture("replay", ("A",)),
     Picture("split-and-pins", (*TWO_PARTS, "K", "K", "K", "p", "K", "c", "6")),

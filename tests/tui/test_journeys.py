@@ -78,7 +78,7 @@ async def test_tune_a_threshold() -> None:
         before = screen.bench
         assert not before.plan.fires
         assert "to go" in form.told
-        await press(pilot, "9")
+        await press(pilot, "9", "down")
         await write_down(pilot, "20000")
         assert screen.bench.plan.fires
         assert "over: fires" in form.told
@@ -158,6 +158,7 @@ async def test_undo() -> None:
             rounds.go(index)
             await press(pilot, key)
             if key == "9":
+                await press(pilot, "down")
                 await write_down(pilot, "20000")
                 await press(pilot, "escape")
             states.append(state(screen.bench))

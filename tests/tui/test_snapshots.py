@@ -128,7 +128,7 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
         await album.take(pilot, "result", "5")
         await album.take(pilot, "checks", "7")
         await album.take(pilot, "theirs-the-whole-width", "T", "m")
-        await album.take(pilot, "policy-with-a-wrong-value", "m", "9", *"many")
+        await album.take(pilot, "policy-with-a-wrong-value", "m", "9", "down", *"many")
 
 
 async def test_memories_before_and_after(album: Album) -> None:
@@ -152,7 +152,7 @@ async def test_sizes_and_themes(album: Album) -> None:
         await album.take(pilot, "80x24-contrast")
         await shape(pilot, SMALL, "workbench")
         await album.take(pilot, "80x24-request", "3")
-        await album.take(pilot, "80x24-policy", "9", "down", "down")
+        await album.take(pilot, "80x24-policy", "9", "down", "down", "down")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24-light", "escape")
 

@@ -66,13 +66,15 @@ async def test_w_offers_the_sentences_of_the_message_and_enter_turns_one() -> No
     async with on_bench(story(), size=(80, TALL)) as (pilot, screen):
         assert lines(screen) == []
         front = await brought(pilot, WatchScreen, "home", "W")
-        assert front.listed == ["Fix the token refresh bug in src/auth/session.ts.", RULE]
-        await press(pilot, "down", "enter", "escape")
+        assert front.offered == {RULE: "a prohibition", "Fix the token refresh bug in src/auth/session.ts.": ""}
+        assert front.listed == list(front.offered)
+        await press(pilot, "enter", "escape")
         assert pilot.app.screen is screen
         assert screen.bench.watched == (RULE,)
         assert [line.split()[-5:] for line in lines(screen)] == [["✔", "▸", "✔", "▸", "✔"]]
-        front = await brought(pilot, WatchScreen, "W")
+        front = await brought(pilot, WatchScreen, "end", "W")
         assert front.listed[0] == RULE
+        assert front.offered[RULE] == "a prohibition, message 1", "the rules of other messages stand last"
         await press(pilot, "up", "enter", "escape")
         assert (screen.bench.watched, lines(screen)) == ((), [])
 

@@ -117,7 +117,7 @@ _SHAPE = (
     Action("redo", "U,ctrl+r", "Redo", "Do again what was undone.", shaping.redo, shaping.nothing_to_redo),
 )
 _TUNE = (
-    Action("pane.policy", "9", "Policy", "To the policy's fields.", _pane("policy")),
+    Action("pane.policy", "9", "Policy", "To the policy: its preset, below it the fields.", _pane("policy")),
     Action("choose-preset", "P", "Strategy",
            "Choose a strategy and a preset from the list, each with what it is about.", policy.choose_preset),
     Action("edit-text", "E", "Prompt", "Edit the policy's prompts and templates beside what would be sent.",
@@ -187,7 +187,7 @@ GROUPS = {
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
 
-FOOTER = ("run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "keys", "help")
+FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "keys", "help")
 """Whose keys stand in the footer, the most wanted first."""
 
 ALSO = {

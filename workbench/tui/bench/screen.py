@@ -53,7 +53,6 @@ from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
-from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.watched_lines import WatchedLines
@@ -350,7 +349,7 @@ class BenchScreen(Screen[None]):
         """Go to a pane; on a narrow screen that is what makes it visible."""
         self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
         self._show_place()
-        self.call_after_refresh(self._focus_pane, self._place)
+        self.call_after_refresh(self._focus_place)
 
     @property
     def _place(self) -> str:
@@ -379,14 +378,20 @@ class BenchScreen(Screen[None]):
         if tabs.active != active:
             tabs.active = active
 
-    def _focus_pane(self, place: str) -> None:
+    def _focus_place(self) -> None:
+        place = self._place
         if place == "policy":
-            self.query_one(PolicySheet).focus()
+            # Not into a field: a digit would be typed there that was meant to go on to another pane.
+            form = self.query_one(PolicyForm)
+            if not form.has_focus_within:
+                form.query_one(Chosen).focus()
         else:
             self.query_one("#text" if place == "middle" else "#rounds").focus()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click or tab may lead into the policy or out of it, too."""
+        if self.focused is not event.widget:
+            return  # It had the focus for a moment, when what had it before was hidden.
         policy = self.query_one(PolicyForm)
         if policy in event.widget.ancestors:
             if self._place != "policy":

@@ -20,7 +20,7 @@ from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, watching
 from workbench.tui.bench.counting import show_growth
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import cannot_run, run, show_outcome, to_epoch, want
+from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.plain import several
@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 def export(host: Host) -> None:
     from workbench.tui.screens.export import ExportScreen
 
-    host.ask(ExportScreen(host.store.bench))
+    host.ask(ExportScreen(host.store.bench), lambda _: host.spawn("run", _run_and_export, host))
+
+
+async def _run_and_export(host: Host) -> None:
+    """A preview's summary is a placeholder: what a run makes of it is what one wants to write."""
+    await run_offline(host)
+    export(host)
 
 
 def rescue(host: Host) -> None:

@@ -14,9 +14,11 @@ from workbench.session import Message
 from workbench.tui.bench import planning
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View
+from workbench.tui.plain import figure
 
 if TYPE_CHECKING:
     from workbench.analysis.receipt import Receipt
+    from workbench.tui.screens.watch import Offered
 
 MOST_OFFERED = 500
 """Of a message so many sentences are offered."""
@@ -25,17 +27,30 @@ _LEAST_WORDS = 3
 
 
 def watch(host: Host) -> None:
-    """Offer the sentences of the message under the cursor, and take one's own."""
-    host.spawn("watch", _offer, host)
-
-
-async def _offer(host: Host) -> None:
+    """Offer the session's rules and the sentences of the message under the cursor, and take one's own."""
     from workbench.tui.screens.watch import WatchScreen
 
-    bench, index = host.store.bench, host.cursor.index
+    bench = host.store.bench
+    offer = partial(offered, bench, host.cursor.index)
+    host.ask(WatchScreen(bench.watched, offer, partial(turn, host), host.text_in_view))
+
+
+def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
+    """The rules in force in a message, its other sentences, then the rules elsewhere: each once."""
+    from workbench.analysis.suggested_pins import suggest
+    from workbench.tui.screens.watch import Offered
+
+    rules = [pin for pin in suggest(bench.context) if pin.superseded_by is None]
+    here = [Offered(pin.text, pin.reason) for pin in rules if pin.index == index]
     message = bench.messages[index] if index < len(bench.messages) else None
-    offered = await asyncio.to_thread(sentences_of, message) if message else ()
-    host.ask(WatchScreen(bench.watched, offered, partial(turn, host), host.text_in_view))
+    others = [Offered(one) for one in sentences_of(message)] if message else []
+    elsewhere = [
+        Offered(pin.text, f"{pin.reason}, message {figure(pin.index + 1)}") for pin in rules if pin.index != index
+    ]
+    found: dict[str, Offered] = {}
+    for one in (*here, *others, *elsewhere):
+        found.setdefault(one.sentence, one)
+    return tuple(found.values())
 
 
 def sentences_of(message: Message) -> tuple[str, ...]:

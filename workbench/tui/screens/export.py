@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.text import Text
 from textual import on, work
@@ -58,7 +58,7 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
     """A preview's summary is a placeholder: nobody wants it in a session unless they insist."""
     if bench.result is not None or bench.outcome.status == "unchanged":
         return ()
-    return (Check("summary written", True, False, "this is a preview with a placeholder; close and run it first (r)"),)
+    return (Check("summary written", True, False, "this is a preview with a placeholder; r runs it first"),)
 
 
 def can_be_placed(made: Export, where: Path | None) -> bool:
@@ -69,7 +69,9 @@ def can_be_placed(made: Export, where: Path | None) -> bool:
     return bool(home) and Path(home).expanduser().resolve() != where.resolve()
 
 
-class ExportScreen(ModalScreen[None]):
+class ExportScreen(ModalScreen[Literal["run"]]):
+    """Dismissed with "run" where the compaction is to be run first."""
+
     HELP = """\
 Choose the format and the place of the new file, or have it put where its tool looks for it (p). Everything that was \
 checked stands in the middle: a hard check that failed stops the export unless you insist. Afterwards the steps that \
@@ -90,7 +92,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
         Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
         Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
-        Binding("r", "run", "Run first", id="export.run", tooltip="Close, and run the compaction on the bench."),
+        Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export what came of it."),
         help_key("export"),
     ]
     AUTO_FOCUS = "#write"
@@ -193,10 +195,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
 
     @on(Button.Pressed, "#run")
     def action_run(self) -> None:
-        """Back to the bench, which runs the compaction: what comes of it is what one wants to write."""
-        below = self.app.screen_stack[-2]
-        self.dismiss()
-        below.call_later(below.run_action, "act('run')")
+        self.dismiss("run")
 
     @on(Button.Pressed, "#write")
     @on(Button.Pressed, "#anyway")

@@ -1,12 +1,15 @@
-"""Which sentences are watched: those of a message to choose from, and one's own to type."""
+"""Which sentences are watched: the rules and those of a message to choose from, and one's own to type."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.text import Text
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,7 +20,7 @@ from textual.widgets.option_list import Option
 from workbench.analysis.watched import sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import one_line
+from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.options import Options
@@ -27,13 +30,22 @@ BEGINNING = 24
 """By so many characters a sentence is found in what is on the screen."""
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A sentence to watch, and in a few words where it stands or why, "" where the message under the cursor says it."""
+
+    sentence: str
+    about: str = ""
+
+
 class WatchScreen(ModalScreen[None]):
-    """`turn` watches a sentence or lets it go, and gives what is watched then; it raises BadInput. `in_view` is what is
-    on the screen of the message: the first sentence that stands there is marked."""
+    """`offer` finds what there is to watch, in a thread. `turn` watches a sentence or lets it go, and gives what is
+    watched then; it raises BadInput. `in_view` is what is on the screen of the message: the first sentence that stands
+    there is marked."""
 
     HELP = """\
-The sentences of the message under the cursor; those that are watched already stand first, with ◉. Enter watches the \
-marked one, or lets it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in the \
+What is watched already stands first, with ◉; then the rules in the message under the cursor, its other sentences, and \
+the rules that stand elsewhere. Enter watches the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in the \
 header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased (rightly, in other words), \
 ✘ contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. A preview is judged by a run \
 with extractive summaries. No model is asked."""
@@ -57,15 +69,15 @@ with extractive summaries. No model is asked."""
     def __init__(
         self,
         watched: tuple[str, ...],
-        offered: Sequence[str],
+        offer: Callable[[], Sequence[Offered]],
         turn: Callable[[str], tuple[str, ...]],
         in_view: str = "",
     ) -> None:
         super().__init__()
-        self.watched, self.offered, self.turn = watched, offered, turn
+        self.watched, self.offer, self.turn, self.in_view = watched, offer, turn, in_view
+        self.offered: dict[str, str] = {}
+        """What each sentence is about, in the order in which they are listed."""
         self.listed: list[str] = []
-        seen = (one for one in offered if one[:BEGINNING] in in_view)
-        self.first = next(seen, next((one for one in offered if one not in watched), ""))
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -78,10 +90,22 @@ with extractive summaries. No model is asked."""
 
     def on_mount(self) -> None:
         self.query_one(Options).can_focus = False
-        self.draw(self.first)
+        self.draw()
+        self.look()
+
+    @work(exclusive=True, group="watch", exit_on_error=False, description="look")
+    async def look(self) -> None:
+        """Fill the list; what was marked or typed meanwhile stays."""
+        found = await asyncio.to_thread(self.offer)
+        at = self.query_one(Options).highlighted
+        marked = self.listed[at] if at is not None and self.query_one(Input).value else ""
+        self.offered = {one.sentence: one.about for one in found}
+        seen = (one for one in self.offered if one[:BEGINNING] in self.in_view)
+        others = (one for one in self.offered if one not in self.watched)
+        self.draw(marked or next(seen, next(others, "")))
 
     def draw(self, marked: str = "") -> None:
-        """What is watched, then what the message says, as far as it has what is typed; the typed sentence first."""
+        """What is watched, then what is offered, as far as it has what is typed; the typed sentence first."""
         typed = " ".join(self.query_one(Input).value.split())
         others = (one for one in self.offered if one not in self.watched)
         found = [one for one in (*self.watched, *others) if typed.lower() in one.lower()]
@@ -94,7 +118,10 @@ with extractive summaries. No model is asked."""
 
     def _line(self, sentence: str) -> Text:
         sign = "◉" if sentence in self.watched else "○" if sentence in self.offered else "+"
-        return Text(f"{sign} {one_line(sentence)}", no_wrap=True, overflow="ellipsis")
+        about = self.offered.get(sentence, "")
+        room = self.query_one(Options).content_size.width - cell_len(about) - 4
+        words = f"{sign} {fit(one_line(sentence), room)}  " if about and room > BEGINNING else f"{sign} {one_line(sentence)}"
+        return Text(words, no_wrap=True, overflow="ellipsis").append(about, "dim")
 
     @on(Input.Changed)
     def _typed(self) -> None:

@@ -34,8 +34,8 @@ class Chosen(Widget, can_focus=True):
     Chosen:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "open", "Choose", show=False, id="chosen.open", tooltip="Choose strategy and preset."),
-        Binding("down", "app.focus_next", "Next field", show=False, id="chosen.next", tooltip="To the first field."),
+        Binding("enter,space", "open", "Choose", id="chosen.open", tooltip="Choose strategy and preset."),
+        Binding("down,j", "app.focus_next", "Fields", id="chosen.next", tooltip="To the fields."),
     ]
 
     @dataclass
