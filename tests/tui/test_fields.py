@@ -8,7 +8,16 @@ from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Strategy
-from workbench.tui.fields import Refused, allowed_words, changed, differing, fields_of, value_words
+from workbench.tui.fields import (
+    Refused,
+    allowed_words,
+    asks_otherwise,
+    changed,
+    differing,
+    fields_of,
+    shown,
+    value_words,
+)
 
 POLICY = ExchangeSummaryPolicy()
 FIELDS = {field.key: field for field in fields_of(ExchangeSummaryPolicy)}
@@ -84,6 +93,19 @@ def test_what_differs_from_a_preset_is_found_in_nested_groups_too() -> None:
     found = {one.key for one in differing(policy, POLICY)}
     assert found == {"abridged_history_params.action_chars_limit", "simulate_cache_expiry"}
     assert differing(POLICY, POLICY) == ()
+
+
+def test_a_model_is_asked_otherwise_by_another_prompt_not_by_a_template_or_number() -> None:
+    other = {key: changed(POLICY, field(key), typed)[0] for key, typed in OTHER.items()}
+    assert [key for key, policy in other.items() if asks_otherwise(policy, POLICY)] == ["prompt"]
+
+
+OTHER = {"prompt": "Banana.", "summary_template": "{summary}", "min_tail_exchanges": "7"}
+
+
+@pytest.mark.parametrize(("value", "typed"), [(None, ""), (0.0, "0"), (90.0, "90"), (0.85, "0.85"), (50_000, "50000")])
+def test_a_value_as_one_would_type_it(value: object, typed: str) -> None:
+    assert shown(value) == typed
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from textual.widgets import DataTable, OptionList, Tab
 from tests.tui.app import notes, on_bench, press, settled, story
 from tests.tui.test_themes import contrast
 from workbench.analysis.search import query_of
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.jump import JumpScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
+from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined, found_in, hit
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -74,21 +76,47 @@ def faint(screen: Screen[Any]) -> list[str]:
     return found
 
 
-async def test_every_list_of_every_screen_speaks_one_language() -> None:
-    async with on_bench(story(3, calls=1), size=(140, 42)) as (pilot, bench):
+PLACES = {"policy": "#policy", "node": "#text", "rounds": "#rounds"}
+"""Where each pane of a narrow screen is."""
+
+DIALOGS = ("e", "W", "space", "ctrl+p", "P", "f", "slash", "colon", "apostrophe", "E")
+"""Keys of what else opens over the bench."""
+
+
+def lost(bench: BenchScreen) -> str:
+    """What is wrong with where keys go now: to anything but the one pane that is seen."""
+    place = PLACES[bench.view.pane]
+    focused, there = bench.focused, bench.query_one(place)
+    seen = [name for name in PLACES.values() if bench.query_one(name).display]
+    if focused is None or there not in (focused, *focused.ancestors) or not focused.region or seen != [place]:
+        return f"in {place} {focused!r} has the focus, to be seen is {seen}"
+    return ""
+
+
+async def test_every_screen_speaks_one_language_and_gives_the_focus_back_to_what_is_seen() -> None:
+    async with on_bench(story(3, calls=1), size=(80, 24)) as (pilot, bench):
         wrong = await lacking(pilot, "bench")
-        for name, key in SCREENS.items():
-            bench.query_one(RoundsList).focus()
-            await press(pilot, key)
-            if pilot.app.screen is bench:
-                wrong.append(f"{name}: is not there")
-                continue
-            wrong += await lacking(pilot, name)
-            await press(pilot, "q")
-            if pilot.app.screen is not bench:
-                wrong.append(f"{name}: q does not go back")
-                while pilot.app.screen is not bench:
+        for at, pane in enumerate("940"):
+            await press(pilot, "9", "escape", "0", pane)
+            there = bench.view.pane
+            for name, key in list(SCREENS.items())[at :: len(PLACES)]:
+                await press(pilot, key)
+                if pilot.app.screen is bench:
+                    wrong.append(f"{name}: is not there")
+                    continue
+                wrong += await lacking(pilot, name)
+                await press(pilot, "q")
+                if pilot.app.screen is not bench:
+                    wrong.append(f"{name}: q does not go back")
+                    while pilot.app.screen is not bench:
+                        await press(pilot, "escape")
+                wrong += [f"{pane} {key}: {found}" for found in [lost(bench)] if found]
+            for key in DIALOGS:
+                await press(pilot, key)
+                while pilot.app.screen is not bench or bench.query_one(FindBar).asking:
                     await press(pilot, "escape")
+                wrong += [f"{pane} {key}: to another pane"] if bench.view.pane != there else []
+                wrong += [f"{pane} {key}: {found}" for found in [lost(bench)] if found]
         assert "\n".join(wrong) == ""
 
 

@@ -98,6 +98,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
 async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
     async with on_bench(failing_story(rounds=30), size=SIZE) as (pilot, _):
         screen = await brought(pilot, AbScreen, "B")
+        assert "offline neither prompt is read" in words(screen.query_one("#title", Static))
         screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
         await press(pilot, "r")
         first, second = (words(screen.query_one(f"#figures-{number}", Static)) for number in (0, 1))

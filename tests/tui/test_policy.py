@@ -20,6 +20,7 @@ from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPoli
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
 from workbench.tokens.window import Window
+from workbench.tui.bench.planning import UNREAD
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
@@ -343,6 +344,8 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         assert screen.bench.policy.model_dump()["prompt"] == "Say it in three words."
         assert "Say it in three words." in screen.bench.plan.requests[0].text
         assert entry_of(screen, "prompt").differs
+        await press(pilot, "r")
+        assert screen.view.said == UNREAD
         await brought(pilot, RunScreen, "E", "f5")
 
 

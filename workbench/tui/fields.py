@@ -39,12 +39,23 @@ def _number(value: float) -> str:
 
 def shown(value: Any) -> str:
     """A value as it stands in an input."""
-    return "" if value is None else str(value)
+    whole = isinstance(value, float) and value.is_integer()
+    return "" if value is None else str(int(value) if whole else value)
 
 
 def differing(policy: Policy, preset: Policy) -> tuple[Setting, ...]:
     """The fields in which a policy is not what its preset says, in the form's order."""
     return tuple(field for field in fields_of(type(policy)) if field.of(policy) != field.of(preset))
+
+
+def is_asked(field: Setting) -> bool:
+    """Whether it is a text that a model is asked, rather than a template of the new messages."""
+    return field.kind == "lines" and "template" not in field.key
+
+
+def asks_otherwise(policy: Policy, preset: Policy) -> bool:
+    """Whether a text is another that a model is asked: what no offline writer reads."""
+    return type(policy) is type(preset) and any(map(is_asked, differing(policy, preset)))
 
 
 def value_words(field: Setting, value: Any) -> str:

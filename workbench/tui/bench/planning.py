@@ -14,6 +14,7 @@ from workbench.compaction.layers import layers_after
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import Change, View, brought_up, drawable, moved, to_count
+from workbench.tui.fields import asks_otherwise
 from workbench.tui.rows import Groups
 
 CHECK_S = 0.15
@@ -182,6 +183,10 @@ async def find_remark(host: Host) -> None:
 # --- the offline run --------------------------------------------------------------------------------------------------
 
 
+UNREAD = "the changed prompt is not read offline; R asks a model"
+"""What is said of an offline run under a prompt that is not the preset's."""
+
+
 def cannot_run(view: View) -> str:
     if not view.bench.messages:
         return "This epoch holds no messages: there is nothing to compact."
@@ -221,7 +226,8 @@ async def run_offline(host: Host) -> None:
         raise
     finally:
         tell("")
-    store.step(steps.committed(store.bench, done))
+    unread = asks_otherwise(store.bench.policy, store.view.preset.policy)
+    store.step(steps.committed(store.bench, done), said=UNREAD if unread else "")
     show_outcome(host)
 
 

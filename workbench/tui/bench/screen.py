@@ -318,7 +318,7 @@ class BenchScreen(Screen[None]):
 
     def close_line(self) -> None:
         self.query_one(FindBar).close()
-        self.query_one(RoundsList).focus()
+        self._focus_place()
 
     def widen(self) -> None:
         pager = self.query_one(Pager)

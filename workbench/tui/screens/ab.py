@@ -38,6 +38,7 @@ from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
 FLUSH_S = 0.2
+OFFLINE = Name("extractive")
 """How often what has come is drawn, however often it comes."""
 
 LISTED = 12
@@ -138,6 +139,8 @@ bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed 
 
     def draw(self) -> None:
         words = "running, esc cancels" if self.running else "r runs both"
+        if all(half.name == OFFLINE for half in self.halves):
+            words += " · ! offline neither prompt is read; A and B choose a model"
         many = len(self.bench.plan.requests)
         title = f" A/B on {several(many, 'request')} of {self.bench.strategy.title} · {words}"
         self.query_one("#title", Static).update(Text(title, no_wrap=True, overflow="ellipsis"))
@@ -252,8 +255,8 @@ def _usual(bench: Bench) -> Name:
     try:
         name = parsed(bench.summarizer)
     except BadInput:
-        return Name("extractive")
-    return Name("extractive") if name == BY_HAND else name
+        return OFFLINE
+    return OFFLINE if name == BY_HAND else name
 
 
 def figures_text(letter: str, half: Half) -> Text:

@@ -69,7 +69,7 @@ def can_be_placed(made: Export, where: Path | None) -> bool:
     return bool(home) and Path(home).expanduser().resolve() != where.resolve()
 
 
-class ExportScreen(ModalScreen[Literal["run"]]):
+class ExportScreen(ModalScreen[Literal["run"] | None]):
     """Dismissed with "run" where the compaction is to be run first."""
 
     HELP = """\

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from workbench.compaction.outcome import Fate
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
 ABOUT_BENCH = """\
@@ -83,8 +84,9 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         text = TextView()
         text.border_title = "Help"
-        text.border_subtitle = "/ finds · j k scroll · y copies · esc closes"
+        text.border_subtitle = "/ finds · j k scroll · y copies"
         yield text
+        yield KeysLine()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._fill)

@@ -25,7 +25,7 @@ from workbench.compaction.prompts import write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import Refused, changed, fields_of
+from workbench.tui.fields import Refused, asks_otherwise, changed, fields_of, is_asked
 from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import node_parts, request_parts
@@ -112,7 +112,7 @@ your own, which is then in the list of prompts."""
         self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
         self.field = field
         self.policy: Policy = bench.policy
-        self.shows_node = _goes_into_node(field)
+        self.shows_node = not is_asked(field)
         self._sure = False
 
     def compose(self) -> ComposeResult:
@@ -162,23 +162,17 @@ your own, which is then in the list of prompts."""
         """What is wrong with the text, or doubtful."""
         doubts = self.bench.strategy.doubts(self.policy)
         lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
-        if not refused and self._asks_otherwise:
+        if not refused and asks_otherwise(self.policy, self.bench.policy):
             lines.append(f"! {OFFLINE}")
         lines = lines or ["✔ nothing doubtful about the prompts"]
         said = self.query_one("#doubts", Static)
         said.update(Text("\n".join(one_line(line, 500) for line in lines)))
         said.set_class(bool(refused), "-refused")
 
-    @property
-    def _asks_otherwise(self) -> bool:
-        """Whether a text is changed that a model is asked."""
-        asked = (one for one in self.texts if not _goes_into_node(one))
-        return any(one.of(self.policy) != one.of(self.bench.policy) for one in asked)
-
     def action_other(self) -> None:
         """To the policy's next text."""
         self.field = self.texts[(self.texts.index(self.field) + 1) % len(self.texts)]
-        self.shows_node = _goes_into_node(self.field)
+        self.shows_node = not is_asked(self.field)
         self.query_one(TextArea).load_text(self._value)
         self._entitle()
         self.fill_in()
@@ -247,11 +241,6 @@ your own, which is then in the list of prompts."""
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
             self.notify(failure, severity="error", markup=False)
-
-
-def _goes_into_node(field: Setting) -> bool:
-    """Whether a text is a template of the new messages, rather than asked of the model."""
-    return "template" in field.key
 
 
 def _preview(bench: Bench, node: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:

@@ -44,11 +44,11 @@ class WatchScreen(ModalScreen[None]):
     there is marked."""
 
     HELP = """\
-What is watched already stands first, with ◉; then the rules in the message under the cursor, its other sentences, and \
-the rules that stand elsewhere. Enter watches the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in the \
-header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased (rightly, in other words), \
-✘ contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. A preview is judged by a run \
-with extractive summaries. No model is asked."""
+What is watched already stands first, with ◉; then the rules in the message under the cursor, its other sentences, \
+and the rules that stand elsewhere. Enter watches the marked one, or lets it go. Typing looks for one; what you type \
+can be watched, too. A watched sentence stays in the header and is judged whenever you change something: ✔ verbatim, \
+≈ paraphrased (rightly, in other words), ✘ contradicted (another sign, value or order), ○ gone, ? where a summary \
+cannot be read. A preview is judged by a run with extractive summaries. No model is asked."""
     CSS = """
     WatchScreen { align: center middle; }
     WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }
@@ -119,8 +119,12 @@ with extractive summaries. No model is asked."""
     def _line(self, sentence: str) -> Text:
         sign = "◉" if sentence in self.watched else "○" if sentence in self.offered else "+"
         about = self.offered.get(sentence, "")
-        room = self.query_one(Options).content_size.width - cell_len(about) - 4
-        words = f"{sign} {fit(one_line(sentence), room)}  " if about and room > BEGINNING else f"{sign} {one_line(sentence)}"
+        room = self.query_one(Options).content_size.width - cell_len(about) - 2
+        words = (
+            f"{sign} {fit(one_line(sentence), room)}  "
+            if about and room > BEGINNING
+            else f"{sign} {one_line(sentence)}"
+        )
         return Text(words, no_wrap=True, overflow="ellipsis").append(about, "dim")
 
     @on(Input.Changed)
