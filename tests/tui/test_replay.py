@@ -15,7 +15,7 @@ from workbench.cli import commands
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
-from workbench.tui.screens.replay import OWN, SAW, ReplayScreen, call_words
+from workbench.tui.screens.replay import OWN, SAW, SHOWN, ReplayScreen, call_words
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -34,14 +34,16 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert [one.name for one in screen.played] == [
             OWN, *(name for one in all_strategies() if (name := default_preset(one.id).id) != "augment-example"),
         ]  # fmt: skip
-        assert [str(column.label) for column in table.columns.values()] == [*HEADS[:2], SAW, *HEADS[2:]]
+        assert [str(column.label) for column in table.columns.values()] == list(SHOWN)
+        assert {*SHOWN} == {*HEADS, SAW}
         # The command's table has the same cells.
         run = CliRunner().invoke(
             commands, ["replay", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
         )
         mine = next(row for row in rows_of(table) if row[1] == "trim")
         line = next(line for line in run.output.splitlines() if " trim " in line)
-        assert line.split() == " ".join(["A", mine[1], *mine[3:]]).split()
+        cells = {**dict(zip(SHOWN, mine, strict=True)), "": "A"}
+        assert line.split() == " ".join(cells[head] for head in HEADS).split()
         # What the agent did stands there as the command says it.
         assert screen.course is not None
         words = str(screen.query_one("#recorded", Static).render())

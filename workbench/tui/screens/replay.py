@@ -36,8 +36,14 @@ from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 
-SAW, SPARK, NAMES = "context over the session", 24, 2
-"""The column of the saws and its cells, and how many columns stand before it."""
+SAW, SPARK = "context over the session", 24
+"""The column of the saws, and its cells."""
+
+SHOWN = (
+    "", "preset", SAW, "compactions", "first at", "cost", "pays off after", "mean after", "peak", "over window", "last",
+    "re-billed", "summaries", "strategy",
+)  # fmt: skip
+"""The columns, what is wanted most before what a narrow screen has no room for."""
 
 OWN = "on the bench"
 """The name of the bench's policy among the others."""
@@ -121,10 +127,8 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         self.played = []
         table = self.query_one(Table)
         table.clear(columns=True)
-        for at, head in enumerate(HEADS):
-            if at == NAMES:
-                table.add_column(Text(SAW, "dim"), key=SAW)
-            table.add_column(Text(head, "dim", justify=_side(at)), key=head)
+        for head in SHOWN:
+            table.add_column(Text(head, "dim", justify=_side(head)), key=head)
         self.play(self.asked)
 
     @work(thread=True, exclusive=True, group="replay", exit_on_error=False, description="play")
@@ -157,11 +161,11 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         if event.asked is not self.asked:
             return
         self.played.append(event.one)
-        told = row(SIGNS[len(self.played) - 1 :][:1], event.one)
-        cells = [Text(plain(cell), justify=_side(at)) for at, cell in enumerate(told)]
+        told = dict(zip(HEADS, row(SIGNS[len(self.played) - 1 :][:1], event.one), strict=True))
+        cells = {head: Text(plain(words), justify=_side(head)) for head, words in told.items()}
         top = max(self.course.plain, default=1) if self.course else 1
-        saw = Text(spark(event.one.sent, SPARK, top), "cyan")
-        self.query_one(Table).add_row(*cells[:NAMES], saw, *cells[NAMES:])
+        cells[SAW] = Text(spark(event.one.sent, SPARK, top), "cyan")
+        self.query_one(Table).add_row(*(cells[head] for head in SHOWN))
         self.draw()
         if len(self.played) == 1:
             plot = self.query_one(CallsPlot)
@@ -253,9 +257,9 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
             self.dismiss(at_call(self.course, self.query_one(CallsPlot).call))
 
 
-def _side(column: int) -> Literal["left", "right"]:
+def _side(head: str) -> Literal["left", "right"]:
     """Figures stand to the right, names to the left."""
-    return "left" if column < 3 else "right"
+    return "left" if head in ("", "preset", SAW, "strategy") else "right"
 
 
 def _same(one: Preset, other: Preset) -> bool:

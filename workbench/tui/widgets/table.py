@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text, TextType
 from textual import events
 from textual.binding import BindingType
 from textual.coordinate import Coordinate
+from textual.strip import Strip
 from textual.widgets import DataTable
 from textual.widgets.data_table import ColumnKey, RowKey
 
 from workbench.analysis.search import Query
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
+
+BEFORE, MORE = "‹ ", " ›"
+"""At the ends of the headings, where there are columns beyond them."""
 
 
 class Table(DataTable[Text]):
@@ -41,6 +47,37 @@ class Table(DataTable[Text]):
         column = self.columns[ColumnKey(column_key) if isinstance(column_key, str) else column_key]
         column.width = max(column.width, value.cell_len)
         super().update_cell(row_key, column_key, value, update_width=update_width)
+
+    def render_line(self, y: int) -> Strip:
+        """A column that is not seen whole is left out: half a number is another number. The headings say where more
+        columns are."""
+        line, width = super().render_line(y), self.scrollable_content_region.width
+        if not self.max_scroll_x or line.cell_length < width:
+            return line
+        for start, end in self._cut_columns(width):
+            rest = line.crop(start, end)
+            empty = Strip([Segment(" " * segment.cell_length, segment.style) for segment in rest])
+            line = Strip.join([line.crop(0, start), empty, line.crop(end)])
+        if y:
+            return line
+        style = self.get_component_rich_style("datatable--header") + Style(bold=True, dim=False)
+        marks = [(BEFORE, 0)] if self.scroll_x > 0 else []
+        marks += [(MORE, width - len(MORE))] if self.scroll_x < self.max_scroll_x else []
+        for words, at in marks:
+            line = Strip.join([line.crop(0, at), Strip([Segment(words, style)]), line.crop(at + len(words))])
+        return line
+
+    def _cut_columns(self, width: int) -> list[tuple[int, int]]:
+        """What is seen of columns at either edge of the `width` that are not seen whole, in cells of the view."""
+        columns = [column.get_render_width(self) for column in self.ordered_columns]
+        fixed, shift = sum(columns[: self.fixed_columns]), int(self.scroll_x)
+        found, end = [], fixed - shift
+        for each in columns[self.fixed_columns :]:
+            start, end = end, end + each
+            cut = start < fixed < end or start < width < end
+            if cut and each <= width - fixed:  # one that has no room whole is better than nothing
+                found.append((max(start, fixed), min(end, width)))
+        return found
 
     # --- as every list ----------------------------------------------------------------------------------------------
 
