@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
-from workbench.cli.running import keep
+from workbench.cli.running import completed, keep
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
@@ -89,7 +88,7 @@ def _leave(both: Sequence[Tried]) -> None:
 def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:
     clock = time.perf_counter()
     try:
-        return asyncio.run(tried(pair))
+        return completed(tried(pair))
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
         kept = [keep(side.record(seconds)) for side in pair if journal and side.name.is_kept]

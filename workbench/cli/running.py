@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -28,6 +28,8 @@ from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_forms import ServerSummary
 from workbench.tokens.cost import Cost, actual, actual_of_all, usage_words
+
+T = TypeVar("T")
 
 TICK_S = 0.25
 """How often the line of progress is drawn: its seconds pass without events, too."""
@@ -102,13 +104,25 @@ def run_named(
     clock = time.perf_counter()
     try:
         with closing(generator):
-            return Call(bench, name, asyncio.run(run()), recorder, began)
+            return Call(bench, name, completed(run()), recorder, began)
     except (KeyboardInterrupt, asyncio.CancelledError):
         where = ""
         if journal and name.is_kept:
             record = keeping(unfinished(bench, name, recorder, began, time.perf_counter() - clock))
             where = f"; what had come is kept as run {record.id}" if keep(record) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
+
+
+def completed(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` to its end. The task gives nothing itself: asyncio asks for the words of a finished one, twice, and in
+    them stands what it gave, which of a long session takes seconds to write."""
+    given: list[T] = []
+
+    async def taken() -> None:
+        given.append(await work)
+
+    asyncio.run(taken())
+    return given[0]
 
 
 def stopped_as_by_ctrl_c() -> None:

@@ -15,7 +15,7 @@ from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
 from workbench.formats.roles import KNOWN, joined_turns, refused
-from workbench.session import Message, Text, Thinking, pairs_of
+from workbench.session import Message, Pair, Text, Thinking, pairs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class Check:
 
 def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> tuple[Check, ...]:
     """Every check of an outcome, hard ones first. O(messages): for long sessions call it off the event loop."""
+    after = pairs_of(outcome.messages)
     return (
-        _pairs_whole(context, outcome),
-        _batches_together(outcome),
+        _pairs_whole(context, outcome, after),
+        _batches_together(context, outcome, after),
         _roles_legal(context, outcome),
         _nothing_empty(outcome),
         _pins_identical(context, outcome),
@@ -51,12 +52,12 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
     )
 
 
-def _pairs_whole(context: Context, outcome: Outcome) -> Check:
+def _pairs_whole(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
     """No orphan result, and no open call that was not open before."""
-    open_before = {pair.id for pair in pairs_of(context.messages) if pair.result is None}
-    orphans_before = {pair.id for pair in pairs_of(context.messages) if pair.call is None}
+    open_before = {pair.id for pair in context.shape.pairs if pair.result is None}
+    orphans_before = {pair.id for pair in context.shape.pairs if pair.call is None}
     torn = []
-    for pair in pairs_of(outcome.messages):
+    for pair in after:
         if pair.call is None and pair.result is not None and pair.id not in orphans_before:
             torn.append(outcome.messages[pair.result].id)
         elif pair.result is None and pair.call is not None and pair.id not in open_before:
@@ -65,19 +66,20 @@ def _pairs_whole(context: Context, outcome: Outcome) -> Check:
     return Check("tool pairs whole", True, not torn, detail, tuple(torn))
 
 
-def _batches_together(outcome: Outcome) -> Check:
+def _batches_together(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
     """A call's result comes before the next answer: parallel calls and their thinking stay one batch."""
-    apart = _apart(outcome.messages) - _apart(outcome.source)
+    before = context.shape.pairs if outcome.source is context.messages else pairs_of(outcome.source)
+    apart = _apart(outcome.messages, after) - _apart(outcome.source, before)
     detail = f"{counted(len(apart), 'call')} cut off from what was answered" if apart else "results follow their calls"
     return Check("batches together", True, not apart, detail, tuple(sorted(apart)))
 
 
-def _apart(messages: Sequence[Message]) -> set[str]:
+def _apart(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
     """Ids of calling messages that another answer separates from a result."""
     answers = list(accumulate((message.role == "assistant" for message in messages), initial=0))
     return {
         messages[pair.call].id
-        for pair in pairs_of(messages)
+        for pair in pairs
         if pair.call is not None and pair.result is not None and answers[pair.result] - answers[pair.call + 1] > 0
     }
 

@@ -21,6 +21,7 @@ from workbench.session import (
     Media,
     Message,
     Opaque,
+    Pair,
     Rounds,
     Span,
     Text,
@@ -128,10 +129,14 @@ class Shape:
         return {message.id: index for index, message in enumerate(self.messages)}
 
     @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        return pairs_of(self.messages)
+
+    @cached_property
     def partners(self) -> dict[int, tuple[int, ...]]:
         """For a message with calls or results: the indexes of the messages at the other end of its tool pairs."""
         found: dict[int, tuple[int, ...]] = {}
-        for pair in pairs_of(self.messages):
+        for pair in self.pairs:
             if pair.call is not None and pair.result is not None:
                 for here, there in ((pair.call, pair.result), (pair.result, pair.call)):
                     known = found.get(here, ())
@@ -143,7 +148,7 @@ class Shape:
     def open_across(self) -> array[int]:
         """How many tool pairs a cut before message i would tear, for i in 0..len."""
         delta = array("q", bytes(8 * (len(self.messages) + 2)))
-        for pair in pairs_of(self.messages):
+        for pair in self.pairs:
             if pair.call is not None and pair.result is not None and pair.call != pair.result:
                 low, high = sorted((pair.call, pair.result))
                 delta[low + 1] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from workbench.session.message import Message, ToolResult, ToolUse
 
@@ -98,8 +99,7 @@ def leading_system(messages: Sequence[Message]) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A tool call and its result, by message index. `result` is None for an open call, `call` for an orphan result."""
 
     id: str

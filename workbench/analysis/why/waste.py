@@ -48,6 +48,12 @@ _CUT = re.compile(
 )
 _EDGE = 400
 
+_CUT_WORDS = (
+    "truncated", "omitted", "elided", "clipped", "hidden", "not shown", "left out", "too l", "limited to", " cut",
+    "cleared",
+)  # fmt: skip
+"""One of these stands in whatever the patterns find; looking for them first is many times as fast."""
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -200,6 +206,15 @@ def log_spots(context: Context) -> tuple[Spot, ...]:
     return tuple(found)
 
 
+def _marker(text: str) -> re.Match[str] | None:
+    """Where a result says that it was cut."""
+    low = text.lower()
+    if not any(word in low for word in _CUT_WORDS):
+        return None
+    found = _CUT.search(text[:_EDGE]) or _CUT.search(text[-_EDGE:])
+    return found or (_CUT_MIDDLE.search(text) if len(text) > 2 * _EDGE else None)
+
+
 def cut_spots(context: Context) -> tuple[Spot, ...]:
     """Results that were cut before the model saw them: they say so at an edge, or several results of one tool end at
     just the same length, which is its longest (`cut silently`)."""
@@ -210,10 +225,7 @@ def cut_spots(context: Context) -> tuple[Spot, ...]:
             continue
         text = one.result.text
         longest.setdefault(one.call.name, []).append((len(text), one.result_index, one.result))
-        marker = _CUT.search(text[:_EDGE]) or _CUT.search(text[-_EDGE:])
-        if marker is None and len(text) > 2 * _EDGE:
-            marker = _CUT_MIDDLE.search(text)
-        if marker:
+        if marker := _marker(text):
             id, tokens = context.messages[one.result_index].id, part(context, one.result_index, one.result)
             found[one.result_index] = Spot(id, one.result_index, tokens, f"it says: {' '.join(marker[0].split())}")
     for name, ones in longest.items():

@@ -28,7 +28,7 @@ from workbench.compaction.ledger.shorter import LEAST_CHARS, TOLERANCE, beginnin
 from workbench.compaction.ledger.text import WORDS, folder_of, line_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.done import same_command
-from workbench.session import Message, pairs_of
+from workbench.session import Message
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _as_called(shape: Shape) -> frozenset[int]:
 @per_shape
 def _open(shape: Shape) -> frozenset[int]:
     """The messages with calls that wait for their results."""
-    return frozenset(pair.call for pair in pairs_of(shape.messages) if pair.result is None and pair.call is not None)
+    return frozenset(pair.call for pair in shape.pairs if pair.result is None and pair.call is not None)
 
 
 @dataclass
