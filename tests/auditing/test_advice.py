@@ -90,6 +90,40 @@ def test_what_a_larger_window_would_have_saved() -> None:
     assert str(advice).endswith("with a larger window, at 400 000 tokens, $4.00 with 1 compaction.")
 
 
+@pytest.mark.parametrize(
+    ("format", "windows", "says"),
+    [
+        ("pi", (200_000, 200_000, 128_000), "; where the window is 200 000 tokens, set"),
+        ("pi", (200_000, 200_000), "; set"),
+        ("codex", (200_000, 200_000, 128_000), "; set"),
+    ],
+)
+def test_a_setting_that_depends_on_the_window_is_for_that_window(
+    format: str, windows: tuple[int, ...], says: str
+) -> None:
+    """What leaves 80 000 of 200 000 tokens free leaves a model of 128 000 hardly any."""
+    rows = [replace(played({120_000: (700_000, 2)}, window=window), format=format) for window in windows]
+    (advice,) = advise(rows)
+    assert advice.best.trigger == 120_000
+    assert says in str(advice)
+
+
+@pytest.mark.parametrize(
+    ("lost", "summaries", "ends"),
+    [
+        (2, 4, ". That each may lose something has no price here: those recorded lost 2 of 3 standing instructions."),
+        (2, 0, "environment."),
+        (0, 4, "environment."),
+        (None, 4, "environment."),
+    ],
+)  # fmt: skip
+def test_what_more_compactions_may_lose_is_said(lost: int | None, summaries: int, ends: str) -> None:
+    row = played({120_000: (700_000, summaries)}, again=0)
+    made = tuple(replace(one, instructions=3, lost=lost) for one in row.compactions)
+    (advice,) = advise([replace(row, compactions=made)])
+    assert str(advice).endswith(ends)
+
+
 def test_without_a_price_in_tokens() -> None:
     (advice,) = advise([played({120_000: (500_000, 1)}), played({120_000: (500_000, 1)}, price=None)])
     assert not advice.dollars

@@ -145,6 +145,17 @@ def test_a_compaction_stands_for_what_was_there_when_it_began() -> None:
     assert len(read(FORMAT, chain(*EVENTS, *COMPACTION, failed)).epochs) == 1
 
 
+@pytest.mark.parametrize(("start", "stop", "seconds"), [(0, 0, None), (1, 21, 20.0), (20, 1, None)])
+def test_a_compaction_took_from_its_start_to_its_end(start: int, stop: int, seconds: float | None) -> None:
+    """Also where the agent went on meanwhile. Times that run backwards tell nothing."""
+    times = [{"timestamp": f"2026-05-01T10:00:{second:02}.000Z"} for second in (start, stop)]
+    begun = event("session.compaction_start", times[0])
+    ended = event("session.compaction_complete", times[1], success=True, summaryContent="We looked.")
+    (first, _) = read(FORMAT, chain(*EVENTS, begun, answered(text="meanwhile"), ended, answered(text="on"))).epochs
+    assert first.ended_by is not None
+    assert first.ended_by.seconds == seconds
+
+
 def test_a_summary_quotes_what_the_person_typed_up_to_its_end_and_nothing_else() -> None:
     begun = event("session.compaction_start")
     events = [

@@ -38,8 +38,8 @@ class Choice:
 class Advice:
     """Of a tool: `sessions` that were played, most of them in a `window` of so many tokens; `choices` that fit into
     their windows and can be set, the tool's own first, and `wider` ones that need a larger window. `rework` are the
-    tokens done again after each recorded compaction, on average. `setting` says what to set for the best, "" where
-    nothing is to be set."""
+    tokens done again after each recorded compaction, on average; of `instructions` before those whose summary can be
+    read `lost` were lost. `setting` says what to set for the best, "" where nothing is to be set."""
 
     tool: str
     sessions: int
@@ -48,6 +48,8 @@ class Advice:
     rework: int
     choices: tuple[Choice, ...]
     wider: tuple[Choice, ...]
+    instructions: int = 0
+    lost: int = 0
     setting: str = ""
 
     @property
@@ -70,7 +72,7 @@ class Advice:
         of = f"of the {counted(self.sessions, 'session')} that {verb} played"
         again = f", {grouped(self.rework)} tokens done again after each counted in" if self.rework else ""
         if self.best is self.own:
-            said = f"leave it as it is: no size is cheaper by more than {100 * WORTH:.0f} % {of}"
+            said = f"{of} no size would have been cheaper by more than {100 * WORTH:.0f} %: leave it as it is"
             said = f"{said} ({self._words(self.own)}{again})"
         else:
             size = grouped(self.best.trigger) + (f" of {grouped(self.window)}" if self.window else "")
@@ -80,6 +82,9 @@ class Advice:
         wider = min(self.wider, key=lambda one: one.cost, default=None)
         if wider and wider.cost < self.best.cost * (1 - WORTH):
             said += f"; with a larger window, at {grouped(wider.trigger)} tokens, {self._words(wider)}"
+        if self.lost and self.best.summaries > self.own.summaries:
+            lost = f"{grouped(self.lost)} of {counted(self.instructions, 'standing instruction')}"
+            said += f". That each may lose something has no price here: those recorded lost {lost}"
         return f"{self.tool}: {said}."
 
     def _words(self, one: Choice) -> str:
@@ -101,6 +106,7 @@ def _advice(tool: str, rows: Sequence[SessionRow]) -> Advice:
     dollars = all(row.price is not None for row in rows)
     made = [one for row in rows for one in row.own]
     rework = round(fsum(one.rework_tokens for one in made) / len(made)) if made else 0
+    told = [one for one in made if one.lost is not None]
     windows = Counter(row.window for row in rows if row.window)
     window = max(windows, key=lambda size: (windows[size], size)) if windows else None
     highest = HIGHEST.get(rows[0].format, _below)(window) if window else TRIGGERS[-1]
@@ -108,11 +114,15 @@ def _advice(tool: str, rows: Sequence[SessionRow]) -> Advice:
     larger = [trigger for trigger in TRIGGERS if window and trigger >= window]
     choices = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in (0, *within))
     wider = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in larger)
-    advice = Advice(tool, len(rows), window, dollars, rework, choices, wider)
+    known, lost = sum(one.instructions for one in told), sum(one.lost or 0 for one in told)
+    advice = Advice(tool, len(rows), window, dollars, rework, choices, wider, known, lost)
     tell = SETTINGS.get(rows[0].format)
     if tell is None or advice.best is advice.own or window is None:
         return advice
-    return replace(advice, setting=tell(advice.best.trigger, window))
+    where = (
+        "" if len(windows) == 1 or rows[0].format in IN_TOKENS else f"where the window is {grouped(window)} tokens, "
+    )
+    return replace(advice, setting=where + tell(advice.best.trigger, window))
 
 
 def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: bool) -> Choice:
@@ -188,3 +198,6 @@ SETTINGS: Mapping[str, Told] = {
     ),
 }
 """By format. Facts of the tools' documentation."""
+
+IN_TOKENS = frozenset(("codex", "openhands", "langchain", "adk"))
+"""Tools that are set to a size: the same setting does for windows of any size. What others are set to depends on it."""

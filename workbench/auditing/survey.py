@@ -216,7 +216,7 @@ def _compaction(
         before=size_before,
         after=size_after,
         larger=size_before is not None and size_after is not None and size_after > size_before,
-        seconds=ended.seconds or (None if made.asked else _seconds(outcome.source, ended.time)),
+        seconds=ended.seconds or (None if made.asked or ended.background else _seconds(outcome.source, ended.time)),
         cost=_cost(outcome, size_before, size_after, rates),
         gone=len(gone),
         gone_results=sum(bool(message.results) for message in gone),

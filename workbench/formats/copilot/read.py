@@ -76,9 +76,9 @@ class _Prompt:
 @dataclass(slots=True)
 class _Reading:
     """What has been read so far. `history` numbers the messages that the model would be sent now; `began` is how many
-    of them there were when the compaction that runs began. `prompts` are what the person typed since the context was
-    last cleared, `assets` the sizes of attached data by their ids. `bills` are recorded usages by the id of their API
-    call, `billed` the calls that gave the messages."""
+    of them there were when the compaction that runs `started`. `prompts` are what the person typed since the context
+    was last cleared, `assets` the sizes of attached data by their ids. `bills` are recorded usages by the id of their
+    API call, `billed` the calls that gave the messages."""
 
     records: Records
     messages: list[Message] = field(default_factory=list)
@@ -98,6 +98,7 @@ class _Reading:
     model: str | None = None
     title: str = ""
     began: int | None = None
+    started: float | None = None
     tokens: int | None = None
     overhead: int | None = None
     window: RecordedWindow = field(default_factory=RecordedWindow)
@@ -258,7 +259,7 @@ def _about(
     elif kind == "session.usage_record":
         _bill(reading, dict_of(data.get("usage")), line)
     elif kind == "session.compaction_start":
-        reading.began = len(reading.history)
+        reading.began, reading.started = len(reading.history), time
         _sizes(reading, data)
     elif kind == "session.compaction_complete":
         _compacted(reading, data, id, time, index)
@@ -308,8 +309,16 @@ def _compacted(reading: _Reading, data: Mapping[str, Any], id: str, time: float 
     summary = Message(id, "user", (framed,), "summary", time, source=source)
     meanwhile = reading.history[began:] if began is not None else []
     kept = tuple(reading.messages[number].id for number in meanwhile)
+    started, reading.started = reading.started, None
     compaction = Compaction(
-        trigger, before or reading.tokens, id, time, tokens_after=after or None, kept=kept, background=bool(kept)
+        trigger,
+        before or reading.tokens,
+        id,
+        time,
+        tokens_after=after or None,
+        kept=kept,
+        background=bool(kept),
+        seconds=round(time - started, 3) if time is not None and started is not None and time > started else None,
     )
     _end(reading, compaction, meanwhile)
     _sizes(reading, data)
