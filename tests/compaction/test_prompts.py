@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from pathlib import Path
+
 import pytest
 
 from workbench.base import paths
@@ -142,9 +145,18 @@ WIDE = 10**10
         "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
     ],
 )
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="nothing tells here how much memory is used")
 def test_a_template_makes_no_more_than_a_text(template: str) -> None:
-    with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
-        write_own(NAME, f"{HEADER}{template}\n")
+    """And is refused before: there is little more memory than the test has already."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, hard))
+    try:
+        with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template") as refused:
+            write_own(NAME, f"{HEADER}{template}\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    assert "MemoryError" not in str(refused.value)
 
 
 def test_a_rendering_has_room_for_just_so_many_characters() -> None:

@@ -206,7 +206,8 @@ def filled(path: Path, prompt: Prompt, values: Mapping[str, Any]) -> str:
     except FAILURES as error:
         line = _line_of(error)
         where = f", line {line + prompt.above}" if line else ""
-        raise BadInput(f"{path}{where}: {' '.join(str(error).split())}; mend the template.") from None
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise BadInput(f"{path}{where}: {said}; mend the template.") from None
 
 
 def _line_of(error: BaseException) -> int:

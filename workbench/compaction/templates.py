@@ -127,6 +127,8 @@ def _joined(values: Any, given: Sequence[Any]) -> int:
 
 def _formatted(text: Any, given: Sequence[Any]) -> int:
     numbers = [int(digits[:20]) for digits in re.findall(r"\d+", str(text))]
+    several = (one.values() if isinstance(one, Mapping) else one for one in given if isinstance(one, Mapping | tuple))
+    given = [*given, *(value for values in several for value in values)]
     return (str(text).count("%") + str(text).count("{")) * (_longest(given) + _widths([*numbers, *given]))
 
 
@@ -239,7 +241,12 @@ class _Bounded(ImmutableSandboxedEnvironment):
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         left: _Left = __context[_LEFT]
         left.take(1)
-        name, owner, given = getattr(__obj, "__name__", ""), getattr(__obj, "__self__", None), (*args, *kwargs.values())
+        method = getattr(__obj, "__wrapped__", __obj)  # the sandbox has its own for the one that formats
+        name, owner, given = (
+            getattr(method, "__name__", ""),
+            getattr(method, "__self__", None),
+            [*args, *kwargs.values()],
+        )
         if isinstance(owner, str | bytes | int):
             left.fill(owner, *given)
             left.hold(_GROWS[name](owner, given) if name in _GROWS else 0)
