@@ -24,7 +24,7 @@ from workbench.tokens.engine import (
 def fast() -> Engine:
     engine = splintr_engine()
     if engine is None:
-        pytest.skip("splintr-rs (extra `fast`) is not installed")
+        pytest.skip("splintr-rs is not installed")
     return engine
 
 
