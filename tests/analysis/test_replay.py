@@ -19,6 +19,8 @@ from workbench.analysis.course import Course, course_of
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.replay_table import cost_basis, pay_off, row
 from workbench.analysis.running import Running
+from workbench.analysis.watched import judge_messages
+from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.shape import SUMMARY_MARKER
@@ -30,6 +32,7 @@ from workbench.conformance.drawn import conversations
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
+from workbench.summarizers.summarizer import Answerer
 from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis
 from workbench.tokens.window import Window
@@ -137,6 +140,57 @@ def test_sizes_add_up_whatever_fires(messages: tuple[Message, ...], name: str, w
         assert one.cache.first_changed + one.cache.rebilled == one.after
         assert 0 <= one.cache.first_changed <= one.before
     assert played.over_window == sum(1 for tokens in played.sent if tokens > window)
+
+
+@given(
+    conversations(),
+    st.sampled_from(("message-window", "trim", "clear-tool-results", "codex", "progressive")),
+    st.integers(20, 300),
+    st.data(),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_watched_sentence_is_followed_as_each_whole_context_is_judged(
+    messages: tuple[Message, ...], name: str, window: int, data: st.DataObject
+) -> None:
+    course = course_of_messages(messages, 10)
+    texts = [one.text for one in messages if any(map(str.isalnum, one.text))]
+    sentence = data.draw(st.sampled_from(texts)) if texts else "Never log the refresh token."
+    judged: list[tuple[str, str]] = []
+
+    def look(context: Context, outcome: Outcome) -> None:
+        judged.append((judge_messages(sentence, context.messages), judge_messages(sentence, outcome.messages)))
+
+    played = replay(course, load_preset(name), Window(window, "given"), watched=[sentence], on_outcome=look)
+    (trail,) = played.watched
+    assert [(one.before, one.after) for one in trail.passed] == judged
+    assert [one.at for one in trail.passed] == [one.call for one in played.compacted]
+
+
+RULE = "Never log the refresh token."
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "again", "last", "lost", "unread"),
+    [
+        ("context-reset", None, (), "verbatim", None, None),  # its summary quotes the rule
+        ("context-reset", estimate, (), "unknown", None, 0),  # nobody can say what stands in filler
+        ("message-window", None, (), "gone", 1, None),  # the second summary has no room for it
+        ("message-window", None, (RULE,), "verbatim", 1, None),
+        ("message-window", estimate, (), "unknown", None, 0),
+        ("message-window", estimate, (f"Not so: {RULE[6:]}",), "contradicted", None, 0),
+        ("trim", estimate, (), "verbatim", None, None),
+    ],
+)
+def test_where_a_watched_sentence_was_lost(
+    name: str, answer: Answerer | None, again: tuple[str, ...], last: str, lost: int | None, unread: int | None
+) -> None:
+    told_again = [user(f"again{n}", words) for n, words in enumerate(again)]
+    course = course_of_messages([user("rule", RULE), agent("ok", "Yes."), *talk(19), *told_again])
+    played = replay(course, load_preset(name), Window(3_000, "given"), answer, watched=[RULE])
+    calls = [one.call for one in played.compacted]
+    (trail,) = played.watched
+    at = (None if lost is None else calls[lost], None if unread is None else calls[unread])
+    assert (trail.last, trail.lost, trail.unread) == (last, *at)
 
 
 @given(conversations())

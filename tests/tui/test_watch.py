@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from textual.widgets import DataTable, Input
+from textual.widgets import DataTable, Input, Static
 
 from tests.tui.app import brought, failing_story, on_bench, press, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
+from workbench.analysis.pictures import LOST
 from workbench.bench import Bench, Stand
 from workbench.tui.bench import watching
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.generations import GenerationsScreen
+from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
 from workbench.tui.screens.watch import WatchScreen
+from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells
 
@@ -142,16 +145,33 @@ def test_it_is_judged_anew_when_something_changes() -> None:
     assert watching.turn(desk, asks) == ()
 
 
-async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
-    alike = (f"{'x' * 40} one", f"{'x' * 40} two", RULE)  # of rows that are called the same each is its own
-    async with on_bench(story(6), preset="trim", size=(120, 40), watched=alike) as (pilot, _):
-        screen = await brought(pilot, CompareScreen, "C")
-        assert str(screen.query_one(DataTable).get_cell("trim", "watched")) == "○ ○ ✔"
+async def test_compare_generations_and_replay_tell_of_each_watched_sentence() -> None:
+    done = "Done with part 1: the check now comes before the refresh."
+    alike = (f"{'x' * 40} one", f"{'x' * 40} two", RULE, done)  # of rows that are called the same each is its own
+    async with on_bench(story(6), preset="trim", window=5_000, size=(120, 40), watched=alike) as (pilot, _):
+        compared = await brought(pilot, CompareScreen, "C")
+        assert str(compared.query_one(DataTable).get_cell("trim", "watched")) == "○ ○ ✔ ○"
         await press(pilot, "escape")
         generations = await brought(pilot, GenerationsScreen, "X", "c")
         table = generations.query_one(DataTable)
         told = [[str(cell) for cell in table.get_row_at(at)] for at in range(table.row_count)]
-        assert [row[2] for row in told if row[0].startswith("◉")] == ["○ gone", "○ gone", "✔ verbatim"]
+        assert [row[2] for row in told if row[0].startswith("◉")] == ["○ gone", "○ gone", "✔ verbatim", "○ gone"]
+        await press(pilot, "escape", "escape")
+        # Played, each policy says where it first lost one: in its row, over the plot, and w goes there.
+        screen = await brought(pilot, ReplayScreen, "A")
+        table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
+        lost = screen.played[0].compacted[0].call
+        assert str(table.get_row_at(0)[3]) == f"○  ○  ✔  ○ {lost}"
+        assert str(screen.query_one("#watched", Static).render()).splitlines() == [
+            f"◉ ○ never there · {alike[0]}",
+            f"◉ ○ never there · {alike[1]}",
+            f"◉ ✔ verbatim · {RULE}",
+            f"◉ ○ gone, lost at call {lost} · {done}",
+        ]
+        await press(pilot, "w")
+        assert plot.picture is not None
+        assert (plot.call, plot.picture.marks[lost]) == (lost, LOST)
+        assert "◉ ○ → ○ · ◉ ○ → ○ · ◉ ✔ → ✔ · ◉ ✔ → ○" in str(screen.query_one("#call", Static).render())
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])

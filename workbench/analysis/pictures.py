@@ -13,7 +13,7 @@ from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.compaction.strategy import Trigger
 
 HERE, ELSEWHERE, RECORDED = "#", DOTTED, DOTTED
-COMPACTED, REFUSED = "▼", "✖"
+COMPACTED, REFUSED, LOST = "▼", "✖", "○"
 SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -59,7 +59,8 @@ def growth_picture(found: Diagnosis) -> Picture:
 
 
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
-    """One saw-tooth for each policy, over the session as it was recorded; triggers where there is one policy alone."""
+    """One saw-tooth for each policy, over the session as it was recorded; where there is one policy alone its triggers,
+    and where it lost a watched sentence."""
     calls = {index: call for call, index in enumerate(course.calls, 1)}
     number = {course.members[index]: calls[index] for index in course.answers}
     points = [point for point in course.growth if point.message in number]
@@ -70,6 +71,7 @@ def replay_picture(course: Course, played: Sequence[Replay], window: int | None)
     lines += [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
     levels = [Level("window", window)] if window else []
     if len(played) == 1:
+        marks |= {trail.lost: LOST for trail in played[0].watched if trail.lost is not None}
         levels += trigger_levels(played[0].triggers, "trigger")
     legend = [(RECORDED, "as recorded"), *((sign, one.name) for sign, one in zip(SIGNS, played, strict=False))]
     return Picture(
@@ -87,7 +89,7 @@ def trigger_levels(triggers: Sequence[Trigger], of: str) -> list[Level]:
 
 
 def _meanings(marks: Mapping[int, str]) -> list[tuple[str, str]]:
-    known = ((COMPACTED, "recorded compaction"), (REFUSED, "refused as too long"))
+    known = ((COMPACTED, "recorded compaction"), (REFUSED, "refused as too long"), (LOST, "a watched sentence is lost"))
     return [(sign, means) for sign, means in known if sign in marks.values()]
 
 

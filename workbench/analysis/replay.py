@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter as Tally
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course
+from workbench.analysis.retention import unread
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
+from workbench.analysis.watched import Eye, Trail
 from workbench.compaction.context import Context
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.outcome import Outcome, Status
@@ -31,6 +33,7 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
+from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import Answerer
 from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window
@@ -96,7 +99,8 @@ class Replay:
     `full[k]` is what it would have been sent had nothing been compacted just then: the two differ where the saw drops.
     `compacted` and `missed` are in the order of the calls. `triggers` are as they stood at the last call. `window` is
     the model's limit in tokens, None where it is not known. `rates` say in which unit costs are: US dollars where the
-    model's prices are known, else as many input tokens as would cost the same, in millions.
+    model's prices are known, else as many input tokens as would cost the same, in millions. `watched` says of each
+    sentence that was asked for how it came through the compactions, which are named by their calls.
     """
 
     preset: Preset
@@ -107,6 +111,7 @@ class Replay:
     missed: tuple[Missed, ...]
     triggers: tuple[Trigger, ...]
     rates: Rates
+    watched: tuple[Trail, ...] = ()
 
     @property
     def name(self) -> str:
@@ -164,18 +169,20 @@ def replay(
     course: Course,
     preset: Preset,
     limit: Window | None,
-    answer: Answerer = estimate,
+    answer: Answerer | None = None,
     *,
     pins: Collection[str] = (),
+    watched: Sequence[str] = (),
     on_outcome: OnOutcome | None = None,
 ) -> Replay:
     """Play `course` under a preset, the one of the session's own tool as the version did it that wrote the session,
-    with the context window `limit`. `answer` writes the summaries: the estimate by
-    default, which only takes their room; `pins` are ids of messages that are pinned from when they come; `on_outcome`
-    hears of every compaction. Raises BadInput for a broken table of models."""
+    with the context window `limit`. `answer` writes the summaries, `writer(watched)` by default; `pins` are ids of
+    messages that are pinned from when they come; `watched` are sentences that are judged at every compaction;
+    `on_outcome` hears of each. Raises BadInput for a broken table of models."""
     preset = of_its_time(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
-    playing = _Playing(running, rates_of(course.session.model), answer, on_outcome)
+    eyes = [Eye(sentence, course.layout.shape) for sentence in watched]
+    playing = _Playing(running, rates_of(course.session.model), answer or writer(watched), eyes, on_outcome)
     for index in course.calls:
         while running.stop < index:
             playing.idle(index)
@@ -185,11 +192,21 @@ def replay(
 
 
 def replays(
-    course: Course, presets: Iterable[Preset], limit: Window | None, answer: Answerer = estimate
+    course: Course,
+    presets: Iterable[Preset],
+    limit: Window | None,
+    answer: Answerer | None = None,
+    watched: Sequence[str] = (),
 ) -> Iterator[Replay]:
     """One after the other, as they are done."""
     for preset in presets:
-        yield replay(course, preset, limit, answer)
+        yield replay(course, preset, limit, answer, watched=watched)
+
+
+def writer(watched: Sequence[str]) -> Answerer:
+    """Who writes a replay's summaries unless somebody is named: filler of the likely length; where sentences are
+    watched the session's own sentences, for nobody can say what stands in filler."""
+    return extractive if watched else estimate
 
 
 def without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[int]:
@@ -213,8 +230,10 @@ def _untimed(triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
 
 
 class _Playing:
-    def __init__(self, running: Running, rates: Rates, answer: Answerer, on_outcome: OnOutcome | None) -> None:
-        self.running, self.rates, self.answer, self.on_outcome = running, rates, answer, on_outcome
+    def __init__(
+        self, running: Running, rates: Rates, answer: Answerer, eyes: Sequence[Eye], on_outcome: OnOutcome | None
+    ) -> None:
+        self.running, self.rates, self.answer, self.eyes, self.on_outcome = running, rates, answer, eyes, on_outcome
         self.sent, self.full = array("q"), array("q")
         self.compacted: list[Compacted] = []
         self.missed: list[Missed] = []
@@ -264,6 +283,9 @@ class _Playing:
         if self.on_outcome is not None:
             self.on_outcome(context, outcome)
         after = context.from_outcome(outcome)
+        filler = self.answer is estimate and outcome.summarizes
+        for eye in self.eyes:
+            eye.compacted(number, running.stop, after.messages, unread=filler or unread(outcome))
         running.replaced(after)
         self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._looked_at += len(context) if self._futile else 0
@@ -309,4 +331,5 @@ class _Playing:
             tuple(self.missed),
             self.triggers,
             self.rates,
+            tuple(eye.trail() for eye in self.eyes),
         )

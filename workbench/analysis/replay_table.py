@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.analysis.cache import Rates
 from workbench.analysis.cost import paid
 from workbench.analysis.replay import Compacted, Replay
+from workbench.analysis.watched import Trail
 from workbench.base.figures import dollars, grouped
 from workbench.base.text import plural
 from workbench.session import Session
@@ -33,6 +34,15 @@ def row(sign: str, one: Replay) -> tuple[str, ...]:
         one.rates.words(one.cost),
         pay_off(one.compacted),
     )
+
+
+def stood(trail: Trail) -> str:
+    """How a watched sentence came through: `gone, lost at call 812`."""
+    if trail.lost is not None:
+        return f"{trail.last}, lost at call {grouped(trail.lost)}"
+    if trail.last == "unknown" and trail.unread is not None:
+        return f"unknown from call {grouped(trail.unread)} on"
+    return "never there" if trail.last == "gone" else trail.last
 
 
 def cost_basis(rates: Rates) -> str:

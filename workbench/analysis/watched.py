@@ -10,6 +10,7 @@ agent says it ran the tests is no rule to run them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,14 +98,40 @@ def judge_left(sentence: str, shape: Shape, stays: Sequence[int], made: Sequence
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """How a sentence stood `before` the compaction that ended `epoch`, by the session's own record, and `after` it."""
+    """How a sentence stood `before` a compaction and `after` it. `at` says which: by the session's own record the epoch
+    that it ended, in a replay the call before which it was made."""
 
-    epoch: int
+    at: int
     before: Verdict
     after: Verdict
 
 
-def judge_recorded(sentence: str, session: Session) -> tuple[Passed, ...]:
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """A sentence through compactions in a row, and how it stands in the end."""
+
+    sentence: str
+    passed: tuple[Passed, ...]
+    last: Verdict
+
+    @property
+    def lost(self) -> int | None:
+        """The compaction that first took it where it had stood; None where none did."""
+        return self._first("contradicted", "gone")
+
+    @property
+    def unread(self) -> int | None:
+        """The first after which nobody can read whether it still stands; None where there is none."""
+        return self._first("unknown")
+
+    def _first(self, *verdicts: Verdict) -> int | None:
+        return next((one.at for one in self.passed if one.before in HOLDS and one.after in verdicts), None)
+
+
+HOLDS: frozenset[Verdict] = frozenset({"verbatim", "paraphrased"})
+
+
+def judge_recorded(sentence: str, session: Session) -> Trail:
     """How it came through each compaction that the session records."""
     found: list[Passed] = []
     for epoch in session.epochs[:-1]:
@@ -113,7 +140,48 @@ def judge_recorded(sentence: str, session: Session) -> tuple[Passed, ...]:
             after = judge_messages(sentence, outcome.messages)
             known: Verdict = "unknown" if after == "gone" and unread(outcome) else after
             found.append(Passed(epoch.number, judge_messages(sentence, outcome.source), known))
-    return tuple(found)
+    return Trail(sentence, tuple(found), judge_messages(sentence, session.context(len(session.epochs))))
+
+
+class Eye:
+    """Follows a sentence through messages that come one after the other, those of `shape`, and are compacted at times.
+
+    They are judged once for whoever follows it through the same shape; only what a compaction made is read anew.
+    """
+
+    def __init__(self, sentence: str, shape: Shape) -> None:
+        self.sentence, self.shape = sentence, shape
+        self._form, self._places = _form(" ".join(sentence.split())), _places(sentence, shape)
+        self._coming = deque(sorted(self._places))
+        self._now: Verdict = "gone"
+        self._unread = False
+        self._passed: list[Passed] = []
+
+    def come(self, stop: int) -> Verdict:
+        """How it stands when the messages before `stop` have come."""
+        while self._coming and self._coming[0] < stop:
+            verdict = self._places[self._coming.popleft()]
+            self._now = verdict if self._now == "unknown" else _best((self._now, verdict))
+        return self._now
+
+    def compacted(self, at: int, stop: int, left: Iterable[Message], *, unread: bool) -> None:
+        """A compaction, numbered `at`, `left` these messages of all before `stop`. `unread`: nobody can read what it
+        put in the place of others, nor what is later made of that."""
+        before = self.come(stop)
+        self._unread = self._unread or unread
+        now = _best(map(self._judged, left)) if self._form.sought else "gone"
+        self._now = "unknown" if self._unread and now == "gone" else now
+        self._passed.append(Passed(at, before, self._now))
+
+    def _judged(self, message: Message) -> Verdict:
+        index = self.shape.index_of.get(message.id)
+        own = index is not None and self.shape.messages[index] is message
+        return self._places.get(index, "gone") if own and index is not None else self._form.in_message(message)
+
+    def trail(self) -> Trail:
+        """What was seen, when all messages have come."""
+        last = self.come(len(self.shape.messages))
+        return Trail(self.sentence, tuple(self._passed), last)
 
 
 def sentence_to_watch(typed: str) -> str:

@@ -28,6 +28,7 @@ from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.rework import Rework
 from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
+from workbench.analysis.watched import sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.refusals import overflowed
 from workbench.api.asking import Summarize, answered_by
@@ -157,18 +158,22 @@ def replay(
     *,
     epoch: int = 1,
     window: int | None = None,
+    watched: Sequence[str] = (),
 ) -> tuple[Replay, ...]:
     """The session from an epoch on (from 1), played under each preset named, then under each strategy, in the order
     given; under every strategy where nothing is named. The preset of the session's own tool is played as the version
     did it that wrote the session.
 
     When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same, and
-    summaries only take their room. Raises BadInput as `context` does, and for a name that does not exist.
+    summaries only take their room. With sentences that are `watched` they are the session's own sentences, and
+    `Replay.watched` says how each came through every compaction. Raises BadInput as `context` does, for a name that
+    does not exist, and for a sentence that cannot be watched.
     """
     session = given(source).session
+    sentences = tuple(map(sentence_to_watch, watched))
     now, course = _played_from(session, epoch, window)
     chosen = candidates(_several(strategies), _several(presets))
-    return tuple(replays(course, chosen, now.limit))
+    return tuple(replays(course, chosen, now.limit, watched=sentences))
 
 
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -12,22 +13,28 @@ from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
 from workbench.analysis.recorded import made_room
-from workbench.analysis.replay import Compacted, Replay, replays
-from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row
+from workbench.analysis.replay import Compacted, Replay, replays, writer
+from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row, stood
+from workbench.analysis.watched import judge_recorded
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
+from workbench.cli.watched import heads, tell_recorded, went
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
+from workbench.summarizers.summarizer import Answerer
+
+_SUMMARIZERS: dict[str, Answerer] = {"estimate": estimate, "extractive": extractive}
 
 
 @click.command("replay")
 @selection(
     "part",
     "window",
+    "watch",
     strategy="A strategy with its own preset; several.",
     preset="A preset; several, and `all` for every one.",
     set="Change a field, where one policy is named.",
@@ -35,46 +42,51 @@ from workbench.summarizers.extractive import extractive
 )
 @click.option(
     "--summarizer",
-    type=click.Choice(["estimate", "extractive"]),
-    default="estimate",
-    show_default=True,
-    help="Who writes the summaries: filler of the likely length, or sentences of the session.",
+    type=click.Choice(list(_SUMMARIZERS)),
+    help="Who writes the summaries: filler of the likely length, as by default, or sentences of the session, as by "
+    "default with --watch.",
 )
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every compaction and both series.")
-def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> None:
+def command(chosen: Selection, summarizer: str | None, drawn: bool, as_json: bool) -> None:
     """Play FILE from its start under many policies: when each would have compacted, to what, and at what cost.
 
     Before each of the recorded answers, and where a prompt was refused as too long, the policy's triggers are read; the
     answers are taken to be the same whatever the context would have been. Without --strategy and --preset every
     strategy is played with its own preset; the preset of the session's own tool as the version did it that wrote FILE.
+    A watched sentence is judged at every compaction; what stands in filler nobody can say.
     """
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen, lambda session: 1)
-    answer = extractive if summarizer == "extractive" else estimate
-    played = list(replays(course, policies, bench.opened.limit, answer))
+    answer = _SUMMARIZERS[summarizer] if summarizer else writer(bench.watched)
+    name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
+    played = list(replays(course, policies, bench.opened.limit, answer, bench.watched))
+    own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]
     if as_json:
         calls = [course.message_of(index).id for index in course.calls]
         limit = bench.opened.limit
         about = {
             "window": limit.tokens if limit else None,
             "window_source": limit.source if limit else None,
-            "summarizer": summarizer,
+            "summarizer": name,
             "messages": len(course.messages),
             "cost": paid(course.session),
         }
         own = own_as_recorded(course)
         beside = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
-        recorded = {"recorded": made_room(course), "as_recorded": beside}
+        recorded = {"recorded": made_room(course), "as_recorded": beside, "watched_recorded": own_trails}
         write_json(about, {"calls": calls, "plain": course.plain, **recorded, "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
         click.echo()
-    _table(bench, course, played, summarizer)
+    _table(bench, course, played, name)
     for one in played if len(played) == 1 else ():
         click.echo()
         _compactions(one)
+    _watched(bench.watched, played)
+    if any(trail.passed for trail in own_trails):
+        tell_recorded(own_trails)
 
 
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:
@@ -101,11 +113,19 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
             click.echo(f"{one.name}: fired {times} in vain, first at call {first.call}: {first.reason}")
 
 
+def _watched(sentences: Sequence[str], played: Sequence[Replay]) -> None:
+    """How each sentence stands in the end, and which compaction of each policy took it."""
+    if sentences:
+        click.echo("\nWatched, when each policy has been played to the end")
+        rows = [[sign, *map(stood, one.watched), one.name] for sign, one in zip(SIGNS, played, strict=False)]
+        write_table(["", *heads(sentences), "preset"], rows)
+
+
 def _compactions(one: Replay) -> None:
-    """Every compaction of one policy."""
+    """Every compaction of one policy, and what each did to watched sentences."""
     write_table(
         ["call", "round", "before", "after", "first changed", "re-billed", "summary read", "summary written", "cost",
-         "pays off at", "message", "because"],
+         "pays off at", "message", *heads([trail.sentence for trail in one.watched]), "because"],
         [
             [
                 grouped(each.call),
@@ -119,9 +139,10 @@ def _compactions(one: Replay) -> None:
                 one.rates.words(each.summary_cost + each.cache_cost),
                 f"call {grouped(each.pays_off_at)}" if each.pays_off_at is not None else "never",
                 each.message[:12],
+                *(went(trail.passed[number]) for trail in one.watched),
                 ", ".join(trigger.name for trigger in each.triggers),
             ]
-            for each in one.compacted
+            for number, each in enumerate(one.compacted)
         ],
     )  # fmt: skip
 
@@ -135,7 +156,7 @@ def replay_document(one: Replay) -> dict[str, Any]:
         "strategy": one.preset.strategy,
         **only(one, "rates", "sent", "full", "peak", "last", "over_window", "mean_after", "rebilled", "cost"),
         "compactions": one.compacted,
-        **only(one, "missed", "triggers"),
+        **only(one, "missed", "triggers", "watched"),
     }
 
 

@@ -145,14 +145,14 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
         found.append((number, None if unread(outcome) else bench.held(outcome), bench.later_use(outcome)))
+    passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
         told = [
             {"epoch": number, "known": held is not None, **(plain(held) if held else {}), "needed_again": needed}
             for number, held, needed in found
         ]
-        write_json({"recorded": told})
+        write_json({"recorded": told, "watched": passed})
         return
-    passed = [judge_recorded(one, session) for one in first.watched]
     if not found:
         warn("this session records no compaction that ended such an epoch.")
     for number, held, needed in found:
@@ -162,7 +162,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         else:
             _tell(held, needed)
         click.echo()
-    tell_recorded(first.watched, passed)
+    tell_recorded(passed)
 
 
 def _head(bench: Bench) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.analysis.transcript import one_line, printable
-from workbench.analysis.watched import Passed
+from workbench.analysis.watched import Passed, Trail
 from workbench.bench import Stand
 from workbench.cli.output import only, plain, write_table
 
@@ -33,16 +33,23 @@ def heads(watched: Sequence[str]) -> list[str]:
     return [f"“{_shown(one, HEAD_CHARS)}”" for one in watched]
 
 
-def tell_recorded(watched: Sequence[str], found: Sequence[Sequence[Passed]]) -> None:
+def tell_recorded(trails: Sequence[Trail]) -> None:
     """How each sentence came through the recorded compactions."""
-    if not watched:
+    if not trails:
         return
     click.echo("\nWatched, before and after each compaction that the file records")
-    rows = [
-        [*(f"{one.before} → {one.after}" for one in passed), _shown(sentence, WORDS)]
-        for sentence, passed in zip(watched, found, strict=True)
-    ]
-    write_table([*(f"epoch {one.epoch}" for one in found[0]), "sentence"], rows)
+    rows = [[*map(went, trail.passed), _shown(trail.sentence, WORDS)] for trail in trails]
+    write_table([*(f"epoch {one.at}" for one in trails[0].passed), "sentence"], rows)
+
+
+def went(one: Passed) -> str:
+    """`verbatim → gone`."""
+    return f"{one.before} → {one.after}"
+
+
+@plain.register
+def _(trail: Trail) -> dict[str, Any]:
+    return only(trail, "sentence", "passed", "last", "lost", "unread")
 
 
 def _shown(sentence: str, most: int) -> str:

@@ -54,8 +54,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
     if as_json:
-        told = [{"sentence": one, "recorded": came} for one, came in zip(bench.watched, passed, strict=True)]
-        write_json(found, {"watched": told})
+        write_json(found, {"watched": passed})
         return
     click.secho(found.verdict + "\n", bold=True)
     _head(found)
@@ -64,7 +63,7 @@ def command(chosen: Selection, as_json: bool) -> None:
         click.echo(f"{number:2}. {printable(one.text)}{_where(one)}")
     _fillers(found)
     _waste(found)
-    tell_recorded(bench.watched, passed)
+    tell_recorded(passed)
 
 
 def _where(one: Finding) -> str:

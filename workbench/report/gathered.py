@@ -33,7 +33,8 @@ class Judged:
 @dataclass(frozen=True)
 class Report:
     """`judged` begins with the policy on the bench. `recorded` is what the agent's own compaction of this epoch made,
-    None where it recorded none. Summaries are extractive in `judged` and take only their room in `played`."""
+    None where it recorded none. Summaries are extractive in `judged`; in `played` they only take their room, unless
+    sentences are watched."""
 
     bench: Bench
     course: Course
@@ -55,7 +56,8 @@ def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     recorded = _judged(bench, own_column) if own_column else None
     found = diagnose(bench.context, course, bench.epoch, own)
     probing = _probing(bench, [*([own_column] if own_column else []), *(one.column for one in judged)])
-    return Report(bench, course, found, tuple(replays(course, chosen, bench.opened.limit)), judged, recorded, probing)
+    played = tuple(replays(course, chosen, bench.opened.limit, watched=bench.watched))
+    return Report(bench, course, found, played, judged, recorded, probing)
 
 
 def _probing(bench: Bench, columns: Sequence[Column]) -> Probing | None:

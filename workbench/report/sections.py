@@ -58,6 +58,7 @@ def sections(report: Report) -> tuple[Section, ...]:
         *_watched(report),
         _comparison(report),
         _replay(report),
+        *_watched_over(report),
         *_lost(report),
         *_probes(report),
         *_rework(report),
@@ -142,7 +143,9 @@ def _replay(report: Report) -> Section:
     rows = [replay_table.row(signs.get(one.name, ""), one) for one in report.played]
     words = (
         "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
-        "Summaries are estimated.",
+        "Summaries are the session's own sentences."
+        if report.bench.watched
+        else "Summaries are estimated.",
         *filter(None, (told_room(made_room(report.course)),)),
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
@@ -225,6 +228,19 @@ def _watched(report: Report) -> tuple[Section, ...]:
         "sign, value or order. Gone: not said.",
     )
     return (Section("Watched sentences", words, table=_table(("sentence", "now", *names), rows)),)
+
+
+def _watched_over(report: Report) -> tuple[Section, ...]:
+    """The same over the session under each policy."""
+    if not report.bench.watched:
+        return ()
+    rows = [
+        (clean(trails[0].sentence), *map(replay_table.stood, trails))
+        for trails in zip(*(one.watched for one in report.played), strict=True)
+    ]
+    words = ("How they stand when the session has been played under each policy, and the call at which it lost one.",)
+    heads = ("sentence", *(one.name for one in report.played))
+    return (Section("Watched sentences over the session", words, table=_table(heads, rows)),)
 
 
 def _probes(report: Report) -> tuple[Section, ...]:

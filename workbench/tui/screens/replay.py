@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -20,21 +21,25 @@ from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, SIGNS, replay_picture
 from workbench.analysis.replay import Compacted, Replay, replay
-from workbench.analysis.replay_table import HEADS, cost_basis, row
-from workbench.base.figures import dollars, short
+from workbench.analysis.replay_table import HEADS, cost_basis, row, stood
+from workbench.analysis.watched import Trail, judge_recorded
+from workbench.base.figures import dollars, grouped, short
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, plain, spark
+from workbench.tui.plain import figure, one_line, plain, spark
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
 from workbench.tui.screens.progress import ProgressScreen
+from workbench.tui.surviving import COLOURS
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.watched_lines import SIGNS as SIGN_OF
+from workbench.tui.widgets.watched_lines import STYLES
 
 SAW, SPARK = "context over the session", 24
 """The column of the saws, and its cells."""
@@ -44,6 +49,9 @@ SHOWN = (
     "re-billed", "summaries", "strategy",
 )  # fmt: skip
 """The columns, what is wanted most before what a narrow screen has no room for."""
+
+NONE_LOST = "This policy loses no watched sentence."
+NONE_WATCHED = "No sentence is watched; W on the bench watches one."
 
 OWN = "on the bench"
 """The name of the bench's policy among the others."""
@@ -59,10 +67,14 @@ read, and where one fires the context is compacted. A row is a policy, with the 
 one scale; the plot shows that of the row at hand, · is the session as it was recorded, ▼ a compaction that the agent \
 itself made. o shows the lines of all rows at once, each with its letter. The answers are taken to be the same, and \
 the summaries only take their room, so nothing is sent anywhere. Enter on a row opens that policy on the bench; on the \
-plot it goes to the message of the call. n on the plot goes to the next compaction of the policy whose row is marked."""
+plot it goes to the message of the call. n on the plot goes to the next compaction of the policy whose row is marked.
+Watched sentences (W on the bench) are judged at every compaction, and the summaries are then the session's own \
+sentences. ◉ says how each stands in the end, and at which call it was first lost: from there on the saw is red, and ○ \
+stands over the plot. w goes there."""
     CSS = """
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
     ReplayScreen #call { height: 2; padding: 0 1; }
+    ReplayScreen #watched { height: auto; max-height: 5; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ReplayScreen #recorded { height: auto; max-height: 4; padding: 0 1; }
     ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
     ReplayScreen Table { height: 2fr; min-height: 4; background: $surface; }
@@ -72,6 +84,7 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         Binding("a", "choose", "Policies", id="replay.policies", tooltip="Choose the policies that are played."),
         Binding("o", "alone", "All lines", id="replay.alone", tooltip="The lines of all rows, or of this one alone."),
         Binding("d", "recorded", "Recorded", id="replay.recorded", tooltip="Hide what was recorded, or show it again."),
+        Binding("w", "lost", "Where lost", id="replay.lost", tooltip="To the call where a watched sentence was lost."),
         Binding("m", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
         Binding("escape,q", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
         help_key("replay"),
@@ -80,11 +93,13 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
 
     @dataclass
     class Laid(Message):
-        """The session can be played: every token is counted. `recorded` tells what the agent itself did."""
+        """The session can be played: every token is counted. `recorded` tells what the agent itself did, `trails` how
+        watched sentences came through that."""
 
         bench: Bench
         course: Course
         recorded: str
+        trails: tuple[Trail, ...]
 
     @dataclass
     class Played(Message):
@@ -104,6 +119,11 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         self.alone, self.recorded = True, True
         """Whether the plot has the line of the marked row only, and what was recorded."""
         self._recorded: dict[int, Point] = {}
+        self.trails: tuple[Trail, ...] = ()
+        self._eyes = "◉" * len(bench.watched)
+        """The head over how watched sentences stand, beside the saw."""
+        at = SHOWN.index(SAW) + 1
+        self._shown = (*SHOWN[:at], self._eyes, *SHOWN[at:]) if bench.watched else SHOWN
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -111,12 +131,14 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
             yield CallsPlot(id="replay-plot")
             yield Static(id="legend")
             yield Static(id="call")
+            yield Static(id="watched")
             yield Static(id="recorded")
             yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
             yield KeysLine()
 
     def on_mount(self) -> None:
         self.query_one("#recorded").display = False
+        self.query_one("#watched").display = bool(self.bench.watched)
         self.say("opening")
         self.call_after_refresh(self.start)
 
@@ -127,7 +149,7 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         self.played = []
         table = self.query_one(Table)
         table.clear(columns=True)
-        for head in SHOWN:
+        for head in self._shown:
             table.add_column(Text(head, "dim", justify=_side(head)), key=head)
         self.play(self.asked)
 
@@ -139,14 +161,15 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
             if course is None:
                 bench, course = course_on(bench, self.counter, told, first=1)
                 told("reading what the agent did")
-                self.post_message(self.Laid(bench, course, told_of_agent(course)))
+                trails = tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched)
+                self.post_message(self.Laid(bench, course, told_of_agent(course), trails))
             for number, preset in enumerate(asked, 1):
                 told(f"playing {number} of {len(asked)}: {preset.id}")
-                self.post_message(self.Played(asked, replay(course, preset, bench.opened.limit)))
+                self.post_message(self.Played(asked, replay(course, preset, bench.opened.limit, watched=bench.watched)))
 
     @on(Laid)
     def _laid(self, event: Laid) -> None:
-        self.bench, self.course = event.bench, event.course
+        self.bench, self.course, self.trails = event.bench, event.course, event.trails
         words = self.query_one("#recorded", Static)
         words.update(plain(event.recorded))
         words.display = bool(event.recorded)
@@ -164,8 +187,9 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
         told = dict(zip(HEADS, row(SIGNS[len(self.played) - 1 :][:1], event.one), strict=True))
         cells = {head: Text(plain(words), justify=_side(head)) for head, words in told.items()}
         top = max(self.course.plain, default=1) if self.course else 1
-        cells[SAW] = Text(spark(event.one.sent, SPARK, top), "cyan")
-        self.query_one(Table).add_row(*(cells[head] for head in SHOWN))
+        cells[SAW] = saw_cell(event.one, top)
+        cells[self._eyes] = Text("  ").join(map(end_cell, event.one.watched))
+        self.query_one(Table).add_row(*(cells[head] for head in self._shown))
         self.draw()
         if len(self.played) == 1:
             plot = self.query_one(CallsPlot)
@@ -215,6 +239,7 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
             plot.stops = [one.call for one in self.played[self.here].compacted]
             plot.bring_to_front("" if self.alone else SIGNS[self.here])
             self._tell_call()
+            self.query_one("#watched", Static).update(watched_words(self.played[self.here], self.trails))
 
     @on(CallsPlot.Moved)
     def _tell_call(self) -> None:
@@ -227,6 +252,15 @@ plot it goes to the message of the call. n on the plot goes to the next compacti
     def action_recorded(self) -> None:
         self.recorded = not self.recorded
         self.draw()
+
+    def action_lost(self) -> None:
+        """To where the row's policy first lost a watched sentence; again, to the next one that it lost."""
+        plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.here >= 0 else ()
+        lost = sorted(trail.lost for trail in trails if trail.lost is not None)
+        if lost:
+            plot.go(next((call for call in lost if call > plot.call), lost[0]))
+        else:
+            self.notify(NONE_LOST if trails else NONE_WATCHED, markup=False)
 
     def action_alone(self) -> None:
         self.alone = not self.alone
@@ -266,6 +300,38 @@ def _same(one: Preset, other: Preset) -> bool:
     return (one.strategy, one.policy) == (other.strategy, other.policy)
 
 
+def saw_cell(one: Replay, top: int) -> Text:
+    """The context over the session, `top` tokens high; red from where the first watched sentence is lost."""
+    saw = Text(spark(one.sent, SPARK, top), "cyan")
+    lost = min((trail.lost for trail in one.watched if trail.lost is not None), default=None)
+    if lost is not None:
+        saw.stylize("red", (lost - 1) * len(saw) // len(one.sent))
+    return saw
+
+
+def end_cell(trail: Trail) -> Text:
+    """How a watched sentence stands in the end, and at which call it was first lost."""
+    at = f" {grouped(trail.lost)}" if trail.lost is not None else ""
+    return Text(f"{SIGN_OF[trail.last]}{at}", _style(trail))
+
+
+def _style(trail: Trail) -> str:
+    never = trail.last == "gone" and trail.lost is None
+    return "dim" if never else COLOURS.get(STYLES[trail.last], "")
+
+
+def watched_words(one: Replay, recorded: Sequence[Trail]) -> Text:
+    """A line for each watched sentence: how it came through the policy's compactions, and through the agent's own."""
+    lines = []
+    for trail, own in zip(one.watched, recorded, strict=False):
+        line = Text.assemble("◉ ", (f"{SIGN_OF[trail.last]} {stood(trail)}", _style(trail)))
+        if own.passed:
+            lost = f", lost by that of epoch {own.lost}" if own.lost is not None else ""
+            line.append(f" · by the agent's own compactions {SIGN_OF[own.last]} {own.last}{lost}", "dim")
+        lines.append(line.append(f" · {one_line(trail.sentence)}"))
+    return Text("\n").join(lines)
+
+
 def call_words(
     course: Course, played: list[Replay], call: int, marked: int, recorded: Point | None, *, alone: bool = False
 ) -> Text:
@@ -278,6 +344,9 @@ def call_words(
     text.append(" · " if alone else f" · {SIGNS[marked]} ", "bold").append(_sizes(played[marked], call))
     made = next((one for one in played[marked].compacted if one.call == call), None)
     text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
+    for trail in played[marked].watched if made is not None else ():
+        for came in (one for one in trail.passed if one.at == call):
+            text.append(f" · ◉ {SIGN_OF[came.before]} → {SIGN_OF[came.after]}")
     if missed := len(played[marked].missed):
         text.append(f" · fired {figure(missed)} × in vain")
     text.append(" · ⏎ goes there\n", "dim")
