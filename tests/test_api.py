@@ -194,7 +194,7 @@ def test_messages_of_a_style_that_is_only_read_come_back_in_anthropics() -> None
 def test_what_would_not_be_smaller_is_left_as_it_is(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Never touch file1.py again."}, {"role": "assistant", "content": "No."}]
     done = workbench.compact(messages, budget_tokens=1)
-    assert done.report.status == "unchanged"
+    assert done.report.status == "not_smaller"
     assert done.messages == messages
     assert [one.text for one in workbench.load(workbench.save(done, tmp_path / "x.json")).messages] == [
         "Never touch file1.py again.",
@@ -403,7 +403,7 @@ def test_a_summary_alone_tells_of_every_message() -> None:
     for number in range(3):
         assert f"Never touch file{number}.py again." in text
     less = workbench.summary(long_talk(), 120)
-    assert "Left out for lack of room" in less
+    assert "Left out: 2 commands" in less
     assert len(less) < len(text)
     ledger = workbench.compact([{"role": "user", "content": text}, *openai_turn(7)], budget_tokens=500).report.entries
     assert {one.text for one in ledger if one.kind == "instruction"} >= {"Never touch file0.py again."}

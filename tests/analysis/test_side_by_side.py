@@ -78,12 +78,12 @@ def test_a_kept_run_in_words() -> None:
         "policy": f"target=tokens, marker_text={'x ' * 29}x…",
         "summarizer": "extractive",
         "tokens": "12 000 → 3 000",
-        "billed": "900 in, 100 out, $0.1235",
+        "billed": "900 tokens in, 100 out, $0.1235",
         "checks": "1 passed\nids: two",
     }
     bare = Run(id="r", began=0, seconds=0, end="cancelled", strategy="trim", file="/s", before=5)
     assert [words for _, words in facts(bare)][2:8] == ["cancelled", "/s", "trim", "", "", "5 before"]
-    assert facts(bare)[8:] == [("billed", "0 in, 0 out, unknown"), ("checks", "0 passed")]
+    assert facts(bare)[8:] == [("billed", "0 tokens in, 0 out, cost unknown"), ("checks", "0 passed")]
     failed = CALL.model_copy(update={"failure": "timeout", "detail": "120 s", "notes": ("a", "b")})
     assert call_facts(failed) == [("failed", "timeout: 120 s"), ("model", "m"), ("block", ""), ("notes", "a\nb")]
     assert call_facts(CALL)[0] == ("failed", "")
