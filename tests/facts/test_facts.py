@@ -14,7 +14,7 @@ from workbench.facts.done import same_command
 from workbench.facts.errors import error_line
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import normal_path
-from workbench.facts.wording import HEAD_CHARS, own_words, spoken
+from workbench.facts.wording import HEAD_CHARS, own_words, sentences, spoken
 from workbench.formats.files import load
 from workbench.session import Message, Text
 
@@ -732,3 +732,17 @@ def test_a_command_in_the_background_ended_as_a_later_call_tells(fetched: str, o
 )
 def test_what_failed_without_an_errors_name_is_told_by_how_it_ended(command: str, output: str, line: str) -> None:
     assert [f.text for f in kinds(find(failing(command, output)), "error")] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("work on it. next time ask", ["work on it.", "next time ask"]),
+        ("fais ça. puis va", ["fais ça.", "puis va"]),
+        ("see no. five of it", ["see no. five of it"]),
+        ("run main.py. then stop", ["run main.py. then stop"]),
+        ("do that. then stop", ["do that.", "then stop"]),
+    ],
+)
+def test_where_people_who_write_in_lower_case_end_a_sentence(text: str, several: list[str]) -> None:
+    assert [*sentences(text)] == several

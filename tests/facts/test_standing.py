@@ -281,6 +281,21 @@ def test_pin_passages_stand_and_repetitions_count_once() -> None:
     assert (push.fact.text, push.fact.message) == ("never push.", messages[2].id)
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("but the map might not be valid when we split the commits", []),
+        ("the commits may not be clean when we split the files", []),
+        ("mais les commits pourraient ne pas être propres avant chaque fusion", []),
+        ("never touch the commits, they might not be clean", ["never touch the commits, they might not be clean"]),
+        ("work on it. from now on ask me before you push", ["from now on ask me before you push"]),
+        ("see no. five. from now on ask me before you push", ["from now on ask me before you push"]),
+    ],
+)
+def test_a_doubt_is_no_rule_and_a_short_word_ends_a_sentence(words: str, found: list[str]) -> None:
+    assert [text for text, _ in said_in(words)] == found
+
+
 def test_what_stands_beside_it_weighs_with_a_sentence() -> None:
     rule, order = Sentence("At most four lines."), Sentence("Write a poem about the harbour.")
     (alone,), (_, beside) = chances([rule]), chances([order, rule])

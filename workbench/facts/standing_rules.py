@@ -31,6 +31,7 @@ A role is an alternation, searched in one sentence in lower case, without emphas
     asked      a question that still sets a rule          it         what stands for something said before
     once       one thing is ordered, or a single thing changed: only what reaches further sets a rule there
     told_of    a narrator, or a thing, that does something: no rule
+    doubt      that something might be so: no rule, where nothing else makes it one
     work       what an agent works with and does: files, commits, tests, guesses
     every      each or all of a kind of things
     ours       in this project we do so                   protocol   I will give you this, you do that
@@ -132,8 +133,8 @@ _BEGINS = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"
 """Roles that count only where a clause begins, in languages with spaces."""
 
 _ANYWHERE = frozenset(
-    ("told_of", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine", "address",
-     "product")
+    ("told_of", "doubt", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine",
+     "address", "product")
 )  # fmt: skip
 """Roles whose alternatives say themselves where they stand."""
 

@@ -81,9 +81,12 @@ QUOTED = re.compile(
 
 
 def chances(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
-    """For each of a message's sentences how likely it is a standing instruction, from 0 to 1."""
+    """For each of a message's sentences how likely it is a standing instruction, from 0 to 1. A doubt ("that might
+    not be valid when …") is none, whatever its words, unless it is built as one."""
     return [
-        _probability(_weights().all, signs(message, at, pasted=pasted)) if one.first_sight >= UNLIKELY else 0.0
+        _probability(_weights().all, signs(message, at, pasted=pasted))
+        if one.first_sight >= UNLIKELY and (one.ground is not None or "doubt" not in one.roles)
+        else 0.0
         for at, one in enumerate(message)
     ]
 

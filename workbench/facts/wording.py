@@ -23,8 +23,11 @@ _STOP = re.compile(
     r"|(?<=[。！？；])|(?<=[!?])(?=[\u3400-\u9fff])"
     r"|(?<=[a-zà-ÿа-яё)][?!])\s+(?=[a-zà-ÿа-яё])"
     r"|(?<=[a-zà-ÿа-яё]{3}\.)(?<!\betc\.)(?<!\bresp\.)(?<!\bapprox\.)(?<!\bincl\.)\s+(?=[a-zà-ÿа-яё])"
+    r"|(?<=\b(?:it|me|us|so|do|go|on|in|up|be|to|of|is|at|by|ok|am|we|he|if|as|my|an|ab|zu|ja|da|es|le|la|ça|là)\.)"
+    r"\s+(?=[a-zà-ÿ])|(?<=\b(?:ya|sí|él|já|aí|só|их|её|ее|да|ли|же|он)\.)\s+(?=[a-zà-ÿа-яё])"
 )
-"""Where a sentence ends. People who chat begin the next one in lower case."""
+"""Where a sentence ends. People who chat begin the next one in lower case; words of two letters that end one are told,
+for most of that length are short for something ("no. five")."""
 _LABEL = re.compile(r"[*_`#]+")
 
 
