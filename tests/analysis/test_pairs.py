@@ -54,6 +54,39 @@ def test_a_list_of_all_the_words_tells_nothing(joined: str, ordered: bool) -> No
     assert len(facts) >= 24
 
 
+@pytest.mark.parametrize(("others", "most"), [(0, 0.25), (2, 0.14), (3, 0.1)])
+def test_a_salad_of_a_sentences_own_words_tells_hardly_ever(others: int, most: float) -> None:
+    """Little words and all: of such, with two words of something else, 41 % were called right."""
+    chance, told, made = random.Random(3), 0, 0
+    for pair in sentences():
+        words = re.findall(r"[\w'-]+", pair.fact.lower())
+        for _ in range(10):
+            salad = words + chance.sample(["harbour", "ferry", "buoy", "crew", "chart", "watch"], others)
+            chance.shuffle(salad)
+            told += Said([" ".join(salad)]).judges(pair.sought).right
+            made += 1
+    assert made >= 240
+    assert told <= most * made
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("Nora is the owner of the boat.", "The owner of the boat is Nora."),
+        ("Never paint the hull on Mondays.", "On Mondays, never paint the hull."),
+        ("The letters are signed by Elena.", "Elena signs the letters."),
+        (
+            "Schreibe Berichte immer mit Tinte und nie mit Kreide.",
+            "Berichte immer mit Tinte schreiben, nie mit Kreide.",
+        ),
+    ],
+)
+def test_an_honest_sentence_in_another_order_is_no_salad(fact: str, said: str) -> None:
+    one = sought("instruction", fact)
+    assert one is not None
+    assert Said([said]).judges(one).right
+
+
 def test_a_quotation_and_a_paraphrase_score_alike() -> None:
     right = [pair for half in HALVES for pair in pairs(half) if pair.label == "=" and pair.sought.state != "gone"]
     right = [pair for pair in right if pair.sought.wordings]

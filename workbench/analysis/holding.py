@@ -21,7 +21,7 @@ from typing import Literal
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
 from workbench.analysis.contradiction import another_value, contradicts, turned
-from workbench.analysis.sense import Sense, built, denies, heap_of, in_order, normal, sense_of, units
+from workbench.analysis.sense import Sense, built, denies, heap_of, in_order, normal, scrambled, sense_of, units
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.tables import bounded
@@ -342,6 +342,9 @@ LIGHT = 0.5
 
 def _tells(wording: Wording, sense: Sense, language: str) -> bool:
     """Whether it is told, and not listed: by a sentence, or by few words more in the fact's own order."""
+    swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
+    if not swapped and scrambled(wording.sense.text, sense.text, language):
+        return False
     heaped = not sense.built or heap_of(sense.text, wording.terms, language)
     if heaped and in_order(wording.sense.marked, sense.marked) < ORDERLY:
         return False

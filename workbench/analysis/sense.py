@@ -274,10 +274,20 @@ def units(line: str) -> list[str]:
 
 def _clauses(low: str) -> list[tuple[int, int]]:
     """Where a text has one: parted at signs, and at "and" where what follows is denied by itself."""
-    cuts = [match.end() for match in _CLAUSE.finditer(low)]
+    cuts = [match.end() for match in _CLAUSE.finditer(low) if not _is_place(low[: match.start()])]
     cuts += [match.end() for match in _AND.finditer(low) if _DENIES.search(low, match.end(), match.end() + 24)]
     edges = [0, *sorted(set(cuts)), len(low)]
     return [(start, stop) for start, stop in pairwise(edges) if start < stop]
+
+
+def _is_place(beginning: str) -> bool:
+    """Whether a sentence begins with where or when, which is of the clause behind it: "On Mondays, never paint"."""
+    found = beginning.split()
+    few = 1 < len(found) <= _PLACE_WORDS and _SORTS.get(found[0]) == "preposition"
+    return few and not (_DENIES.search(beginning) or _LACKS.search(beginning) or _CONDITION.search(beginning))
+
+
+_PLACE_WORDS = 4
 
 
 def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
@@ -430,3 +440,34 @@ def in_order(fact: Sequence[str], text: Sequence[str]) -> float:
         return 1.0
     near = sum(0 < other - one <= 2 for one, other in pairwise(found)) / (len(found) - 1)
     return (sum(one < other for one, other in pairs) / len(pairs) + near) / 2
+
+
+def scrambled(fact: str, text: str, language: str) -> bool:
+    """Whether a text has the words of a fact as they are, little ones too, out of their order, and nothing of its own
+    that holds them together: no little word, and none in another form. Both in lower case; in scripts where words run
+    together nothing is."""
+    if _RUN_TOGETHER.search(fact):
+        return False
+    own, there = _every_word(fact, language), _every_word(text, language)
+    known, forms = {word for word, _ in own}, {form for _, form in own}
+    shared = sum(word in known for word, _ in there)
+    if shared < SCRAMBLED_FROM:
+        return False
+    if any(form not in forms and (word in known or form in GLUE or form in MARKS) for word, form in there):
+        return False
+    order = [word for word, _ in own]
+    behind = {pair for step in (1, 2) for pair in zip(order, order[step:], strict=False)}
+    near = sum(pair in behind for pair in pairwise(word for word, _ in there))
+    among_others = len(there) - shared >= OTHERS
+    return near < KEEPS_TOGETHER * (shared - 1) or (among_others and near <= KEEPS_TOGETHER * (shared - 1))
+
+
+_RUN_TOGETHER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+SCRAMBLED_FROM, KEEPS_TOGETHER, OTHERS = 3, 0.5, 2
+"""Fewer words than the first have no order to lose; a clause that is moved leaves that share of a sentence's words
+behind the same ones, and more where so many words of something else stand among them."""
+
+
+def _every_word(low: str, language: str) -> list[tuple[str, str]]:
+    """Each word as what it is compared by, little ones as themselves, and as it stands there."""
+    return [(one, match[0]) for match in TOKEN.finditer(low) for one in terms(match[0], language) or (match[0],)]
