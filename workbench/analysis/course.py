@@ -128,6 +128,14 @@ class Course:
         """The growth of the whole session as it was recorded, with the figures of this course."""
         return growth(self.session, self.counter, self.scale)
 
+    @cached_property
+    def growth_in(self) -> dict[int, list[Point]]:
+        """The same by the number of the epoch."""
+        found: dict[int, list[Point]] = {}
+        for point in self.growth:
+            found.setdefault(point.epoch, []).append(point)
+        return found
+
 
 def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
     """The course of a session from epoch `first` to its end, with the figures that `counter` knows now, by the `scale`

@@ -69,7 +69,7 @@ def size_at_end(course: Course, epoch: int) -> int:
     """The tokens of an epoch's context when it ended: what the agent recorded of its compaction or, if that is more,
     the largest prompt; 0 where neither is known."""
     ended = course.session.epochs[epoch - 1].ended_by
-    sent = max((point.tokens for point in course.growth if point.epoch == epoch), default=0)
+    sent = max((point.tokens for point in course.growth_in.get(epoch, ())), default=0)
     return max(sent, (ended.tokens_before if ended else None) or 0)
 
 

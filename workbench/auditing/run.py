@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -81,9 +82,10 @@ def _is_known(path: Path) -> bool:
 def _size(path: Path) -> int:
     """Bytes of a file; of a folder, those of the files in it."""
     try:
-        if path.is_dir():
-            return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
-        return path.stat().st_size
+        about = path.stat()
+        if not stat.S_ISDIR(about.st_mode):
+            return about.st_size
+        return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
     except OSError:
         return 0
 

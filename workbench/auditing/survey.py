@@ -184,12 +184,13 @@ def _overhead(session: Session, counter: Counter) -> int | None:
 
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
-    points = {number: [point for point in course.growth if point.epoch == number] for number in course.numbers}
+    points = course.growth_in
     rules_in = cache(lambda words: tuple(said_in(words)))
     for again in rework(course, rules_in):
         number = again.made.epoch
         outcome = recorded_outcome(course.session, number)
-        yield _compaction(course, again, outcome, points[number][-1:], points.get(number + 1, [])[:1], rates, rules_in)
+        before, behind = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
+        yield _compaction(course, again, outcome, before, behind, rates, rules_in)
 
 
 def _compaction(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import Literal
 
@@ -64,6 +64,7 @@ class Topic:
         return [value for one, value in self.values if one == kind]
 
 
+@lru_cache(maxsize=4_096)
 def topic_of(text: str, language: str) -> Topic:
     low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", plain(text)))
     rest, leads = _without_leads(low)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from workbench.facts.answers import typed
@@ -73,7 +74,9 @@ def standing(messages: Sequence[Message], rules_in: RulesIn | None = None) -> tu
     found: dict[str, Standing] = {}
     for index, words in typed(messages):
         rules = [*(rules_in or said_in)(words)]
-        for text, reason in (*rules, *_releases(words, {text for text, _ in rules})):
+        known = {text for text, _ in rules}
+        releases = ((text, _RELEASED) for text in _releases(words) if text not in known)
+        for text, reason in (*rules, *releases):
             found.pop(text.lower(), None)
             found[text.lower()] = Standing(Fact("instruction", text, messages[index].id, index), reason)
     return tuple(one for one in _superseded(list(found.values())) if one.reason != _RELEASED)
@@ -82,13 +85,12 @@ def standing(messages: Sequence[Message], rules_in: RulesIn | None = None) -> tu
 _RELEASED = "takes an instruction back"
 
 
-def _releases(words: str, rules: set[str]) -> Iterator[tuple[str, str]]:
-    """Sentences that are no instruction and take one back or correct it."""
-    for sentence in sentences(words):
-        if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or sentence in rules:
-            continue
-        if _takes_back(plain(sentence)) or amends(sentence):
-            yield sentence, _RELEASED
+@lru_cache(maxsize=1_024)
+def _releases(words: str) -> tuple[str, ...]:
+    """Sentences that take an instruction back or correct it. Who asks what stood at each of many compactions asks for
+    the same ones again and again."""
+    told = (one for one in sentences(words) if len(one) <= LONGEST_SENTENCE and not is_question(one))
+    return tuple(one for one in told if _takes_back(plain(one)) or amends(one))
 
 
 def _takes_back(low: str) -> bool:

@@ -6,6 +6,8 @@ several lines). That is done where nobody waits for it.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,17 +30,25 @@ def mark_of(path: Path) -> Mark | None:
 
 
 def _marks(path: Path) -> Iterator[tuple[int, int, int]]:
-    for one in (path, path / "events", path.with_name(f"{path.name}-wal"), *_inside(path)):
-        try:
-            status = one.stat()
-        except (OSError, ValueError):
-            continue
-        yield status.st_ino, status.st_size, status.st_mtime_ns
+    for one in (str(path), f"{path}-wal"):
+        if status := _status(one):
+            yield status.st_ino, status.st_size, status.st_mtime_ns
+            if stat.S_ISDIR(status.st_mode):
+                inside = (_status(os.path.join(path, name)) for name in ("events", *_names_in(path)))
+                yield from ((known.st_ino, known.st_size, known.st_mtime_ns) for known in inside if known)
+                return
 
 
-def _inside(folder: Path) -> list[Path]:
+def _status(path: str) -> os.stat_result | None:
     try:
-        return sorted(folder.iterdir()) if folder.is_dir() else []
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
     except OSError:
         return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -132,9 +133,10 @@ def gc_paused() -> Iterator[None]:
 def _readable(path: Path) -> Iterator[BinaryIO]:
     """The file, open to be read. Trouble with it, now or in the block, becomes one sentence."""
     try:
-        if path.is_dir():
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise BadInput(f"{path} is a folder; name a session file in it.")
-        if path.exists() and not path.is_file():
+        if not stat.S_ISREG(mode):
             raise BadInput(f"{path} is not a regular file; copy what it gives to a file and name that.")
         with path.open("rb") as file:
             yield file

@@ -64,14 +64,14 @@ class _Shown:
         return lines_of(self.called.result.text) if self.called.result else frozenset()
 
 
-def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[Fetched]:
+def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fetched]:
     """Every such call in order, each with the epoch of the course whose compaction took what it fetches."""
     files: dict[str, list[_Shown]] = {}
     named: dict[str, set[str]] = {}
     asked: dict[tuple[FetchKind, str], _Shown] = {}
     changed: list[tuple[int, str]] = []
     stirred = -1
-    for called in calls:
+    for called, paths in calls:
         touched = [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind in CHANGES]
         if touched and called.ok is not False:
             changed += [(called.index, _name(path)) for path in touched]
@@ -82,7 +82,6 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
         if called.result is None or called.refused or touched or _waits(called):
             continue
         now = _Shown(called)
-        paths = viewed(called, cwd)
         if paths and called.ok is not False:
             before = [one for path in paths for one in files.get(path, ())]
             if found := _again(now, before, taken):
@@ -119,6 +118,10 @@ def _waits(called: Called) -> bool:
     lines = [one.target for one in called.actions if one.kind == "command"]
     low = called.result.text[:300].lower() if called.result else ""
     return any(words in low for words in _RUNNING) or any(map(_WAITING.search, lines))
+
+
+Shows = tuple[Called, Sequence[str]]
+"""A call, and the files that it shows."""
 
 
 def viewed(called: Called, cwd: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Literal
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.recorded import MadeRoom, made_room
-from workbench.analysis.rework.fetched import Fetched, fetched_again
+from workbench.analysis.rework.fetched import Fetched, fetched_again, viewed
 from workbench.analysis.rework.resumed import Resumed, resumed
 from workbench.analysis.rework.said_again import asked_again, said_again
 from workbench.analysis.rework.taken import Taken
@@ -95,26 +96,29 @@ def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
     standing instructions in what the user typed."""
     if len(course.starts) < 2:
         return ()
-    taken = Taken(course)
+    taken, cwd = Taken(course), folder_of(course.session)
     calls = calls_and_spoken(course.messages)
-    fetched = tuple(fetched_again(calls, taken, folder_of(course.session)))
+    shown = [(called, viewed(called, cwd)) for called in calls]
+    fetched = tuple(fetched_again(shown, taken, cwd))
     again = {(one.after.index, one.after.call.id) for one in fetched}
-    found = sorted(_items(course, calls, fetched, taken, rules_in), key=lambda one: one[1])
-    rows = []
-    places = [number for number in course.numbers[:-1] if course.session.epochs[number - 1].ended_by]
-    for made, number in zip(made_room(course), places, strict=True):
-        epoch = course.numbers.index(number)
-        start, stop = course.starts[epoch + 1], (*course.starts, len(course.messages))[epoch + 2]
-        items = tuple(item for of, _, item in found if of == epoch)
-        rows.append(
-            Rework(
-                made,
-                sum(start <= call.index < stop for call in calls),
-                resumed(course, calls, start, stop, again),
-                items,
-            )
+    items: dict[int, list[Again]] = {}
+    for of, _, item in sorted(_items(course, calls, fetched, taken, rules_in), key=lambda one: one[1]):
+        items.setdefault(of, []).append(item)
+    epochs = [at for at, number in enumerate(course.numbers[:-1]) if course.session.epochs[number - 1].ended_by]
+    stops = (*course.starts, len(course.messages))
+    spans = [range(stops[epoch + 1], stops[epoch + 2]) for epoch in epochs]
+    indexes = [called.index for called in calls]
+    return tuple(
+        Rework(
+            made,
+            bisect_left(indexes, span.stop) - bisect_left(indexes, span.start),
+            step,
+            tuple(items.get(epoch, ())),
         )
-    return tuple(rows)
+        for made, epoch, span, step in zip(
+            made_room(course), epochs, spans, resumed(course, shown, spans, again), strict=True
+        )
+    )
 
 
 def _items(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.needed import plain_path
-from workbench.analysis.rework.fetched import looks, viewed
+from workbench.analysis.rework.fetched import Shows, looks
 from workbench.facts.calls import Called
 from workbench.facts.plan import changes_plan
 from workbench.facts.shell_lines import simple_commands
@@ -39,27 +39,38 @@ class Resumed:
         return sum(self.course.sizes.tokens[self.passed.start : self.passed.stop])
 
 
-def resumed(course: Course, calls: Sequence[Called], start: int, stop: int, again: Set[tuple[int, str]]) -> Resumed:
-    """The first new step among the messages `start` to `stop`: a call that neither fetches again (`again`: those that
-    do, by message and id) nor only looks round: at a file that was seen, through the project or its repository, at the
-    plan, at what runs already; or an answer to the user without a call."""
+def resumed(
+    course: Course, calls: Sequence[Shows], spans: Iterable[range], again: Set[tuple[int, str]]
+) -> Iterator[Resumed]:
+    """The first new step in each of `spans` of the messages, which are in order: a call that neither fetches again
+    (`again`: those that do, by message and id) nor only looks round: at a file that was seen, through the project or
+    its repository, at the plan, at what runs already; or an answer to the user without a call."""
     cwd = folder_of(course.session)
-    messages = course.messages
+    at: dict[int, list[Shows]] = {}
+    for one in calls:
+        at.setdefault(one[0].index, []).append(one)
     seen: set[str] = set()
-    at: dict[int, list[Called]] = {}
-    for called in calls:
-        if called.index < start:
-            seen.update(viewed(called, cwd))
+    before = iter(calls)
+    called, paths = next(before, (None, ()))
+    for span in spans:
+        while called is not None and called.index < span.start:
+            seen.update(paths)
             seen.update(plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind != "command")
-        elif called.index < stop:
-            at.setdefault(called.index, []).append(called)
-    first = next((index for index in range(start, stop) if messages[index].role == "assistant"), stop)
+            called, paths = next(before, (None, ()))
+        yield _first_step(course, at, span, again, seen)
+
+
+def _first_step(
+    course: Course, at: Mapping[int, Sequence[Shows]], span: range, again: Set[tuple[int, str]], seen: Set[str]
+) -> Resumed:
+    messages, stop = course.messages, span.stop
+    first = next((index for index in span if messages[index].role == "assistant"), stop)
     count = 0
     for index in range(first, stop):
         if messages[index].role != "assistant":
             continue
-        made = at.get(index, [])
-        new = any((index, one.call.id) not in again and _is_new(one, cwd, seen) for one in made)
+        made = at.get(index, ())
+        new = any((index, one.call.id) not in again and _is_new(one, paths, seen) for one, paths in made)
         ends = (
             not made
             and messages[index].text.strip()
@@ -71,12 +82,11 @@ def resumed(course: Course, calls: Sequence[Called], start: int, stop: int, agai
     return Resumed(count, "", course, range(first, stop))
 
 
-def _is_new(called: Called, cwd: str, seen: Set[str]) -> bool:
+def _is_new(called: Called, paths: Sequence[str], seen: Set[str]) -> bool:
     if changes_plan(called.call) or (not called.actions and _ORIENTS.search(tool_name(called.call.name))):
         return False
     if any(one.kind not in ("viewed", "command") for one in called.actions):
         return True
-    paths = viewed(called, cwd)
     if paths:
         return any(path not in seen for path in paths)
     lines = [one.target for one in called.actions if one.kind == "command"]

@@ -9,6 +9,7 @@ from collections.abc import Set
 from workbench.analysis.course import Course
 from workbench.analysis.needed import texts
 from workbench.analysis.recorded import recorded_outcome
+from workbench.session import Message
 
 SAME = 0.8
 """Two texts say the same where of the lines of one this share stands in the other, too."""
@@ -38,6 +39,7 @@ class Taken:
     def __init__(self, course: Course) -> None:
         self._course = course
         self._left: dict[int, frozenset[str]] = {}
+        self._lines: dict[int, tuple[Message, frozenset[str]]] = {}
 
     def epoch_of(self, index: int) -> int:
         """In which epoch of the course message `index` stands."""
@@ -59,6 +61,12 @@ class Taken:
         if epoch not in self._left:
             session, number = self._course.session, self._course.numbers[epoch]
             messages = recorded_outcome(session, number).messages if session.epochs[number - 1].ended_by else ()
-            left = [lines_of(text) for one in messages if one.kind != "summary" for text in texts(one)]
-            self._left[epoch] = frozenset[str]().union(*left)
+            self._left[epoch] = frozenset[str]().union(*(self._in(one) for one in messages if one.kind != "summary"))
         return self._left[epoch]
+
+    def _in(self, message: Message) -> frozenset[str]:
+        """The lines of a message; most are left by one compaction after the other. By identity, for which the message
+        is held."""
+        if id(message) not in self._lines:
+            self._lines[id(message)] = message, frozenset[str]().union(*map(lines_of, texts(message)))
+        return self._lines[id(message)][1]
