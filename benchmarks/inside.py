@@ -17,12 +17,13 @@ REPLANS = 30
 
 
 def json_alone(file: Path) -> dict[str, float]:
-    """The baseline of reading: every line through orjson, everything kept."""
+    """The baseline of reading: every line, row or event through orjson, everything kept."""
     import orjson
 
+    from benchmarks.other_formats import values_in
+
     began = time.perf_counter()
-    with file.open("rb") as lines:
-        kept = [orjson.loads(line) for line in lines]
+    kept = [orjson.loads(value) for value in values_in(file)]
     return {"seconds": time.perf_counter() - began, "lines": len(kept), "peak_mb": _peak_mb()}
 
 
@@ -161,13 +162,21 @@ def remembering(file: Path) -> dict[str, float]:
     return {"asked_ms": statistics.median(asked), "written_ms": statistics.median(written)}
 
 
+def replaying(file: Path) -> dict[str, float]:
+    """Ten policies over the whole session; seconds of the processor."""
+    from benchmarks.replaying import replaying as replayed
+
+    found = replayed(file)
+    return {"seconds": found["seconds"], "read_and_count": found["read_and_count"]}
+
+
 def stalls(file: Path, *, collections_at_rest: bool = True) -> dict[str, float]:
     """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
     from benchmarks.stalls import longest
     from workbench.tui.home import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-        write_home(Path(folder), Home(toured=True))
+        write_home(Path(folder), lambda _: Home(toured=True))
         return asyncio.run(longest(file, Path(folder), collections_at_rest=collections_at_rest))
 
 

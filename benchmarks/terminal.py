@@ -126,6 +126,12 @@ class Terminal:
         peak = next((line for line in self._told("status").splitlines() if line.startswith("VmHWM:")), "VmHWM: 0")
         return int(peak.split()[1]) / 1024
 
+    @property
+    def now_mb(self) -> float:
+        """The resident size now; 0 where the system does not tell."""
+        now = next((line for line in self._told("status").splitlines() if line.startswith("VmRSS:")), "VmRSS: 0")
+        return int(now.split()[1]) / 1024
+
     def _told(self, name: str) -> str:
         file = Path(f"/proc/{self._program.pid}/{name}")
         return file.read_text() if file.exists() else ""
