@@ -1,5 +1,6 @@
 """A large session as it was read: the same when it is opened again, and read anew where anything is another."""
 
+import io
 import os
 import pickle
 from pathlib import Path
@@ -99,6 +100,13 @@ def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeyp
     assert not Path("made").exists()
     place.write_bytes(about + b"\n" + rest)
     assert parsed.recall(file) is not None
+
+
+@pytest.mark.parametrize("name", ["Path", "shelf.Path", "pickle.Unpickler"])
+def test_what_a_module_of_sessions_knows_is_no_part_of_one(name: str) -> None:
+    packed = (f"\x8c{chr(len(word))}{word}".encode("latin-1") for word in ("workbench.formats.parsed", name))
+    with pytest.raises(pickle.UnpicklingError, match="no part of a session"):
+        parsed._Known(io.BytesIO(b"\x80\x05" + b"".join(packed) + b"\x93.")).load()
 
 
 def test_of_a_rollout_that_goes_on_from_another_nothing_is_kept(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ class _Known(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if module.startswith(_ROOMS) else None
-        if isinstance(found, type):
+        # A module knows classes of others, too, by which anything could be done.
+        if isinstance(found, type) and found.__module__.startswith(_ROOMS):
             return found
         if f"{module}.{name}" in _PLAIN:
             return super().find_class(module, name)
