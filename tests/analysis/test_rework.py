@@ -132,7 +132,22 @@ def test_how_much_must_have_been_shown_before() -> None:
     """Of ten lines eight are enough, seven are not."""
     lines = FILE.split("\n")
     for held, found in ((8, [AGAIN]), (7, [])):
-        assert items(START, read("/repo/a.py", "\n".join(lines[:held])), CUT, read("/repo/a.py")) == found
+        part = called("Read", {"file_path": "/repo/a.py", "limit": held}, "\n".join(lines[:held]))
+        assert items(START, part, CUT, read("/repo/a.py")) == found
+
+
+def test_a_file_that_says_something_else_to_the_same_question_was_changed() -> None:
+    other = FILE.replace("loom_9", "loom_10")
+    assert items(START, read("a.py"), CUT, read("a.py", other)) == []
+    again = called("Read", {"file_path": "a.py", "limit": 9}, FILE.rsplit("\n", 1)[0])
+    assert [one[1] for one in items(START, read("a.py"), CUT, read("a.py", other), again)] == []
+    assert [one[1] for one in items(START, read("a.py"), CUT, again)] == ["a.py"]
+
+
+def test_an_agent_that_was_sent_may_have_changed_what_its_task_names() -> None:
+    sent = called("Task", {"prompt": "Add a warp to src/a.py."}, "Done.")
+    assert items(START, read("src/a.py"), sent, CUT, read("src/a.py")) == []
+    assert len(items(START, read("src/b.py"), sent, CUT, read("src/b.py"))) == 1
 
 
 def test_line_numbers_make_no_difference() -> None:
@@ -196,6 +211,19 @@ def test_an_edit_that_undoes_an_earlier_one() -> None:
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("b.py", NEW, OLD)) == []
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("a.py", NEW, "threads = None\n")) == []
     assert items(START, edit("a.py", "x = 1", "x = 2"), CUT, edit("a.py", "x = 2", "x = 1")) == [], "too small to tell"
+
+
+def test_what_moved_to_another_file_is_not_undone() -> None:
+    """Nor is a list of imports that follows it."""
+    new = "def reed():\n    return threads(12)\n"
+    first, out = edit("a.py", OLD, OLD + new), edit("a.py", OLD + new, OLD)
+    moved = called("Write", {"file_path": "b.py", "content": f"import loom\n\n{new}"}, "The file has been written.")
+    assert [one[0] for one in items(START, first, CUT, out)] == ["undone"]
+    assert items(START, first, CUT, moved, out) == items(START, first, CUT, out, moved) == []
+    assert [one[0] for one in items(START, moved, first, CUT, out)] == ["undone"]
+    go, python = '\t"example.com/loom/warp/reed"\n', "from workshop.looms import reed_of_the_loom\n"
+    for line in (go, python):
+        assert items(START, edit("a.py", OLD, OLD + line), CUT, edit("a.py", OLD + line, OLD)) == []
 
 
 def test_what_the_user_asked_to_undo_is_no_rework() -> None:

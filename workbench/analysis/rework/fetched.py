@@ -1,9 +1,10 @@
 """Calls that fetch again what a compaction took: files that are read again and did not change, commands and searches
 with the same result.
 
-A file that was changed in between is read anew; a command is run anew after any change and after any command that may
-have made one; a search is made anew whose result names a changed file. What only waits, what says nothing or not yet
-all and what a person turned down fetches nothing.
+A file that was changed in between, by the agent or by one that it sent, is read anew, and so is one that says something
+else to the very same question; a command is run anew after any change and after any command that may have made one; a
+search is made anew whose result names a changed file. What only waits, what says nothing or not yet all and what a
+person turned down fetches nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
 from workbench.tokens.visible import json_text
 
+_SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
+"""Tools that send another agent, who changes what its task names."""
 _SEARCHES = re.compile(r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase")
 _SEARCHING = re.compile(r"^(?:rg|grep|egrep|fgrep|ag|ack|fd|find|ls|tree|git (?:grep|ls-files))\b")
 _LOOKS = (
@@ -77,12 +80,21 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             changed += [(called.index, _name(path)) for path in touched]
             for path in touched:
                 _forget(files, named, path)
+        if _SENDS.search(tool_name(called.call.name)):
+            task = json_text(called.call.input)
+            for path in [seen for seen in files if seen.rpartition("/")[2] in task]:
+                del files[path]
         stirs = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
         asked_after, stirred = stirred, called.index if stirs else stirred
         if called.result is None or called.refused or touched or _waits(called):
             continue
         now = _Shown(called)
         if paths and called.ok is not False:
+            for path in paths:
+                if any(
+                    one.called.call.input == called.call.input and one.lines != now.lines for one in files.get(path, ())
+                ):
+                    del files[path]
             before = [one for path in paths for one in files.get(path, ())]
             if found := _again(now, before, taken):
                 yield Fetched("file", ", ".join(paths), found[0], called, found[1])

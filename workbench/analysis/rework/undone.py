@@ -1,4 +1,8 @@
-"""Edits after a compaction that take earlier ones back, or make them once more."""
+"""Edits after a compaction that take earlier ones back, or make them once more.
+
+What is taken out of one file and stands in another by then was moved; lists of imports follow the code, and say nothing
+by themselves.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +50,24 @@ class _Edit:
 
     @property
     def weighs(self) -> int:
-        return sum(map(str.isalnum, "".join(self.removed | self.added)))
+        return sum(map(str.isalnum, "".join(_telling(self.removed | self.added))))
+
+
+_IMPORTS = re.compile(
+    r"(?:import|from|use|using|require|include|export [*{].* from|#include)\b.*|(?:[\w.]+ )?[\"'][^\"']*[\"'][,;]?|\W*"
+)
+
+
+def _telling(lines: frozenset[str]) -> frozenset[str]:
+    return frozenset(line for line in lines if not _IMPORTS.fullmatch(line))
 
 
 def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tuple[int, str]]) -> Iterator[Remade]:
     """Every such edit in order; `typed` is what the user typed, with the indexes of the messages."""
+    made = [[(plain_path(one.path, cwd), _edit(called, one)) for one in replaced(called)] for called in calls]
+    written = [pair for edits in made for pair in edits]
     done: dict[str, list[_Edit]] = {}
-    for called in calls:
-        edits = [(plain_path(one.path, cwd), _edit(called, one)) for one in replaced(called)]
+    for called, edits in zip(calls, made, strict=True):
         for path in [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind == "reverted"]:
             undoes = next(reversed(done.get(path, ())), None)
             if undoes and called.ok is not False and (found := _remade(undoes, called, "undone", path, taken, typed)):
@@ -66,12 +80,21 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
                     kind = _kind(earlier, edit)
                     if kind is None:
                         continue
+                    if kind == "undone" and _moved(path, earlier, edit, written):
+                        break
                     if found := _remade(earlier, called, kind, path, taken, typed):
                         told.add(path)
                         yield found
                     break
         for path, edit in edits:
             done.setdefault(path, []).append(edit)
+
+
+def _moved(path: str, earlier: _Edit, edit: _Edit, written: Sequence[tuple[str, _Edit]]) -> bool:
+    """Whether what an edit takes out was written into another file since it was written here."""
+    out, since = _telling(edit.removed), earlier.called.index
+    elsewhere = (one.added for other, one in written if other != path and one.called.index > since)
+    return bool(out) and any(len(out & added) >= SAME * len(out) for added in elsewhere)
 
 
 def _remade(
