@@ -213,6 +213,13 @@ def test_an_edit_that_undoes_an_earlier_one() -> None:
     assert items(START, edit("a.py", "x = 1", "x = 2"), CUT, edit("a.py", "x = 2", "x = 1")) == [], "too small to tell"
 
 
+def test_what_was_committed_is_not_undone_by_taking_the_file_from_there() -> None:
+    back = shell("git checkout -- a.py", "")
+    assert [one[0] for one in items(START, edit("a.py", OLD, NEW), CUT, back)] == ["undone"]
+    assert items(START, edit("a.py", OLD, NEW), shell("git add a.py b.py", ""), CUT, back) == []
+    assert len(items(START, shell("git add a.py", ""), edit("a.py", OLD, NEW), CUT, back)) == 1
+
+
 def test_what_moved_to_another_file_is_not_undone() -> None:
     """Nor is a list of imports that follows it."""
     new = "def reed():\n    return threads(12)\n"

@@ -53,6 +53,9 @@ class _Edit:
         return sum(map(str.isalnum, "".join(_telling(self.removed | self.added))))
 
 
+_COMMITS = re.compile(r"\bgit\b.*\s(?:add|commit)\b")
+"""What stands in a commit is not undone by taking the file from there."""
+
 _IMPORTS = re.compile(
     r"(?:import|from|use|using|require|include|export [*{].* from|#include)\b.*|(?:[\w.]+ )?[\"'][^\"']*[\"'][,;]?|\W*"
 )
@@ -67,10 +70,16 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
     made = [[(plain_path(one.path, cwd), _edit(called, one)) for one in replaced(called)] for called in calls]
     written = [pair for edits in made for pair in edits]
     done: dict[str, list[_Edit]] = {}
+    committed: dict[str, int] = {}
     for called, edits in zip(calls, made, strict=True):
+        for line in (one.target for one in called.actions if one.kind == "command" and _COMMITS.search(one.target)):
+            committed |= {path: called.index for path in done if path.rpartition("/")[2] in line}
         for path in [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind == "reverted"]:
             undoes = next(reversed(done.get(path, ())), None)
-            if undoes and called.ok is not False and (found := _remade(undoes, called, "undone", path, taken, typed)):
+            if undoes is None or committed.get(path, -1) > undoes.called.index:
+                done.pop(path, None)
+                continue
+            if called.ok is not False and (found := _remade(undoes, called, "undone", path, taken, typed)):
                 yield found
             done.pop(path, None)
         told: set[str] = set()
@@ -80,9 +89,8 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
                     kind = _kind(earlier, edit)
                     if kind is None:
                         continue
-                    if kind == "undone" and _moved(path, earlier, edit, written):
-                        break
-                    if found := _remade(earlier, called, kind, path, taken, typed):
+                    found = _remade(earlier, called, kind, path, taken, typed)
+                    if found and not (kind == "undone" and _moved(path, earlier, edit, written)):
                         told.add(path)
                         yield found
                     break
