@@ -163,10 +163,10 @@ async def test_compare_generations_and_replay_tell_of_each_watched_sentence() ->
         lost = screen.played[0].compacted[0].call
         assert str(table.get_row_at(0)[3]) == f"○  ○  ✔  ○ {lost}"
         assert str(screen.query_one("#watched", Static).render()).splitlines() == [
-            f"◉ ○ never there · {alike[0]}",
-            f"◉ ○ never there · {alike[1]}",
-            f"◉ ✔ verbatim · {RULE}",
-            f"◉ ○ gone, lost at call {lost} · {done}",
+            f"◉ {sentence:<{len(done)}}  {told}"
+            for sentence, told in zip(
+                alike, ["○ never there", "○ never there", "✔ verbatim", f"○ gone, lost at call {lost}"], strict=True
+            )
         ]
         await press(pilot, "w")
         assert plot.picture is not None

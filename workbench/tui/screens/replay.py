@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -30,7 +31,7 @@ from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, one_line, plain, spark
+from workbench.tui.plain import figure, fit, one_line, plain, spark
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
 from workbench.tui.screens.progress import ProgressScreen
@@ -49,6 +50,9 @@ SHOWN = (
     "re-billed", "summaries", "strategy",
 )  # fmt: skip
 """The columns, what is wanted most before what a narrow screen has no room for."""
+
+SENTENCE = 60
+"""Cells of a watched sentence before its verdict, at most."""
 
 NONE_LOST = "This policy loses no watched sentence."
 NONE_WATCHED = "No sentence is watched; W on the bench watches one."
@@ -322,13 +326,15 @@ def _style(trail: Trail) -> str:
 
 def watched_words(one: Replay, recorded: Sequence[Trail]) -> Text:
     """A line for each watched sentence: how it came through the policy's compactions, and through the agent's own."""
+    shown = [one_line(trail.sentence) for trail in one.watched]
+    wide = min(max(map(cell_len, shown), default=0), SENTENCE)
     lines = []
-    for trail, own in zip(one.watched, recorded, strict=False):
-        line = Text.assemble("◉ ", (f"{SIGN_OF[trail.last]} {stood(trail)}", _style(trail)))
+    for words, trail, own in zip(shown, one.watched, recorded, strict=True):
+        line = Text.assemble("◉ ", fit(words, wide), "  ", (f"{SIGN_OF[trail.last]} {stood(trail)}", _style(trail)))
         if own.passed:
             lost = f", lost by that of epoch {own.lost}" if own.lost is not None else ""
             line.append(f" · by the agent's own compactions {SIGN_OF[own.last]} {own.last}{lost}", "dim")
-        lines.append(line.append(f" · {one_line(trail.sentence)}"))
+        lines.append(line)
     return Text("\n").join(lines)
 
 
