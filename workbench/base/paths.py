@@ -14,16 +14,13 @@ from typing import Literal
 
 _NAME = "compaction-workbench"
 
-_SAID_BY = (
-    *("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
-    *(f"XDG_{kind}" for kind in ("CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "CONFIG_DIRS", "DATA_DIRS")),
-)
-"""Variables that say where the folders lie. They are asked for each of many thousand sessions, so the answer is kept
-for as long as these are the same."""
+_HOMES = ("USERPROFILE", "APPDATA", "LOCALAPPDATA") if os.name == "nt" else ("HOME",)
+"""Variables that say where the folders lie, beside one for each kind. They are asked for each of many thousand
+sessions, so the answer is kept for as long as these are the same."""
 
 
 def _folder(kind: Literal["config", "data", "state", "cache"]) -> Path:
-    return _folder_by(kind, tuple(map(os.environ.get, _SAID_BY)))
+    return _folder_by(kind, tuple(map(os.environ.get, (*_HOMES, f"XDG_{kind.upper()}_HOME"))))
 
 
 @lru_cache(maxsize=16)
