@@ -38,7 +38,7 @@ a short one ⟨-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----⟩ e
 https://u:⟨hunter2⟩@h, https://u:⟨p:w⟩@h and POSTGRES://app:⟨x⟩@db/x
 Authorization: Bearer ⟨abc.def-ghi⟩; the Bearer ⟨abcdefgh12345678⟩ was refused
 curl -H 'Authorization: Basic ⟨dXNlcjpwYXNz⟩'
-{"api_key": "⟨abcdef123456⟩", 'x-api-key': '⟨0123456789⟩'} api_key=⟨a-b-c-d⟩ is wrong
+{"api_key": "⟨abcdef123456⟩", 'x-api-key': '⟨0123456789⟩'} api_key=⟨a1-b2c3d4e5⟩ is wrong
 DB_PASSWORD=⟨correcthorse⟩ AWS_SECRET_ACCESS_KEY=⟨wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY⟩
 dbPassword: ⟨hunter2secret⟩ password: ⟨Tr0ub4dor&3⟩ ?client_secret=⟨0123456789abcdef⟩&x=1&access_token=⟨@@⟩
 the token is refreshed in session.ts

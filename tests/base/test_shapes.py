@@ -1,0 +1,44 @@
+"""How much of what is a secret is masked, and how little of what is none, on two lists of shapes as agents meet them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.base.shapes import Shape, missed, shapes, touched
+from workbench.base.secrets import masked
+
+SECRET, ORDINARY = shapes("secret"), shapes("ordinary")
+
+
+def test_the_lists_are_long_enough_and_no_line_stands_twice() -> None:
+    assert min(len(SECRET), len(ORDINARY)) >= 150
+    assert len({shape.about for shape in (*SECRET, *ORDINARY)}) == len(SECRET) + len(ORDINARY)
+    assert [shape.about for shape in SECRET if not shape.secrets] == []
+
+
+@pytest.mark.parametrize("for_tuning", [True, False], ids=["tuned on", "only measured"])
+def test_of_the_secrets_nineteen_in_twenty_are_masked(for_tuning: bool) -> None:
+    half = _half(SECRET, for_tuning)
+    found = missed(masked, half)
+    assert len(found) <= len(half) * 0.05, [shape.about for shape in found]
+
+
+@pytest.mark.parametrize("for_tuning", [True, False], ids=["tuned on", "only measured"])
+def test_of_ordinary_things_one_in_fifty_is_masked_at_most(for_tuning: bool) -> None:
+    half = _half(ORDINARY, for_tuning)
+    found = touched(masked, half)
+    assert len(found) <= len(half) * 0.02, [shape.about for shape in found]
+
+
+def test_a_part_of_a_secret_left_in_place_is_a_leak() -> None:
+    whole = [Shape("", "password=⟨abcdef123456⟩ abc")]
+    assert missed(lambda text: text.replace("abcdef1", "*"), whole) == []
+    assert missed(lambda text: text.replace("abcdef", "*"), whole) == whole
+
+
+def test_masked_text_is_masked() -> None:
+    assert [once for shape in SECRET if masked(once := masked(shape.text)) != once] == []
+
+
+def _half(among: list[Shape], for_tuning: bool) -> list[Shape]:
+    return [shape for shape in among if shape.is_for_tuning == for_tuning]
