@@ -1,4 +1,4 @@
-"""How much of what is a secret is masked, and how little of what is none, on two lists of shapes as agents meet them."""
+"""How much of what is a secret is masked, and how little of what is none, on two lists of shapes."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ in_use.py     whether someone else still writes a file
 paths.py      where the user's own files lie
 plugins.py    what other packages offer, by name
 resources.py  where the program's prompts and samples lie
-secrets.py    keys and passwords masked in what is shown
+secrets/      keys and passwords masked in what is shown: by their shape, name and place
 stamps.py     times, read and written
 figures.py    numbers as a person reads them
 text.py       cutting to a length, nouns after a number
