@@ -86,16 +86,12 @@ def one_line(text: str, chars: int = LINE_CHARS) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without anything that a terminal would obey: control and bidirectional characters become visible.
+    """The text for a person's eyes: secrets masked, and without anything that a terminal would obey.
 
-    Newlines and tabs stay; lone surrogates, which no stream can carry, become escapes.
+    Control and bidirectional characters become visible, newlines and tabs stay; lone surrogates, which no stream can
+    carry, become escapes.
     """
-    return _UNSAFE.sub(_shown, text.replace("\r\n", "\n"))
-
-
-def harmless(text: str) -> str:
-    """For others' eyes: printable, and without secrets."""
-    return masked(printable(text))
+    return masked(_UNSAFE.sub(_shown, text.replace("\r\n", "\n")))
 
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.transcript import harmless
+from workbench.analysis.transcript import printable
 from workbench.auditing.advice import advise
 from workbench.auditing.columns import TABLES, About, Column, Kind, Record, Value, column, records, sorted_by, words
 from workbench.auditing.groups import Group, Key, groups
@@ -103,7 +103,7 @@ def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> byte
         _table(rows, "compactions", "before"),
         _table(rows, "unreadable", "path"),
     )
-    advice = [harmless(str(one)) for one in advise(rows)]
+    advice = [printable(str(one)) for one in advise(rows)]
     page = templates(Path(__file__).parent).get_template("page.html.jinja")
     text = page.render(tables=tables, advice=advice, version=__version__)
     return text.encode("utf-8", "backslashreplace")
@@ -119,7 +119,7 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> _Table:
     names = _SUMS.split()
     kinds: Mapping[str, Kind] = {"seconds": "real", "compacting": "dollars", "cost": "dollars"}
     lines = [
-        [*map(harmless, one.key), *(words(getattr(one, name), kinds.get(name, "whole")) for name in names)]
+        [*map(printable, one.key), *(words(getattr(one, name), kinds.get(name, "whole")) for name in names)]
         for one in groups(rows, by)
     ]
     heads = [*(_Head(name) for name in by), *(_Head(name, number=True) for name in names)]
@@ -135,7 +135,7 @@ def _table(rows: Sequence[SessionRow], about: About, order: str) -> _Table:
 
 
 def _cell(line: Record, of: Column) -> str:
-    return harmless(words(line[of.name], of.kind))
+    return printable(words(line[of.name], of.kind))
 
 
 def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 In: plain values. Out: plain values, or `BadInput` with a sentence. It knows nothing of sessions, formats, policies or
 screens, and imports from no other room.
 
+crashes.py    tracebacks and logs without secrets
 errors.py     the exception whose message a person reads
 files.py      the one way anything is written
 in_use.py     whether someone else still writes a file

@@ -19,8 +19,10 @@ from typing import Any
 
 import click
 
-from workbench.base.environment import heeded
+from workbench.base.crashes import mask_logs, mask_tracebacks
+from workbench.base.environment import heeded, variables
 from workbench.base.errors import BadInput
+from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
 from workbench.base.version import __version__
 from workbench.cli.output import INTERRUPTED
@@ -59,6 +61,9 @@ NO_OUTPUT = 74
 NAME_SHOWN = 80
 """Characters of a file's name that are told where it is of no use."""
 
+MASK_TOO = "CWB_MASK"
+"""The variable that names what is masked beside secrets: `home`, `mail`, or both."""
+
 BROKEN_PIPE = 141
 """What a shell reports for a program whose reader went away."""
 
@@ -79,6 +84,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"workbench.cli.{cmd_name}").command
+        mask_logs()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -120,6 +126,10 @@ def _means_open(ctx: click.Context, args: list[str]) -> bool:
 def commands(ctx: click.Context) -> None:
     """See, tune and run what compaction does to an agent's session."""
     ctx.with_resource(heeded(os.environ))
+    try:
+        ctx.with_resource(masking(*personal_in(variables().get(MASK_TOO, ""))))
+    except ValueError as unknown:
+        raise Refused(f"The variable {MASK_TOO}: {unknown}.") from None
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -132,6 +142,7 @@ def main(args: Sequence[str] | None = None) -> None:
         elif hasattr(stream, "reconfigure"):
             # A file or a program gets UTF-8, as JSON has to be; a terminal what it says that it shows.
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
+    mask_tracebacks()
     try:
         code = commands.main(args, prog_name="cwb", standalone_mode=False)
         sys.stdout.flush()

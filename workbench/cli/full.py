@@ -1,6 +1,6 @@
 """`--full`: a context message by message, and the requests as they would be sent, for programs that go on with them.
 
-All texts are masked as everywhere: what looks like a key or a password is not told.
+Secrets are masked where the document is written.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.base.secrets import masked
 from workbench.cli.output import plain
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import Conversation
@@ -23,7 +22,7 @@ Fields = dict[str, Any]
 def of_context(session: Session, context: Context) -> Fields:
     """What stands before the messages, and each of them with its size."""
     return {
-        "system": masked(session.system),
+        "system": session.system,
         "tools": [_tool(tool) for tool in session.tools],
         "message_list": [_sized(context, index) for index in range(len(context.messages))],
     }
@@ -80,40 +79,22 @@ def _said(message: Message) -> Fields:
 def _block(block: Block) -> Fields:
     match block:
         case Text(text, injected):
-            return {"type": "text", "text": masked(text), "injected": injected}
+            return {"type": "text", "text": text, "injected": injected}
         case Thinking(text):
-            return {"type": "thinking", "text": masked(text)}
+            return {"type": "thinking", "text": text}
         case ToolUse(id, name, given):
-            return {"type": "call", "id": id, "name": name, "input": _masked(given)}
+            return {"type": "call", "id": id, "name": name, "input": given}
         case ToolResult():
             parts = [_block(part) for part in block.content]
             return {"type": "result", "call_id": block.call_id, "is_error": block.is_error, "content": parts}
         case Media(media_type, size):
             return {"type": "media", "media_type": media_type, "bytes": size}
         case _:
-            return {"type": "unknown", "name": block.type, "raw": _masked(block.raw)}
-
-
-def _masked(value: Any) -> Any:
-    """A JSON value with every text in it masked."""
-    match value:
-        case str():
-            return masked(value)
-        case dict():
-            return {key: _valued(key, inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [_masked(inner) for inner in value]
-        case _:
-            return value
-
-
-def _valued(key: str, value: Any) -> Any:
-    """The value of a key, whose name may be what tells that it is a secret."""
-    return masked(f"{key}: {value}").removeprefix(f"{key}: ") if isinstance(value, str) else _masked(value)
+            return {"type": "unknown", "name": block.type, "raw": block.raw}
 
 
 def _tool(tool: Tool) -> Fields:
-    return {"name": tool.name, "schema": masked(tool.schema)}
+    return {"name": tool.name, "schema": tool.schema}
 
 
 def _request(request: SummaryRequest) -> Fields:
@@ -122,12 +103,12 @@ def _request(request: SummaryRequest) -> Fields:
     body = request.body
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
     if not isinstance(body, Conversation):
-        return {**about, "shape": "text", "system": "", "tools": [], "messages": [], "text": masked(body.text)}
+        return {**about, "shape": "text", "system": "", "tools": [], "messages": [], "text": body.text}
     return {
         **about,
         "shape": body.shape,
-        "system": masked(body.system),
+        "system": body.system,
         "tools": [_tool(tool) for tool in body.tools],
         "messages": [_said(message) for message in body.messages],
-        "text": masked(body.last),
+        "text": body.last,
     }

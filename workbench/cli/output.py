@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.secrets import masked_value
 from workbench.base.text import counted
 from workbench.base.version import SCHEMA
 
@@ -30,7 +31,7 @@ WIDEST = 100_000
 def write_json(*results: object) -> None:
     """One JSON document on stdout: the schema, then the keys of each result, a dataclass or a mapping.
 
-    A lone surrogate leaves as its JSON escape, which any parser takes.
+    Secrets in it are masked. A lone surrogate leaves as its JSON escape, which any parser takes.
     """
     click.echo(json_document(*results).decode())
 
@@ -39,7 +40,21 @@ def json_document(*results: object) -> bytes:
     document = {"schema": SCHEMA}
     for result in results:
         document |= plain(result)
-    return json.dumps(document, ensure_ascii=False, indent=2, default=plain).encode("utf-8", "backslashreplace")
+    masked = masked_value(_plain_whole(document))
+    return json.dumps(masked, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+
+
+def _plain_whole(value: Any) -> Any:
+    """What JSON has in place of `value`, to its last level."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case dict():
+            return {key: _plain_whole(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return list(map(_plain_whole, value))
+        case _:
+            return _plain_whole(plain(value))
 
 
 _KEYS = {

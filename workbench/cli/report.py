@@ -10,6 +10,7 @@ from workbench.analysis.compare import candidates
 from workbench.analysis.why.refusals import overflowed
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
+from workbench.base.secrets import Personal, masking
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
@@ -32,13 +33,17 @@ BESIDE = ("claude-code", "codex", DEFAULT)
 )
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="PATH", help="A .html or .md file.")
 @click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets that stand beside it.")
+@click.option("--mask-home", is_flag=True, help="Mask the names of home folders, too.")
+@click.option("--mask-mail", is_flag=True, help="Mask mail addresses, too.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
-def command(chosen: Selection, out: Path | None, beside: str, overwrite: bool) -> None:
+def command(
+    chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool
+) -> None:
     """Write a page about FILE: why it overflowed in a sentence, the context now and afterwards as bars, what was found,
     its growth, policies compared, what is lost, the policy used.
 
-    The page needs nothing from elsewhere and holds no script; secrets that can be told by their shape or name are
-    masked. It quotes the session: read it before you give it away.
+    The page needs nothing from elsewhere and holds no script; secrets that can be told by their shape, name or place
+    are masked, and it says so. It quotes the session: read it before you give it away.
     """
     from workbench.report.gathered import gather
     from workbench.report.pages import html, markdown
@@ -50,7 +55,9 @@ def command(chosen: Selection, out: Path | None, beside: str, overwrite: bool) -
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, overflowed, lambda own: chosen.policy(own or BESIDE[0]))
     report = gather(bench, course, others)
-    text = markdown(report) if target.suffix == ".md" else html(report)
+    also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
+    with masking(*also):
+        text = markdown(report) if target.suffix == ".md" else html(report)
     write_atomically(target, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)
     click.echo(
         f"{target}: {counted(len(report.diagnosis.findings), 'finding')}, {len(report.judged)} policies compared"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.analysis.course import Course
-from workbench.analysis.transcript import harmless
+from workbench.analysis.transcript import printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.text import clip_at_word, counted
@@ -266,5 +266,5 @@ def _sampled(start: int, stop: int, most: int) -> list[int]:
 
 def _quoted(text: str) -> str:
     """Words of the session's on one line, harmless, without secrets."""
-    line = clip_at_word(harmless(text[:4_000]), WIDEST)
+    line = clip_at_word(printable(text[:4_000]), WIDEST)
     return f"“{line}”" if line else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.analysis.pictures import Picture, in_characters
 from workbench.base.figures import grouped
+from workbench.base.secrets import told as told_masks
 from workbench.base.templates import templates
 from workbench.base.version import __version__
 from workbench.report.drawing import drawn
@@ -37,6 +38,7 @@ def html(report: Report) -> str:
         kinds=KINDS,
         grouped=grouped,
         version=__version__,
+        masks=told_masks(),
     )
 
 
@@ -56,7 +58,7 @@ def markdown(report: Report) -> str:
     parts.append("\n".join(f"{number}. {_escaped(card.text)}" for number, card in enumerate(head.cards, 1)))
     for section in sections(report):
         parts += [f"## {section.title}", *_paragraphs(section)]
-    parts.append(f"Made by compaction-workbench {__version__}. Secrets that can be told by shape or name are masked.")
+    parts.append(_escaped(f"Made by compaction-workbench {__version__}. {told_masks()}"))
     return "\n\n".join(parts) + "\n"
 
 

@@ -12,10 +12,9 @@ from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import Share as HeldShare
 from workbench.analysis.rework import KINDS, told_rework
-from workbench.analysis.transcript import harmless, one_line
+from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
-from workbench.base.secrets import masked
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Judged, Report
@@ -70,7 +69,7 @@ def sections(report: Report) -> tuple[Section, ...]:
 
 def clean(text: str) -> str:
     """A session's text as a report shows it: printable, on one line, secrets masked."""
-    return one_line(masked(text[: 8 * WORDS]), WORDS)
+    return one_line(text, WORDS)
 
 
 def _session(report: Report) -> Section:
@@ -322,7 +321,7 @@ def _policy(report: Report) -> Section:
     bench = report.bench
     pinned = [clean(id) for id in sorted(bench.pins)]
     words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())
-    return Section("The policy", words, code=harmless(preset_toml(bench.chosen)))
+    return Section("The policy", words, code=printable(preset_toml(bench.chosen)))
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: int = 0, most: int = ROWS) -> Table:

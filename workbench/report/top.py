@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.analysis.receipt import receipt_of
-from workbench.analysis.transcript import harmless
+from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.gathered import Judged, Report
@@ -84,7 +84,7 @@ def top(report: Report) -> Top:
     if report.recorded is not None:
         rows.append(_after(report, "after, as the agent did it", report.recorded))
     return Top(
-        harmless(report.diagnosis.verdict),
+        printable(report.diagnosis.verdict),
         _bars(report, rows),
         f"{first.column.name}: {receipt_of(first.column, first.retention)}",
         _cards(report),
@@ -116,13 +116,13 @@ def _after(report: Report, name: str, one: Judged, *, told: bool = False) -> Bar
 
 def _bar(name: str, found: Sequence[Layer], told: str = "") -> Bar:
     segments = tuple(Segment(_KINDS.get(layer.name, "before"), layer.name, layer.tokens) for layer in found)
-    return Bar(harmless(name), segments, sum(layer.tokens for layer in found), told)
+    return Bar(printable(name), segments, sum(layer.tokens for layer in found), told)
 
 
 def _cards(report: Report) -> tuple[Card, ...]:
     found = report.diagnosis.findings
     most = max((one.tokens for one in found), default=0)
-    return tuple(Card(one.tokens, one.tokens / most if most else 0.0, harmless(one.text)) for one in found)
+    return tuple(Card(one.tokens, one.tokens / most if most else 0.0, printable(one.text)) for one in found)
 
 
 def told(bar: Bar, bars: Bars) -> str:

@@ -1,8 +1,8 @@
 """The run journal: kept runs in one SQLite file in the user's data folder.
 
 Several processes may use it at once. It may cost an entry, never a run: `keep` says in a sentence what went wrong, and
-never raises for a disk that is full or a file that is damaged. Requests hold what the session holds, so only the owner
-can read the file, and what is deleted is overwritten.
+never raises for a disk that is full or a file that is damaged. Requests hold what the session holds, secrets masked, so
+only the owner can read the file, and what is deleted is overwritten.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.secrets import masked_value
 from workbench.summarizers.runs import Run
 
 BUSY_SECONDS = 10.0
@@ -74,6 +75,7 @@ def keep(run: Run) -> str:
     """Save a run, in place of what was kept of it before its end; why it could not be kept, "" when it could. Never
     raises: the run itself is done."""
     try:
+        run = Run.model_validate(masked_value(run.model_dump(mode="json")))
         with _writing() as base:
             written = base.execute(_KEEP, _row(run)).rowcount
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:

@@ -21,6 +21,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.theme import Theme
 
+from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
@@ -103,6 +104,7 @@ class WorkbenchApp(App[None]):
 
     def on_mount(self) -> None:
         leave_without_terminal(self)
+        mask_logs()
         self._collect_as_before = collect_at_rest(self)
         for theme in THEMES:
             self.register_theme(theme)

@@ -1,4 +1,4 @@
-"""Text of a session made harmless for a terminal, and the short forms that rows and legends show."""
+"""Text of a session made harmless for a terminal, secrets masked, and the short forms that rows and legends show."""
 
 from __future__ import annotations
 

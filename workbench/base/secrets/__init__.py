@@ -7,25 +7,87 @@ in doubt it is taken for one, but not where code only speaks of it: `password = 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, get_args
+
 from workbench.base.text import clip
 
 MASK = "[masked]"
+
+Personal = Literal["home", "mail"]
+"""What is no secret and yet tells who somebody is: the names of homes in paths, and mail addresses."""
+
+PERSONAL: tuple[Personal, ...] = get_args(Personal)
+
+SHORTEST = 6
+"""Characters of the shortest text that could hold a secret."""
+
+_also: frozenset[Personal] = frozenset()
+
+
+@contextmanager
+def masking(*also: Personal) -> Iterator[None]:
+    """Mask these, too, until the end, wherever this program masks."""
+    global _also
+    before, _also = _also, _also | frozenset(also)
+    try:
+        yield
+    finally:
+        _also = before
+
+
+def personal_in(words: str) -> tuple[Personal, ...]:
+    """What `home,mail` names. Raises ValueError for what it does not know."""
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    if unknown := [word for word in named if word not in PERSONAL]:
+        raise ValueError(f"{unknown[0]!r} is nothing that can be masked; there are {' and '.join(PERSONAL)}")
+    return tuple(one for one in PERSONAL if one in named)
+
+
+def told() -> str:
+    """What is masked now and what is not, in sentences, for the foot of what is given away."""
+    names = {"home": "the names of home folders", "mail": "mail addresses"}
+    also = [names[one] for one in PERSONAL if one in _also]
+    left = [names[one] for one in PERSONAL if one not in _also]
+    first = " and ".join(["Secrets that can be told by shape, name or place", *also]) + " are masked"
+    return first + (f"; {' and '.join(left)} are not." if left else ".")
 
 
 def masked(text: str) -> str:
     """`text` with every secret that can be told by its shape, its name or its place replaced by `MASK`."""
     from workbench.base.secrets.found import spans
+    from workbench.base.secrets.personal import impersonal
 
-    if len(text) < 6:
-        return text
-    found = spans(text)
-    if not found:
+    if len(text) < SHORTEST:
         return text
     parts, done = [], 0
-    for start, end in found:
+    for start, end in spans(text):
         parts += [text[done:start], MASK]
         done = end
-    return "".join(parts) + text[done:]
+    text = "".join(parts) + text[done:] if parts else text
+    return impersonal(text, _also) if _also else text
+
+
+def masked_value(value: Any) -> Any:
+    """A JSON value with every text in it masked; the name of a text's key may be what tells that it is a secret."""
+    match value:
+        case str():
+            return masked(value)
+        case dict():
+            return {key: _of_key(key, inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [masked_value(inner) for inner in value]
+        case _:
+            return value
+
+
+def _of_key(key: Any, value: Any) -> Any:
+    if not isinstance(value, str):
+        return masked_value(value)
+    if (once := masked(value)) != value or not isinstance(key, str):
+        return once
+    return masked(f'"{key}": "{value}"')[len(key) + 5 : -1] if '"' not in value else value
 
 
 def error_line(text: str, limit: int = 300) -> str:

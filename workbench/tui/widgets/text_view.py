@@ -20,7 +20,7 @@ from workbench.tui.plain import fit, plain
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
-BIG = 100_000
+BIG = 40_000
 """Characters from which wrapping is left to a thread."""
 
 
@@ -57,7 +57,7 @@ class Wrapped:
 def wrap(parts: Sequence[Part], width: int) -> Wrapped:
     """Cut `parts` to rows of at most `width` cells, at spaces where there are some; each part begins a line.
 
-    Linear in the text; about 20 ms for a megabyte of plain Latin text.
+    Linear in the text; about 100 ms for a megabyte of plain Latin text, most of it to mask secrets.
     """
     width = max(8, width)
     lines: list[str] = []

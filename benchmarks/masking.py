@@ -1,0 +1,53 @@
+"""How fast secrets are masked: a megabyte of text and of code, and how the time grows with hostile text twice as long.
+
+    python -m benchmarks.masking
+
+Each figure is of processor time, the least of three, beside one plain search with a regular expression in the same
+text. Linear is a growth of 2; 2.6 and more ends with exit code 1.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable
+
+from tests.base.test_secrets import PIECES
+from tests.paths import ROOT, SAMPLES
+from workbench.base.secrets import masked
+
+MEGABYTE = 1_000_000
+MOST = 2.6
+SIZE = 100_000
+
+
+def main() -> int:
+    words = re.compile(r"\bpassword\b")
+    for name, files in (("a session", SAMPLES.glob("claude-code*.jsonl")), ("code", ROOT.glob("workbench/**/*.py"))):
+        text = "".join(file.read_text("utf-8") for file in files)
+        text = (text * (MEGABYTE // len(text) + 1))[:MEGABYTE]
+        bare, whole = _seconds(lambda text=text: words.search(text)), _seconds(lambda text=text: masked(text))
+        print(f"{name:10} {1_000 * whole:6.0f} ms a megabyte, {1 / whole:.1f} MB/s, {whole / bare:.0f} × one search")
+    growths = {piece: _growth(piece.replace("_", " ").replace("¶", "\n")) for piece in PIECES.split()}
+    for piece, growth in sorted(growths.items(), key=lambda one: -one[1])[:5]:
+        print(f"{growth:5.2f} × for twice as much of {piece!r}")
+    return int(max(growths.values()) >= MOST)
+
+
+def _growth(piece: str) -> float:
+    once, twice = (piece * (size // len(piece)) for size in (SIZE, 2 * SIZE))
+    return _seconds(lambda: masked(twice)) / max(_seconds(lambda: masked(once)), 0.002)
+
+
+def _seconds(do: Callable[[], object]) -> float:
+    def one() -> float:
+        began = time.process_time()
+        do()
+        return time.process_time() - began
+
+    return min(one() for _ in range(3))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
