@@ -241,7 +241,7 @@ def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
     assert (held.lost, held.lacking, overall.lost) == ((), (), 0)
     assert overall.unknown == sum(fact.held == "unknown" for fact in held.facts) == overall.facts - overall.full
     assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
-    assert {row: cell.plain for row, cell in held_cells(held).items()}["present"] == "unknown"
+    assert {row: cell.plain for row, cell in held_cells(held).items()}["still told"] == "unknown"
     assert told_share(held.kinds["instruction"], held.kinds["instruction"].share) == "unknown"
 
 

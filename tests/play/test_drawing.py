@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from tests.play.told import demo, small
 from workbench.play.cast import cast
 from workbench.play.colours import BOLD, COLOURS
-from workbench.play.drawing import STYLES, Row, drawn
+from workbench.play.drawing import STYLES, TALL, Row, drawn
 from workbench.play.frames import Fall, Part
 from workbench.play.letters import large
 from workbench.play.moving import moving
@@ -31,6 +31,24 @@ def test_every_frame_fills_its_cells(size: tuple[int, int]) -> None:
     for number in range(len(demo().frames)):
         rows = drawn(demo(), number, width, height)
         assert [sum(cell_len(part) for part, _ in row) for row in rows] == [width] * height
+
+
+@pytest.mark.parametrize(
+    ("says", "height", "lines"),
+    [
+        ("aa " * 4, TALL - 1, ["aa aa aa aa"]),
+        ("aa " * 5, TALL - 1, ["aa aa aa aa…"]),
+        ("aa " * 8, TALL, ["aa aa aa aa", "aa aa aa aa"]),
+        ("aa " * 9, TALL, ["aa aa aa aa", "aa aa aa aa…"]),
+    ],
+)
+def test_a_sentence_that_does_not_fit_its_lines_is_cut_with_a_sign(says: str, height: int, lines: list[str]) -> None:
+    rows = [text(row).strip() for row in drawn(small(says.strip()), 0, 16, height)]
+    assert [row for row in rows if "aa" in row] == lines
+
+
+def test_the_demonstration_is_told_in_letters_that_every_room_reads() -> None:
+    assert all(cell_len(words) == len(words) for frame in demo().frames for words in frame.says)
 
 
 def test_wide_characters_take_two_cells() -> None:

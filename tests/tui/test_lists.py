@@ -76,7 +76,7 @@ def faint(screen: Screen[Any]) -> list[str]:
     return found
 
 
-PLACES = {"policy": "#policy", "node": "#text", "rounds": "#rounds"}
+PLACES = {"policy": "#policy", "summary": "#text", "rounds": "#rounds"}
 """Where each pane of a narrow screen is."""
 
 DIALOGS = ("e", "W", "space", "ctrl+p", "P", "f", "slash", "colon", "apostrophe", "E")

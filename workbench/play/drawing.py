@@ -58,8 +58,8 @@ def drawn(story: Story, number: int, width: int, height: int) -> list[Row]:
     cells.put(SIDE, 0, _fitted(story.note, width - 2 * SIDE), "dim")
     y = _title(cells, frame.title, 2 if tall else 1, tall)
     for sentence in frame.says:
-        for line in wrap(sentence, max(8, width - 2 * SIDE))[: 2 if tall and len(frame.lanes) == 1 else 1]:
-            cells.put(SIDE, y, _fitted(line, width - 2 * SIDE), "bold" if sentence is frame.says[0] else "")
+        for line in _lines(sentence, width - 2 * SIDE, 2 if tall and len(frame.lanes) == 1 else 1):
+            cells.put(SIDE, y, line, "bold" if sentence is frame.says[0] else "")
             y += 1
     y = max(y, 9) if tall else y
     if len(frame.lanes) == 1:
@@ -98,6 +98,12 @@ class _Cells:
                     row.append((character, style))
             found.append(row)
         return found
+
+
+def _lines(text: str, width: int, most: int) -> list[str]:
+    """At most so many lines; the last one is cut with `…` where there are more."""
+    lines = wrap(text, max(8, width))
+    return [*lines[: most - 1], *([_fitted(" ".join(lines[most - 1 :]), width)] if lines[most - 1 :] else [])]
 
 
 def _fitted(text: str, width: int) -> str:

@@ -395,7 +395,7 @@ def test_a_run_stands_until_something_changes_and_shows_what_it_made() -> None:
     desk.do("run")
     desk.rest()
     assert next(filter(None, running)) == "running"
-    assert (desk.view.running, desk.view.tab) == ("", "node")
+    assert (desk.view.running, desk.view.tab) == ("", "summary")
     assert "Never log the token" in desk.bench.outcome.messages[0].text
     desk.do("pin")
     assert desk.bench.result is None

@@ -235,4 +235,4 @@ def show_outcome(host: Host) -> None:
     """After a run: the new messages, unless another tab is looked at."""
     view = host.store.view
     if view.tab == "message":
-        host.store.put(replace(view, tab="node"))
+        host.store.put(replace(view, tab="summary"))

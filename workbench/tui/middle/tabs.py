@@ -88,7 +88,7 @@ def request_parts(view: View) -> Parts:
     return parts
 
 
-def node_parts(view: View) -> Parts:
+def summary_parts(view: View) -> Parts:
     """The new messages that stand for the head."""
     bench = view.bench
     made = [piece for piece in bench.outcome.pieces if isinstance(piece, Made)]
@@ -219,7 +219,7 @@ def _split_in(bench: Bench) -> int:
 
 
 def abridged_parts(view: View) -> Parts:
-    """The abridged history as it stands in the summary node."""
+    """The abridged history as it stands in the summary message."""
     bench = view.bench
     if bench.strategy.abridged is None:
         return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
@@ -234,7 +234,7 @@ def abridged_parts(view: View) -> Parts:
     left = "" if abridged.whole else " · older ones did not fit"
     parts = [
         Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
-        Part("made without a model from everything before the tail; it goes into the summary node", "dim"),
+        Part("made without a model from everything before the tail; it goes into the summary message", "dim"),
     ]
     for spans, text in entries:
         parts += [Part(""), Part(f"── {_covered(spans)}", "dim"), Part(text)]
@@ -249,7 +249,7 @@ TABS: dict[str, Callable[[View], Parts]] = {
     "message": message_parts,
     "abridged": abridged_parts,
     "request": request_tab,
-    "node": node_parts,
+    "summary": summary_parts,
     "result": result_parts,
     "trace": trace_parts,
     "checks": checks_parts,
@@ -265,8 +265,8 @@ __all__ = [
     "checks_parts",
     "checks_title",
     "message_parts",
-    "node_parts",
     "preview_note",
     "request_parts",
     "sent_texts",
+    "summary_parts",
 ]

@@ -92,8 +92,9 @@ what is still there of what the session really needed again, where it goes on af
 would take for the summaries, at the session's model's prices; it "pays off" when what every later call saves has made \
 up for that and for the prompt cache that is lost. ◉ says how watched sentences stand, in their order. The last column \
 is the size of the context over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
-Below stands all that is known of the row at hand: "first changed" tokens at the beginning stay in the prompt cache, \
-"re-billed" ones are written to it anew; "right" is what is told rightly, "weighted" what is told by weight.
+Below stands all that is known of the row at hand: so many tokens at the beginning "stay cached", so many are \
+"cached anew", at a higher price; "told rightly" leaves out what is told wrongly, "by weight" counts four times what \
+is needed again.
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
 bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
     CSS = """

@@ -11,7 +11,7 @@ from workbench.tui.plain import bar, figure, plain, several
 
 BAR = 5
 
-HELD = ("present", "right", "weighted", *KINDS)
+HELD = ("still told", "told rightly", "by weight", *KINDS)
 NEEDED = "needed later"
 UNKNOWN = "not recorded"
 
@@ -30,8 +30,8 @@ def cells(column: Column) -> dict[str, Text]:
         "saved": share,
         "calls": UNKNOWN if column.calls is None else str(column.calls),
         "summary cost": cost_words(column),
-        "first changed": figure(column.cache.first_changed),
-        "re-billed": figure(column.cache.rebilled),
+        "stays cached": figure(column.cache.first_changed),
+        "cached anew": figure(column.cache.rebilled),
         "pays off": pay_off_words(column),
         "checks": "" if theirs else f"! {failed}" if failed else "✔ passed",
         "status": column.outcome.status.replace("_", " "),

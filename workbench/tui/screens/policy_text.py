@@ -28,7 +28,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, asks_otherwise, changed, fields_of, is_asked
 from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
-from workbench.tui.middle.tabs import node_parts, request_parts
+from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
@@ -88,7 +88,9 @@ your own, which is then in the list of prompts."""
         Binding(
             "f6", "other", "Next text", priority=True, id="edit.next", tooltip="The policy's next prompt or template."
         ),
-        Binding("f7", "turn", "Request/node", priority=True, id="edit.turn", tooltip="Preview the other of the two."),
+        Binding(
+            "f7", "turn", "Other view", priority=True, id="edit.turn", tooltip="Preview the request, or the summary."
+        ),
         Binding(
             "f4",
             "outside",
@@ -112,7 +114,7 @@ your own, which is then in the list of prompts."""
         self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
         self.field = field
         self.policy: Policy = bench.policy
-        self.shows_node = not is_asked(field)
+        self.shows_summary = not is_asked(field)
         self._sure = False
 
     def compose(self) -> ComposeResult:
@@ -141,7 +143,7 @@ your own, which is then in the list of prompts."""
             Text(f" {label_of(self.field.path[-1])}{others} · {self.field.help}", no_wrap=True)
         )
         self.query_one(TextArea).border_title = label_of(self.field.path[-1])
-        self.query_one(TextView).border_title = "new messages" if self.shows_node else "request"
+        self.query_one(TextView).border_title = "new messages" if self.shows_summary else "request"
 
     # --- editing ----------------------------------------------------------------------------------------------------
 
@@ -172,14 +174,14 @@ your own, which is then in the list of prompts."""
     def action_other(self) -> None:
         """To the policy's next text."""
         self.field = self.texts[(self.texts.index(self.field) + 1) % len(self.texts)]
-        self.shows_node = not is_asked(self.field)
+        self.shows_summary = not is_asked(self.field)
         self.query_one(TextArea).load_text(self._value)
         self._entitle()
         self.fill_in()
 
     def action_turn(self) -> None:
         """From the request to the new messages, or back."""
-        self.shows_node = not self.shows_node
+        self.shows_summary = not self.shows_summary
         self._entitle()
         self.fill_in()
 
@@ -228,11 +230,11 @@ your own, which is then in the list of prompts."""
     async def fill_in(self) -> None:
         """Plan with the edited text when nothing is typed any more, in a thread."""
         view = self.query_one(TextView)
-        key = (self.field.key, self.shows_node)
+        key = (self.field.key, self.shows_summary)
         if view.key is not None:
             await asyncio.sleep(SETTLE_S)
         bench = replace(self.bench, policy=self.policy)
-        parts, wrapped = await asyncio.to_thread(_preview, bench, self.shows_node, view.wrap_width)
+        parts, wrapped = await asyncio.to_thread(_preview, bench, self.shows_summary, view.wrap_width)
         fresh = view.key != key
         view.put(parts, wrapped, key)
         if fresh and (row := row_of(wrapped, self._value)):
@@ -243,9 +245,9 @@ your own, which is then in the list of prompts."""
             self.notify(failure, severity="error", markup=False)
 
 
-def _preview(bench: Bench, node: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:
+def _preview(bench: Bench, made: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:
     view = View(bench, Groups(bench.layout), 0)
-    parts = tuple(node_parts(view) if node else request_parts(view))
+    parts = tuple(summary_parts(view) if made else request_parts(view))
     return parts, wrap(parts, width)
 
 

@@ -58,8 +58,8 @@ What the bench's outcome still holds of its head: standing instructions, request
 errors, identifiers, numbers and addresses, in full, in part or not. A run that was made is judged as it is; a preview \
 is run offline, with extractive summaries. "used" are the facts that the tail or later messages need again: they weigh \
 four times as much. "wrong" are told, but turned into their opposite, with another value or state, or as if they still \
-held; "right" leaves them out. Below stands what was lost or is wrong, the gravest first, with what it costs in tokens \
-to pin its message. \
+held; "rightly" leaves them out. Below stands what was lost or is wrong, the gravest first, with the tokens that \
+pinning its message costs. \
 W watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. \
 t shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
 there); c compacts several times in a row."""

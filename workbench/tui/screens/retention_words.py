@@ -16,7 +16,7 @@ BAR = 5
 
 HEADS = (
     f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'used':>6} "
-    f"{'present':<{BAR + 8}}{'right':>7}{'weighted':>9}"
+    f"{'still told':<{BAR + 8}}{'rightly':>7}{'by weight':>10}"
 )
 """What stands above the table by kind."""
 
@@ -60,12 +60,13 @@ def judged_words(found: Judged) -> str:
     held, overall = found.held, found.held.overall
     if not held.head:
         return "nothing was compacted: everything is still there"
-    facts = f"{several(overall.facts, 'fact')} in the first {several(held.head, 'message')}"
+    facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} that it replaces"
     if found.unread:
         return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
-    words = f"{percent(overall.share)} present, {percent(overall.right)} right, of {facts}"
+    words = f"{percent(overall.share)} still told, {percent(overall.right)} rightly, of {facts}"
     words += f", {figure(overall.stale)} stale" if overall.stale else ""
-    words += f" · with its {figure(held.in_tail)}: {percent(held.of_context)}"
+    if held.in_tail:
+        words += f" · with the {figure(held.in_tail)} of what stays: {percent(held.of_context)}"
     if found.needed:
         words += f" · needed later: {percent(found.needed.share)} of {figure(len(found.needed.items))}"
     return words
@@ -82,7 +83,7 @@ def kind_line(name: str, share: Share) -> Text:
     if share.unknown:
         return line.append("unknown")
     line.append(bar(share.share or 0.0, BAR), "dim").append(f" {percent(share.share):>6} ")
-    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>9}")
+    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>10}")
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
