@@ -12,18 +12,18 @@ from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Basis, Size
 from workbench.tokens.window import Window
-from workbench.tui.widgets.budget_bar import (
+from workbench.tui.bars import (
     BARE,
     Budget,
     Told,
     after_cells,
     legend_cells,
     now_cells,
-    pointed,
     receipt_cells,
     tick_cells,
     tick_of,
 )
+from workbench.tui.pointing import pointed
 
 LAYERS = (
     Layer("system", 10_000, Basis.CALIBRATED, "▒"),

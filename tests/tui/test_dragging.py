@@ -8,8 +8,10 @@ from tests.tui.app import on_bench, settled, story
 from tests.tui.test_budget_bar import budget
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategy import Trigger
+from workbench.tui.bars import LABEL
 from workbench.tui.bench.dragging import message_at, moved_trigger
-from workbench.tui.widgets.budget_bar import LABEL, BudgetBar, Grip, grips
+from workbench.tui.pointing import Grip, grips
+from workbench.tui.widgets.budget_bar import BudgetBar
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
-from workbench.analysis.why.mends import Mend
+from workbench.analysis.why.mends import Edit
 from workbench.bench import open_bench
 from workbench.cli import commands
 from workbench.tokens import Counter
@@ -97,16 +97,16 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         assert screen.found is not None
         kinds = [one.kind for one in screen.found.findings]
         assert kinds == ["clear", "unused", "message", "logs", "rereads", "strategy"]
-        assert [mend.does if mend else "" for mend in screen.mends] == [
-            "policy",
+        assert [mend.does if isinstance(mend, Edit) else mend and mend.words for mend in screen.mends] == [
+            "take clear-tool-results",
             "drop",
             "shorten",
             "shorten",
             "drop",
-            "",
+            None,
         ]
         unused = screen.mends[1]
-        assert unused is not None
+        assert isinstance(unused, Edit)
         assert screen.found.limit is not None
         await press(pilot, "a")
         assert pilot.app.screen is bench
@@ -176,7 +176,7 @@ def _of(found: Any, number: str) -> int:
 
 def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> None:
     one = Finding("unused", "4 tool results never used: 12 000 tokens.", 12_000, ("m1",))
-    mend = Mend("drop", "drop them", ("m1",))
+    mend = Edit("drop", "drop them", ("m1",))
     lines = card(2, one, 48_000, mend, "message 7", 70).plain.split("\n")
     assert lines[0] == " 2 ██        12.0k Results never used        a drop them  ⏎ message 7 "
     assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]

@@ -13,14 +13,23 @@ from workbench.compaction.strategies import all_strategies
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
-    """`preset` is the policy to take, where that is what helps; else `messages` are the ids to be pinned, dropped or
-    shortened. `words` end the sentence "a: …"."""
+class Take:
+    """Another policy is what helps. `words` end the sentence "a: …"."""
 
-    does: Literal["policy", "pin", "drop", "shorten"]
+    preset: Preset
     words: str
-    messages: tuple[str, ...] = ()
-    preset: Preset | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The messages of these ids are to be pinned, dropped or shortened. `words` end the sentence "a: …"."""
+
+    does: Literal["pin", "drop", "shorten"]
+    words: str
+    messages: tuple[str, ...]
+
+
+Mend = Take | Edit
 
 
 def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None:
@@ -47,17 +56,17 @@ def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None
     return None
 
 
-def _remedy(found: Diagnosis, kind: str) -> Mend | None:
+def _remedy(found: Diagnosis, kind: str) -> Take | None:
     bound = found.limit.tokens if found.limit else None
     for strategy in all_strategies():
         if bound is not None and strategy.remedy is not None and (remedy := strategy.remedy(bound)).kind == kind:
             preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
-            return Mend("policy", f"take {strategy.id}", preset=preset)
+            return Take(preset, f"take {strategy.id}")
     return None
 
 
 def _edit(
     does: Literal["pin", "drop", "shorten"], words: str, messages: Sequence[str], here: Container[str]
-) -> Mend | None:
+) -> Edit | None:
     reached = tuple(dict.fromkeys(id for id in messages if id in here))
-    return Mend(does, words, reached) if reached else None
+    return Edit(does, words, reached) if reached else None

@@ -13,7 +13,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.policy import change_policy
 from workbench.tui.fields import Refused, changed
-from workbench.tui.widgets.budget_bar import Grip
+from workbench.tui.pointing import Grip
 
 NEAR = 0.51
 """How far a setting's limit may lie from the trigger's: what is rounded."""

@@ -13,12 +13,13 @@ from workbench.analysis.timeline import compacted_at
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
+from workbench.tui.bars import Budget, Told
 from workbench.tui.bench.store import View
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import plain, several
 from workbench.tui.policy_words import split_line, split_words
 from workbench.tui.status_lines import status_text, title_text
-from workbench.tui.widgets.budget_bar import Budget, BudgetBar, Told
+from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine

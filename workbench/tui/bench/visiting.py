@@ -26,7 +26,7 @@ from workbench.tui.bench.store import View
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
-    from workbench.analysis.why.mends import Mend
+    from workbench.analysis.why.mends import Edit
     from workbench.play.frames import Story
     from workbench.summarizers.named import Name
     from workbench.summarizers.patience import Limits
@@ -180,9 +180,11 @@ def see_why(host: Host) -> None:
 
 async def _mended(host: Host, applied: why.Applied) -> None:
     """Do what a finding offers, in the epoch it speaks of: planned at once, and one step to undo."""
+    from workbench.analysis.why.mends import Take
+
     await to_epoch(host, applied.epoch)
     mend = applied.mend
-    if mend.preset is not None:
+    if isinstance(mend, Take):
         policy.choose(host, mend.preset)
     elif mend.does == "pin":
         take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
@@ -191,7 +193,7 @@ async def _mended(host: Host, applied: why.Applied) -> None:
         want(host, partial(edit, ids=mend.messages), said=_done(mend))
 
 
-def _done(mend: Mend) -> str:
+def _done(mend: Edit) -> str:
     past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[mend.does]
     return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
 

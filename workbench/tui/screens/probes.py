@@ -50,8 +50,7 @@ from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 COLOURS = {"✓": "$text-success", "✗": "$text-error", "·": "$text-error", "?": "dim"}
-SHADES = {"good": "$text-success", "bad": "$text-error", "unsure": "$text-warning"}
-PARTS = {"good": "good", "bad": "bad", "unsure": "warning"}
+SHADES = {"good": "$text-success", "bad": "$text-error", "warning": "$text-warning"}
 """How a verdict's style is called beside the list."""
 
 
@@ -342,7 +341,7 @@ def _stands(found: Probing, row: Watched, bench: Bench) -> Sequence[Part]:
     where = "no message of this context" if at is None else _message(at, bench)
     parts = [Part(row.sentence, "title"), Part(""), Part(f"source {where}", "dim"), Part("")]
     for arm, verdict in zip(found.arms, row.verdicts, strict=True):
-        parts.append(Part(f"{SIGNS[verdict]} {arm.name}: {verdict}", PARTS[STYLES[verdict]]))
+        parts.append(Part(f"{SIGNS[verdict]} {arm.name}: {verdict}", STYLES[verdict]))
     return parts
 
 

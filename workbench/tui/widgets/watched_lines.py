@@ -27,7 +27,7 @@ STYLES: dict[Verdict, str] = {
     "paraphrased": "good",
     "contradicted": "bad",
     "gone": "bad",
-    "unknown": "unsure",
+    "unknown": "warning",
 }
 MOST, FEW, TALL = 5, 2, 30
 """So many have a line of their own on a screen of `TALL` lines or of fewer; of more the last line says how many."""
@@ -50,13 +50,13 @@ class Watching:
 class WatchedLines(Widget):
     """As high as there are sentences to show; nothing where none is watched."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"watched--{name}" for name in ("good", "bad", "unsure", "dim", "eye")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye")}
     DEFAULT_CSS = """
     WatchedLines {
         height: 0; background: $surface;
         .watched--good { color: $text-success; }
         .watched--bad { color: $text-error; text-style: bold; }
-        .watched--unsure { color: $text-warning; }
+        .watched--warning { color: $text-warning; }
         .watched--dim { text-style: dim; }
         .watched--eye { color: $text-primary; }
     }

@@ -1,0 +1,78 @@
+"""What of the two bars the pointer rests on, and what it can take hold of. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.figures import short
+from workbench.tui.bars import LABEL, Budget, by_cell, inner_cells, long_words, tick_of, ticks_of
+
+ABOUT = {
+    "not in file": "billed with every call, but not in the file: system prompt, tools, memory",
+    "system": "the system prompt",
+    "tools": "the tools' descriptions",
+    "rules": "rule files and memory",
+    "L1 system+tools": "the system prompt and the tools' descriptions",
+    "L2 rules": "rule files and memory",
+    "summaries": "summaries of earlier compactions",
+    "L3 summaries": "summaries of earlier compactions",
+    "history": "the conversation",
+    "head": "what this compaction replaces",
+    "L3 head": "what this compaction replaces",
+    "pins": "kept word for word, for you pinned it",
+    "L3 pins": "kept word for word, for you pinned it",
+    "tail": "the newest messages, which stay as they are",
+    "L3 tail": "the newest messages, which stay as they are",
+    "current input": "the request that is being worked on",
+    "recap": "what was said last, once more",
+}
+"""What each layer is, for the pointer."""
+
+
+def pointed(budget: Budget, width: int, x: int, y: int) -> str:
+    """What the pointer rests on, in a sentence: a layer of either bar, a mark, or what is free; "" elsewhere."""
+    inner, cell = inner_cells(width), x - LABEL - 1
+    if y > 1 or not 0 <= cell < inner or (y == 1 and not budget.after_layers):
+        return ""
+    if mark := next((label for at, label, _ in ticks_of(budget, inner) if at == cell), ""):
+        return mark.lstrip("▲")
+    cells = by_cell(budget, budget.after_layers if y else budget.layers, inner)
+    if cell >= len(cells):
+        return f"free: {short(max(0, budget.scale - (budget.after if y else budget.before).tokens))} tokens"
+    layer = cells[cell]
+    about = ABOUT.get(layer.name, "")
+    return f"{long_words(layer).strip()} tokens{f': {about}' if about else ''}"
+
+
+@dataclass(frozen=True)
+class Grip:
+    """What on the bars can be dragged, in which cell: the mark of the trigger of that number, or the end of the head
+    where it is None. `per_token` is what of the trigger's unit a token of the bar stands for, beyond `base` tokens."""
+
+    cell: int
+    number: int | None
+    per_token: float = 1.0
+    base: int = 0
+
+    def limit(self, tokens: int) -> float:
+        """The trigger's limit, in its unit, where its mark stands at so many tokens."""
+        return max(0.0, (tokens - self.base) * self.per_token)
+
+
+def grips(budget: Budget, inner: int) -> list[Grip]:
+    """What can be dragged on a bar of `inner` cells."""
+    found = []
+    history = max(1, budget.before.tokens - budget.overhead)
+    for number, trigger in enumerate(budget.triggers):
+        at = tick_of(trigger, budget)
+        if at is None or at > budget.scale:
+            continue
+        cell = min(inner - 1, at * inner // budget.scale)
+        scaled = (1.0, 0) if "token" in trigger.unit else (trigger.value / history, budget.overhead)
+        found.append(Grip(cell, number, *scaled))
+    reached = 0
+    for layer in budget.layers:
+        reached += layer.tokens
+        if layer.name in ("head", "L3 head"):
+            found.append(Grip(min(inner - 1, round(reached / budget.scale * inner)), None))
+    return found
