@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
-    """File, format, model, epoch, and on what the numbers stand (or how far the count is)."""
+    """File, format, model, epoch, and how far the count is."""
     session = bench.session
     name = session.path.name if session.path else session.title or session.id or "session"
     model = one_line(session.model or "model unknown", 60)
@@ -26,8 +26,8 @@ def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
         text.append(f" · ! {figure(len(session.warnings))} warnings", "not bold")
     if counting:
         done, total = counting
-        return text.append(f" · counting {percent(done / max(1, total))} (esc stops)", "not bold")
-    return text.append(f" · counts: {bench.layout.sizes.meter.method}", "not bold dim")
+        text.append(f" · counting {percent(done / max(1, total))} (esc stops)", "not bold")
+    return text
 
 
 HARDLY = 10

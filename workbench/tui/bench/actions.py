@@ -14,8 +14,6 @@ PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "poli
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
 
 _TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "changes": "8,d", "theirs": "T"}
-PANE_KEYS = {"rounds": "0", **{name: key[0] for name, key in _TAB_KEYS.items()}, "policy": "9"}
-"""The key that is shown beside a pane's title."""
 
 
 def _of_app(action: str) -> Callable[[Host], Awaitable[object]]:

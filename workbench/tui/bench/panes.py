@@ -42,6 +42,7 @@ def other(was: View | None, now: View, *names: str) -> bool:
 def draw_title(title: Static, was: View | None, now: View) -> None:
     if other(was, now, "shown", "counting"):
         title.update(title_text(now.shown, now.counting), layout=False)
+        title.tooltip = Text(f"tokens are counted by {now.shown.layout.sizes.meter.method}")
 
 
 def draw_status(status: Static, was: View | None, now: View) -> None:

@@ -36,7 +36,7 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, ALSO, FOOTER, GROUPS, PANE_KEYS, PANES
+from workbench.tui.bench.actions import ACTIONS, ALSO, FOOTER, GROUPS, PANES
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
 from workbench.tui.bench.store import Store, View, first_view
@@ -400,11 +400,6 @@ class BenchScreen(Screen[None]):
             self.show_pane("rounds" if isinstance(event.widget, RoundsList) else self.view.tab)
 
     def on_resize(self) -> None:
-        for name, title in PANES.items():
-            label = f"{PANE_KEYS[name]} {title}" if self.size.width >= HUGE else title
-            tab = self.query_one(f"#tab-{name}", Tab)
-            if tab.label_text != label:  # a new one asks for a layout
-                tab.label = label
         self.query_one(WatchedLines).make_room(self.size.height)
         self._show_place()
         self._activate()
