@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual.markup import escape
 from textual.widget import Widget
 from textual.widgets import Static
