@@ -91,7 +91,7 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
             found["moving"] = stalls.take()
             await press("slash", *"error", "enter", *"nnn", "escape")
             found["searching"] = stalls.take()
-            await press(*["space"] * 2, "j", "p", "j", "p", "u")
+            await press("down", "p", "down", "p", "u")
             found["pinning, with the work written down"] = stalls.take()
             sheet = screen.query_one(PolicySheet)
             sheet.focus()

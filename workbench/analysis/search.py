@@ -59,7 +59,7 @@ def hits(messages: Sequence[Message], query: Query, cancelled: Callable[[], bool
 def marks(query: Query, line: str) -> list[tuple[int, int]]:
     """Where a short line matches, start and stop; nothing where the pattern takes too long for drawing."""
     try:
-        found = [match.span() for match in query.pattern.finditer(line, timeout=0.01)]
+        found = [match.span() for match in query.pattern.finditer(line, concurrent=False, timeout=0.01)]
     except TimeoutError:
         return []
     return [(start, stop) for start, stop in found if stop > start]

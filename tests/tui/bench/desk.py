@@ -77,8 +77,8 @@ class Desk:
     def text_in_view(self) -> str:
         return ""
 
-    def keys_of(self, id: str) -> tuple[str, ...]:
-        return tuple(ACTIONS[id].key.split(","))
+    def keys(self) -> dict[str, list[str]]:
+        return {id: one.key.split(",") for id, one in ACTIONS.items()}
 
     def go(self, index: int, *, header: bool = False) -> bool:
         self.at = (index, header)

@@ -24,8 +24,10 @@ def _see_keys(host: Host) -> None:
     """The table itself, as keys; what is chosen there is done, or why it cannot be is said."""
     from workbench.tui.screens.all_keys import AllKeysScreen, Entry
 
+    keys = host.keys()
+
     def entry(action: Action) -> Entry:
-        return Entry(action.id, host.keys_of(action.id), action.name, not action.why_not(host.store.view))
+        return Entry(action.id, tuple(keys.get(action.id, ())), action.name, not action.why_not(host.store.view))
 
     def do(id: str) -> None:
         if why := ACTIONS[id].why_not(host.store.view):

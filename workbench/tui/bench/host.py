@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
@@ -59,8 +59,8 @@ class Host(Protocol):
     def text_in_view(self) -> str:
         """The text that the middle shows now, on one line; "" where it is not what is read."""
 
-    def keys_of(self, id: str) -> tuple[str, ...]:
-        """The keys by which an action is done now."""
+    def keys(self) -> Mapping[str, Sequence[str]]:
+        """The keys by which each action is done now."""
 
     def go(self, index: int, *, header: bool = False) -> bool:
         """Put the cursor on a message, or on its round's header; whether the message is listed."""

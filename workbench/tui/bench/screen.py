@@ -280,8 +280,11 @@ class BenchScreen(Screen[None]):
     def focused_field(self) -> Setting | None:
         return self.query_one(PolicyForm).focused_field
 
-    def keys_of(self, id: str) -> tuple[str, ...]:
-        return tuple(key for key, bound in self.active_bindings.items() if bound.binding.id == f"bench.{id}")
+    def keys(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for key, bound in self.active_bindings.items():  # which asks of every key whether it can be pressed now
+            found.setdefault((bound.binding.id or "").removeprefix("bench."), []).append(key)
+        return found
 
     def go(self, index: int, *, header: bool = False) -> bool:
         rounds = self.query_one(RoundsList)
