@@ -183,3 +183,28 @@ def test_a_plan_or_a_choice_is_a_decision_of_the_users(said: str, decides: bool)
 )
 def test_a_change_of_course_is_a_decision_of_the_agents(said: str, decides: bool) -> None:
     assert is_decision(said) is decides
+
+
+@pytest.mark.parametrize(
+    ("sentence", "agents", "users"),
+    [
+        ("I’m going to raise the quay for the ferries rather than dredging.", True, True),
+        ("I'm going to raise this with the harbour rather than guess.", False, True),
+        ("Boats moor by name, so I’ll check in by name instead.", False, False),
+        ("Boats moor by name, so I’ll sort them by name instead.", True, True),
+        ("I’m keeping the buoys as marks, not as moorings.", True, True),
+        ("I’m painting the mast and keeping the hull in place.", True, True),
+        ("Let me moor by hand instead of waiting for the pilot.", True, True),
+        ("Let me look at the chart instead of guessing.", False, False),
+        ("Rather than dredging, I'm raising the quay.", True, True),
+        ("I went with one mast because two were heavy.", True, True),
+        ("ok, let's try something else", False, True),
+        ("ok, let's see", False, False),
+        ("yes, add a second mast", False, True),
+        ("yes, why does it lean", False, False),
+        ("Then make it two sails, not three.", False, True),
+        ("fine, but we skip the flags", False, True),
+    ],
+)
+def test_who_speaks_of_keeping_and_changing_course_decides(sentence: str, agents: bool, users: bool) -> None:
+    assert (is_decision(sentence), is_users_decision(sentence)) == (agents, users)

@@ -21,9 +21,12 @@ _KEEPING = (
 )
 _TELLING = (
     r"(?:\w{1,12}ly |also |now |still |just |going to |not )*(?:address|adjudicat|admit|answer|ask|brief|deriv|explain|"
-    r"flag|hono|land|mention|not[ei]|rais|record|report|say|said|stop|surfac|tell|wait|writ(?:e|ing) (?:it|that|this))"
+    r"flag|hono|land|mention|not[ei]|rais(?:e|ing) (?:it|this|that|an? )|record|report|say|said|stop|surfac|tell|wait|"
+    r"writ(?:e|ing) (?:it|that|this))"
 )
 """How an agent speaks of its own words: nothing about the work is settled."""
+_LOOKING = r"check|look|read|see|run|try"
+"""What it does to find out: nothing is settled yet."""
 
 
 def _pattern(needed: str, *patterns: str) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
@@ -32,11 +35,15 @@ def _pattern(needed: str, *patterns: str) -> tuple[re.Pattern[str], tuple[re.Pat
 
 _DECISION = (
     _pattern(
-        r"instead|rather than|because|since|so that|for now| over ",
+        r"instead|rather than|because|since|so that|for now| over |went with",
+        r"\b(?:i|we)(?:'ve| have)? (?:gone|went) with\b",
+        rf"^(?:rather than|instead of) .{{3,150}}, (?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_TELLING}|{_LOOKING})",
         r"\b(?:i|we) (?:chose|picked|prefer|selected) .{1,150}\b(?:because|over|instead of|rather than|since)\b",
         rf"\b(?:i|we)(?:'ll| will| am going to|'m going to|'re going to|'m still going to) {_KEEPING}\b.{{2,300}}"
         r"\b(?:instead|rather than|because|since|so that|for now)\b",
         rf"\b(?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_TELLING}).{{3,250}}\b(?:rather than|instead of)\b",
+        rf"\b(?:i|we)(?:'ll| will|'m going to| am going to) (?!{_TELLING}|{_LOOKING}).{{3,200}}\binstead\W*$",
+        rf"^(?:\w{{2,7}},? )?let me (?!{_TELLING}|{_LOOKING}).{{3,200}}\b(?:rather than|instead of)\b",
         r"(?:^|\bbut )since .{5,200}, (?:i|we)(?:'m going to|'ll| will| am going to) ",
         r"\b(?:i|we)(?:'ve| have)? (?:dropped|removed|reverted|replaced|kept|moved|switched|skipped|avoided|used|left) "
         r".{2,200}\b(?:because|since|instead of|rather than|so that)\b",
@@ -60,6 +67,11 @@ _DECISION = (
         r"\b(?:i|we)(?:'m| am|'re| are) (?:choosing|picking|sticking with|switching to|going with|simplifying|"
         r"dropping)\b",
         r"\b(?:going with|go with) (?:option|approach|the|plan|an?|\W?\w{1,20}\W? (?:instead|because))",
+    ),
+    _pattern(
+        r"keeping",
+        r"\b(?:i|we)(?:'m| am|'re| are) (?:.{3,120}\band )?keeping .{3,160}"
+        r"(?:\b(?:in place|as is|unchanged|intact)\b|, not )",
     ),
     _pattern(
         r"back|instead|simpl|original|from scratch",
@@ -87,10 +99,14 @@ _USERS_DECISION = tuple(
         r"^(?:ok,? |yes,? |you |we |i )?(?:can |just )?(?:leave|keep|drop|skip|remove) (?:it|this|that|them|those)\b",
         r"^(?!(?:i|we|it|the|this) )[\w./, ()?-]{2,160} (?:->|→|=>) [\w./-]+(?: \([^)]{1,40}\))?$",
         r"^i think (?!we should (?:look|check)).{1,80}\b(?:is|are) (?:too|to) much\b",
-        r"^(?:ok|okay|alright)[,.]? (?:do nothing|let's (?:do|go|have|use|keep)|option \w)\b",
+        r"^(?:ok|okay|alright)[,.]? (?:do nothing|option \w|"
+        r"(?:let's|lets) (?:do|go|have|use|keep|try|implement|build|make|add|take|move|split|remove|write))\b",
+        r"^(?:yes|yeah|yep)[,.]? (?:please )?(?:add|make|use|keep|remove|write|put|create|include|drop|split|move)\b",
         r"^(?:yes|yeah|yep|na)[,.]? let's (?!see|check|look|talk|discuss|think)\w",
         r"^(?:\w{2,4},? )?let's do (?:that|this|it)\W*$",
-        r"^(?:i'd|i would) (?:only )?(?:want|prefer|go with)\b",
+        r"^(?:i'd|i would) (?:only )?(?:want|prefer|go with|rather(?! not know))\b",
+        r"^(?:\w{2,5},? )?(?:but )?make it .{2,80}, not\b",
+        r"^(?:fine|ok|okay|alright),? but (?:we|let's|please) (?:skip|drop|keep|leave|use|do|remove)\b",
         r"^(?:\w{2,6},? |i think |then )?(?:let's|lets|let us) (?:have|give|roll|make|split|leave|move|stay|wait|"
         r"ignore|do \w+ (?:only|as|in|first|instead)|just)\b",
         r"^(?:we'll|we will|i'll|i will) (?:use|go with|take|stick with|keep|stay with)\b",
