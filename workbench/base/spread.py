@@ -1,11 +1,12 @@
-"""Pieces of work on all cores of this machine, or on the workers of a Dask scheduler, through joblib."""
+"""Pieces of work on all cores of this machine, through joblib, or on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from itertools import islice
 from typing import Any, TypeVar
 
 from workbench.base.errors import BadInput
@@ -26,19 +27,43 @@ def spread(
     names and have this program installed. Raises BadInput where it does not answer, where `distributed` is missing,
     and where a worker dies; `remedy` says what then helps.
     """
-    from joblib import Parallel, delayed
-
-    with _backend(cluster):
-        run = Parallel(n_jobs=-1 if cluster else jobs, return_as="generator_unordered", batch_size=1)
-        # A screen puts a stderr without a file in the place of the real one, which new processes are to inherit.
-        with redirect_stderr(sys.__stderr__):
-            results = run(delayed(do)(piece) for piece in pieces)
+    with _dask(cluster) if cluster else nullcontext() as client:
+        results = _here(do, pieces, jobs) if client is None else _there(client, do, pieces)
         try:
             yield from results
         except Exception as error:
             # `do` raises nothing: what comes here happened to a worker, which ran out of memory or was killed.
             reason = f"{type(error).__name__}: {str(error).strip().partition('.')[0]}".strip(": ")
             raise BadInput(f"A worker ended before its work was done ({reason[:200]}); {remedy}.") from None
+
+
+def _here(do: Callable[[Piece], Result], pieces: Iterable[Piece], jobs: int) -> Iterable[Result]:
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    # A screen puts a stderr without a file in the place of the real one, which new processes are to inherit.
+    with redirect_stderr(sys.__stderr__):
+        found: Iterable[Result] = run(delayed(do)(piece) for piece in pieces)
+    return found
+
+
+AHEAD = 2
+"""Pieces that each thread of a worker is given: one that it does, and one for when that is done."""
+
+
+def _there(client: Any, do: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+    """Not through joblib, which works here where there is but one worker."""
+    from distributed import as_completed
+
+    waiting = (client.submit(do, piece, pure=False) for piece in pieces)
+    begun = list(islice(waiting, AHEAD * sum(client.nthreads().values())))
+    running = as_completed(begun, loop=client.loop)  # type: ignore[no-untyped-call]
+    begun.clear()
+    for future in running:
+        result: Result = future.result()
+        future.release()
+        running.update(islice(waiting, 1))  # type: ignore[no-untyped-call]
+        yield result
 
 
 def cores() -> int:
@@ -49,14 +74,9 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def _backend(cluster: str) -> AbstractContextManager[Any]:
-    return _dask(cluster) if cluster else nullcontext()
-
-
 @contextmanager
-def _dask(address: str) -> Iterator[None]:
-    from joblib import parallel_config
-
+def _dask(address: str) -> Iterator[Any]:
+    """A client of the scheduler at `address`."""
     try:
         from distributed import Client
     except ImportError:
@@ -69,5 +89,4 @@ def _dask(address: str) -> Iterator[None]:
     with client:
         if not client.scheduler_info()["workers"]:
             raise BadInput(f"The Dask scheduler at {address} has no workers; start some with `dask worker`.")
-        with parallel_config(backend="dask", client=client):
-            yield
+        yield client
