@@ -83,3 +83,12 @@ def test_a_context_is_metered_again_only_for_what_a_meter_begins_with() -> None:
     ):
         assert one.gauge(given_to, chosen).meters == {"n": 3}
     assert read == [False] * 3 + [True] * 6
+
+
+def test_a_shape_that_has_grown_knows_the_places_of_all() -> None:
+    first = Shape([user(id, "word") for id in "ab"])
+    assert first.index_of == {"a": 0, "b": 1}
+    one, other = (first.grown_by([user(id, "word") for id in ids]) for ids in ("cd", "e"))
+    assert [message.id for message in one.messages] == ["a", "b", "c", "d"]
+    assert (one.index_of, other.index_of) == ({"a": 0, "b": 1, "c": 2, "d": 3}, {"a": 0, "b": 1, "e": 2})
+    assert first.index_of == {"a": 0, "b": 1}, "found out again"

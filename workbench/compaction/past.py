@@ -41,9 +41,9 @@ class Past:
         if self.before is None:
             return Shape([message for message in self.messages if _is_said(message)])
         older, since = self.before.shape, self.messages[self.before.until :]
-        known = self.before.again.union(older.index_of)
-        new = (message for message in since if _is_said(message) and message.id not in known)
-        return Shape((*older.messages, *new))
+        stored, again = older.index_of, self.before.again
+        new = [one for one in since if _is_said(one) and one.id not in stored and one.id not in again]
+        return older.grown_by(new)
 
     def backwards(self, context: Shape, stop: int) -> Iterator[Place]:
         """What was said before message `stop` of the context, newest first, summaries left out: first of the context,

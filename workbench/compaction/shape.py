@@ -86,6 +86,14 @@ class Shape:
         whole.api_chars = _continued(self.api_chars, other.api_chars, start, stop)
         return whole
 
+    def grown_by(self, new: Sequence[Message]) -> Shape:
+        """The shape of these messages and then of `new` ones, the places of all by their ids carried on. This one lets
+        its own go, to find them out again when asked: in a row of shapes that grow each would hold every id anew."""
+        whole = Shape((*self.messages, *new))
+        whole.index_of = self.index_of | {message.id: at for at, message in enumerate(new, len(self.messages))}
+        self.__dict__.pop("index_of", None)
+        return whole
+
     def left_by(self, outcome: Outcome) -> Shape:
         """The shape of what `outcome` leaves, the sums of what is kept carried over."""
         left = Shape(outcome.messages)
