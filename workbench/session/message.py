@@ -156,11 +156,11 @@ class Message:
 
     @property
     def calls(self) -> tuple[ToolUse, ...]:
-        return tuple(block for block in self.blocks if isinstance(block, ToolUse))
+        return tuple([block for block in self.blocks if isinstance(block, ToolUse)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+        return tuple([block for block in self.blocks if isinstance(block, ToolResult)])
 
     @property
     def said(self) -> str:

@@ -70,7 +70,7 @@ def overflowed(session: Session) -> int:
 
 
 def _is_error(message: Message) -> bool:
-    if message.calls or message.results or message.usage is not None or message.starts_round:
+    if message.usage is not None or message.starts_round or message.calls or message.results:
         return False
     text = message.text
     return message.kind in ("normal", "meta") and 0 < len(text) <= SHORT and TOO_LONG.search(text[:300]) is not None
