@@ -4,6 +4,7 @@ was read is all that the model saw, and what an export would change in it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -344,7 +345,7 @@ _LISTS = ("messages", "chatHistory", "conversation", "loglines", "history", "ste
 def units(data: bytes) -> list[bytes]:
     """A file's records: the elements of its list of messages where it is one JSON document, else its lines."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    lines = [line for line in data.split(b"\n") if line.strip()]
+    lines = [line for line in re.findall(rb"[^\n]+", data) if line.strip()]
     if len(lines) > 1 and _decoded(lines[0]) is not None:
         return lines
     try:

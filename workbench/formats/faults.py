@@ -7,6 +7,7 @@ generator of sentences, each with its place ("Line 3 has no id."), under `@valid
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ Shape = Mapping[str, type | tuple[type, ...]]
 """What keys an object must have, and of which type."""
 
 T = TypeVar("T")
+_SAID = re.compile(r"\S")
 
 
 class Hopeless(Exception):
@@ -59,13 +61,18 @@ def document(data: bytes) -> Any:
 
 def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
     """Number and object of each line that is not blank, None for one that holds something else."""
-    for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-        if raw.strip():
-            try:
-                value = json.loads(raw, strict=False)
-            except (ValueError, RecursionError):
-                value = None
-            yield number, value if isinstance(value, dict) else None
+    text, at, number = data.decode("utf-8", "replace"), 0, 1
+    while said := _SAID.search(text, at):
+        begin = max(at, text.rfind("\n", at, said.start()) + 1)
+        number += text.count("\n", at, begin)
+        end = text.find("\n", begin)
+        at = len(text) if end < 0 else end + 1
+        try:
+            value = json.loads(text[begin:at], strict=False)
+        except (ValueError, RecursionError):
+            value = None
+        yield number, value if isinstance(value, dict) else None
+        number += 1
 
 
 def some(value: Any, what: str) -> list[Any]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.kit.jsonl import loads, records_of
+from workbench.base.errors import BadInput
+from workbench.formats.faults import lines
+from workbench.formats.format import no_progress
+from workbench.formats.kit.document import MOST, parse
+from workbench.formats.kit.jsonl import TOLD, loads, objects_of, records_of
+from workbench.session import LoadWarning, Records
 
 
 def test_clean_lines_with_their_places() -> None:
@@ -21,6 +28,35 @@ def test_clean_lines_with_their_places() -> None:
 def test_byte_order_mark_and_nul_padding_are_skipped() -> None:
     data = b'\xef\xbb\xbf{"a":1}\n\x00\x00{"b":2}\n\x00\x00\x00'
     assert [data[record.start : record.stop] for record in records_of(data)] == [b'{"a":1}', b'{"b":2}']
+
+
+def test_blank_lines_are_counted_and_passed_over() -> None:
+    """Twenty million of them at the end of a file took a minute."""
+    data = b'\n \t\n{"a":1}\n\r\n\t\n  {"b":2}\n' + b"\n" * 3_000_000 + b'{"c":3}\n' + b" \n" * 1_000_000 + b" "
+    found = list(records_of(data))
+    assert [(record.value, record.line) for record in found] == [({"a": 1}, 3), ({"b": 2}, 6), ({"c": 3}, 3_000_007)]
+    assert [data[record.start : record.stop] for record in found] == [b'{"a":1}', b'  {"b":2}', b'{"c":3}']
+    assert [(number, value) for number, value in lines(data)] == [(record.line, record.value) for record in found]
+
+
+def test_of_the_first_odd_lines_each_is_told_and_then_how_many_more() -> None:
+    def told(odd: int) -> list[str]:
+        data, warnings = b"0\n" * odd + b'{"a":1}', list[LoadWarning]()
+        found = [*objects_of(records_of(data), len(data), Records(data), warnings, no_progress)]
+        assert found == [({"a": 1}, odd, odd + 1)]
+        return [str(warning) for warning in warnings]
+
+    one = "line {}: not a JSON object; kept as it is, not shown"
+    assert told(TOLD) == [one.format(number) for number in range(1, TOLD + 1)]
+    assert told(TOLD + 2) == [*told(TOLD), "2 more lines are as odd"]
+
+
+@pytest.mark.parametrize("before", [b"", b'{"a":7,"messages":'])
+def test_a_list_that_no_session_has_is_refused(before: bytes) -> None:
+    end = b"0]" + (b"}" if before else b"")
+    assert parse(Path("x.json"), before + b"[" + b"0," * (MOST - 1) + end)[1] == []
+    with pytest.raises(BadInput, match=r"^x\.json: holds a list of 1 000 001 entries"):
+        parse(Path("x.json"), before + b"[" + b"0," * MOST + end)
 
 
 def test_two_objects_on_one_line_are_both_read() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads, loads_text, whole
 from workbench.formats.kit.values import dict_of
@@ -21,8 +22,24 @@ from workbench.session import LoadWarning
 _BOM = b"\xef\xbb\xbf"
 
 
+MOST = 1_000_000
+"""Entries of a list in a document. No session has so many messages, and each costs a thousand times its bytes."""
+
+
 def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
-    """The document's value, and what was odd about its bytes. Raises BadInput naming line and column."""
+    """The document's value, and what was odd about its bytes. Raises BadInput naming line and column, and for a list at
+    its top of more than MOST entries."""
+    value, warnings = _parsed(path, data)
+    for one in value.values() if isinstance(value, dict) else (value,):
+        if isinstance(one, list) and len(one) > MOST:
+            raise BadInput(
+                f"{path}: holds a list of {grouped(len(one))} entries, which is no session's; "
+                "open the session's original file."
+            )
+    return value, warnings
+
+
+def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     try:
         return orjson.loads(data), []
     except orjson.JSONDecodeError:

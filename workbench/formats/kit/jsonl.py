@@ -14,12 +14,18 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from workbench.base.figures import grouped
 from workbench.session import LoadWarning, Records
 
 DEEPEST = 200
 """Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
 
+TOLD = 1_000
+"""Odd lines of which each is told."""
+
 _EDGES = b" \t\r\x00"
+_BLANK = _EDGES + b"\n"
+_SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
 _ESCAPES = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD]([89a-fA-F])..|.)", re.DOTALL)
 
@@ -44,6 +50,13 @@ def records_of(data: bytes) -> Iterator[Record]:
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     end, line = len(data), 0
     while at < end:
+        if data[at] in _BLANK:  # a file may end in millions of such lines
+            said = _SAID.search(data, at)
+            if said is None:
+                return
+            begin = max(at, data.rfind(b"\n", at, said.start()) + 1)
+            line += data.count(b"\n", at, begin)
+            at = begin
         line += 1
         newline = data.find(b"\n", at)
         stop = end if newline < 0 else newline
@@ -70,21 +83,26 @@ def objects_of(
 ) -> Iterator[tuple[dict[str, Any], int, int]]:
     """The objects among records, each with the index it has in `records` and its line.
 
-    Every record is added to `records`; what is odd about one, or that it is no object, is warned of. `size` is that of
-    the whole file in bytes, for the progress.
+    Every record is added to `records`; what is odd about one, or that it is no object, is warned of: of the first ones
+    by their lines, of the others together. `size` is that of the whole file in bytes, for the progress.
     """
-    due = 0
+    due, odd = 0, 0
     for record in found:
         if record.start >= due:
             progress(record.start, size)
             due = record.start + (1 << 20)
         index = records.add(record.start, record.stop, record.line)
-        if record.problem:
-            warnings.append(LoadWarning(record.problem, record.line))
+        problem = record.problem
         if isinstance(record.value, dict):
             yield record.value, index, record.line
         elif record.readable:
-            warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
+            problem = "; ".join(filter(None, (problem, "not a JSON object; kept as it is, not shown")))
+        if problem:
+            odd += 1
+            if odd <= TOLD:
+                warnings.append(LoadWarning(problem, record.line))
+    if odd > TOLD:
+        warnings.append(LoadWarning(f"{grouped(odd - TOLD)} more lines are as odd"))
     progress(size, size)
 
 
