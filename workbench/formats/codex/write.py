@@ -216,10 +216,10 @@ def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
     stamp = render(iso(now))
     raw: bytes = session.records[0] if own and len(session.records) else b""
     try:
-        payload = field_of(raw, "payload") if raw else None
-        if payload is not None and loads(raw).get("type") == "session_meta":
+        payload = (field_of(raw, "payload") if raw else None) or b"null"
+        about = loads(payload)
+        if isinstance(about, dict) and loads(raw).get("type") == "session_meta":
             changes = {"id": render(id), "timestamp": stamp}
-            about = loads(payload)
             changes |= {"session_id": render(id)} if "session_id" in about else {}
             changes |= {"history_mode": b'"legacy"'} if about.get("history_mode", "legacy") != "legacy" else {}
             return replace_fields(raw, {"timestamp": stamp, "payload": replace_fields(payload, changes)})
