@@ -52,6 +52,11 @@ def test_work_comes_back_as_it_was(counter: Counter, tmp_path: Path) -> None:
     assert work_of(again) == work
 
 
+def test_a_sentence_that_no_file_takes_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
+    keep(named(), Work(watched=("half a pair: \ud83d.",)), tmp_path)
+    assert recall(named(), tmp_path) == Work(watched=("half a pair: \ufffd.",))
+
+
 def test_nothing_done_is_nothing_to_carry(counter: Counter) -> None:
     bench = open_bench(named(), counter)
     carried = carry_over(work_of(bench), bench, counter)

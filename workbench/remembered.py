@@ -16,6 +16,7 @@ from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.base.text import counted
+from workbench.base.values import json_of
 from workbench.bench import Bench
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.policy import Policy
@@ -193,4 +194,4 @@ def keep(session: Session, work: Work, folder: Path) -> None:
     if not key:
         return
     make_folder(folder)
-    write_atomically(folder / f"{key}.json", work.model_dump_json(indent=1).encode("utf-8", "replace"), overwrite=True)
+    write_atomically(folder / f"{key}.json", json_of(work), overwrite=True)

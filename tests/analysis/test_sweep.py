@@ -275,6 +275,16 @@ def test_a_journal_on_a_full_disk_is_one_sentence(plan: Plan) -> None:
         Journal(Path("/dev/full"), plan)
 
 
+def test_a_file_whose_name_is_no_text_is_done_once(tmp_path: Path, plan: Plan) -> None:
+    file = tmp_path / os.fsdecode(b"b\xff.json")
+    file.write_bytes(Path(CHAT).read_bytes())
+    cells = swept(str(file), plan, plan.settings[:1])
+    journal = Journal(tmp_path / "sweep.jsonl", plan)
+    journal.note(cells)
+    journal.close()
+    assert done(tmp_path / "sweep.jsonl", plan) == tuple(cells)
+
+
 def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: Plan) -> None:
     file = tmp_path / "session.json"
     file.write_bytes(Path(CHAT).read_bytes())

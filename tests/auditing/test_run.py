@@ -48,6 +48,13 @@ def kept_of(found: dict[str, tuple[Sequence[SessionRow], bool]]) -> list[str]:
 FILES = ["a/one.jsonl", "a/two.jsonl", "b/empty.jsonl", "b/three.jsonl", "b/torn.jsonl"]
 
 
+def test_a_file_whose_name_is_no_text_is_read_each_time(rows_kept: RowCache) -> None:
+    with rows_kept.opened() as cache:
+        cache.put("b\udcff", b"mark", 1, None, [SessionRow("b\udcff")])
+        cache.put("b", b"mark", 1, None, [SessionRow("b")])
+        assert (cache.get("b\udcff", b"mark"), cache.get("b", b"mark") is None, cache.trouble) == (None, False, "")
+
+
 def test_every_file_is_there_and_what_cannot_be_read_says_why(corpus: Path, rows_kept: RowCache) -> None:
     found = done(corpus, rows_kept)
     assert sorted(found) == FILES

@@ -119,9 +119,12 @@ def test_a_full_disk_costs_the_record_only() -> None:
 
 
 def test_text_that_no_file_takes_is_kept_as_far_as_it_goes() -> None:
-    run = run_of(Summary("half a pair: \ud83d."))
+    run = run_of(Summary("half a pair: \ud83d.")).model_copy(
+        update={"file": "b\udcff", "policy": {"prompt": "\ud83d."}}
+    )
     assert keep(run) == ""
     assert load(run.id).calls[0].text == "half a pair: ?."
+    assert (load(run.id).file, load(run.id).policy, kept()[0].file) == ("b\ufffd", {"prompt": "\ufffd."}, "b\ufffd")
 
 
 def test_the_newest_come_first() -> None:

@@ -20,6 +20,7 @@ import orjson
 from workbench.auditing.rows import SessionRow, row_from
 from workbench.auditing.tried import TRIGGERS
 from workbench.base import paths
+from workbench.base.text import whole
 from workbench.base.version import __version__
 from workbench.finding.following import mark_of
 
@@ -107,6 +108,8 @@ class RowCache:
 
     def get(self, path: str, now: bytes) -> Kept | None:
         """What is kept of the file, None where nothing is."""
+        if whole(path) != path:
+            return None
         query = "SELECT mark, size, digest, rows FROM files_1 WHERE path = ? AND basis = ?"
         found = self._use(lambda base: base.execute(query, (path, self._basis)).fetchone())
         if found is None:
@@ -118,7 +121,10 @@ class RowCache:
         return Kept(rows, found[1], found[2], found[0] == now)
 
     def put(self, path: str, now: bytes, size: int, digest: int | None, rows: Sequence[SessionRow]) -> None:
-        """Remember a file's rows. They are on the disk when the run ends, or some time before."""
+        """Remember a file's rows. They are on the disk when the run ends, or some time before. A file whose name is no
+        text is read each time."""
+        if whole(path) != path:
+            return
         told, day = orjson.dumps(rows), int(time.time() // 86_400)
         line = (path, self._basis, now, size, digest, told, day)
         self._use(lambda base: base.execute("INSERT OR REPLACE INTO files_1 VALUES (?, ?, ?, ?, ?, ?, ?)", line))

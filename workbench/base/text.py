@@ -7,6 +7,18 @@ import re
 from workbench.base.figures import grouped
 
 
+def whole(text: str) -> str:
+    """With U+FFFD for each half of a character (a lone surrogate), which no file, request or terminal takes: names of
+    files have them, and what was cut at the wrong place. The text itself where there is none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def clip(text: str, limit: int) -> str:
     """At most `limit` characters, the last of them `…` where something was cut off. A limit of 0 gives nothing."""
     if len(text) <= limit:

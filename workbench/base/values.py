@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.base.text import whole
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+def json_of(model: BaseModel) -> bytes:
+    """A model as it is kept in a file. Raises nothing for halves of characters, in names of files for example."""
+    try:
+        return model.model_dump_json().encode()
+    except ValueError:
+        return whole(json.dumps(model.model_dump(mode="json"), ensure_ascii=False)).encode()
 
 
 def fields_in(value: object) -> Iterator[tuple[str, object]]:

@@ -20,6 +20,8 @@ from pydantic import ValidationError
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import masked_value
+from workbench.base.text import whole
+from workbench.base.values import json_of
 from workbench.summarizers.runs import Run
 
 BUSY_SECONDS = 10.0
@@ -132,10 +134,11 @@ def delete(ids: Sequence[str]) -> None:
 
 def _row(run: Run) -> tuple[object, ...]:
     usage = run.usage
-    values = (run.id, run.began, run.seconds, run.end, run.strategy, run.preset, run.summarizer, run.model, run.session)
+    texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
     sent = usage.input + usage.cache_read + usage.cache_write
-    document = zlib.compress(run.model_dump_json().encode(), 1)
-    return (*values, run.file, run.status, len(run.calls), sent, usage.output, run.dollars, document)
+    document = zlib.compress(json_of(run), 1)
+    figures = (len(run.calls), sent, usage.output, run.dollars)
+    return (run.id, run.began, run.seconds, *map(whole, texts), *figures, document)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
+from workbench.base.values import json_of
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.troubles import trouble_of
@@ -98,7 +99,7 @@ async def fetch(connection: Connection | None = None) -> Models:
     path = cache_path(whom)
     try:
         make_folder(path.parent)
-        write_atomically(path, found.model_dump_json().encode(), overwrite=True)
+        write_atomically(path, json_of(found), overwrite=True)
     except BadInput:
         return found
     return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol
 
+from workbench.base.text import whole
 from workbench.tokens.encoding import o200k
 
 FAMILY = b"o200k_base/1"
@@ -53,7 +54,7 @@ class Ordinary:
 
     def count(self, text: str) -> Count:
         """Never raises on any `str`: lone surrogates count as the replacement character."""
-        text = sanitised(text)
+        text = whole(text)
         if len(text) <= self.window:
             return count_piece(self.encode, text)
         tokens, exact = 0, True
@@ -87,17 +88,6 @@ def pieces(text: str, window: int = WINDOW) -> Iterator[str]:
         yield text[start:stop]
         start = stop
     yield text[start:]
-
-
-def sanitised(text: str) -> str:
-    """The text with lone surrogates replaced, as tiktoken does it; the text itself when there are none."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 @cache

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from workbench.analysis.sweep.axes import WINDOW
 from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
 from workbench.base.errors import BadInput
@@ -108,7 +106,7 @@ class Journal:
         self._file.close()
 
     def _write(self, fields: Mapping[str, Any]) -> None:
-        self._put(orjson.dumps(fields) + b"\n")
+        self._put(json.dumps(fields).encode() + b"\n")
 
     def _put(self, line: bytes) -> None:
         try:
@@ -123,8 +121,8 @@ class Journal:
 
 def _read(line: bytes) -> dict[str, Any] | None:
     try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError:
+        value = json.loads(line)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

@@ -48,10 +48,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if key:
         found, metadata = noted(found, body)
         data = data if metadata is None else replace_fields(data, {"metadata": render(metadata)})
-    if isinstance(body.get("input"), str):
-        first = render({"role": "user", "content": body["input"]})
+    if key and isinstance(body[key], str):
+        first = render({"role": "user", "content": body[key]})
         parts = [piece if isinstance(piece, bytes) else first for piece in found]
-        return Written(replace_fields(data, {"input": b"[" + b",".join(parts) + b"]"}), name, id, notes=notes)
+        return Written(replace_fields(data, {key: b"[" + b",".join(parts) + b"]"}), name, id, notes=notes)
     return Written(splice(data, key, found), name, id, notes=notes)
 
 
