@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerCancelled, WorkerFailed
 
-from workbench.session import Block, Epoch, Message, Records, Session, Text, ToolResult, ToolUse
+from workbench.session import Block, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.loading import LoadingScreen
@@ -60,17 +60,7 @@ def failing_story(rounds: int = 4) -> Session:
 
 
 def session_of(messages: Sequence[Message], model: str | None = "claude-sonnet-4-5") -> Session:
-    members = range(len(messages))
-    return Session(
-        "anthropic-messages",
-        None,
-        tuple(messages),
-        members,
-        (Epoch(1, members),),
-        Records(b""),
-        title="story",
-        model=model,
-    )
+    return Session("anthropic-messages", None, tuple(messages), Records(b""), title="story", model=model)
 
 
 def story_file(folder: Path) -> Path:
