@@ -83,9 +83,11 @@ async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkey
 def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     text = load_prompt("message-window.en.md").text
     write_own("mine.en.md", f"---\nid: message-window\nplaceholders: max_chars\n---\nAs a ballad.\n{text}")
-    run = cwb("ab", session, "--prompt", "message-window.en", "--prompt", "mine.en", "--summarizer", "rehearse:garbage")
+    run = cwb("ab", session, "--prompt", "message-window.en", "--prompt", "mine.en", "--summarizer", "rehearse:garbage",
+              "--watch", "No such rule was given.")  # fmt: skip
     assert run.exit_code == 0, run.output
     assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
+    assert run.stdout.count("gone → gone: No such rule was given.") == 2
     assert "Both drafts are the same, word for word." in run.stdout
     first, second = (journal.load(entry.id) for entry in journal.kept())
     prompts = {run.policy["prompt"].splitlines()[0] for run in (first, second)}

@@ -12,7 +12,7 @@ from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
 from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, choose_preset, set_policy
+from workbench.bench import Bench, Stand, choose_preset, set_policy, stands
 from workbench.compaction.checks import Check, check
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -48,7 +48,7 @@ class Side:
 @dataclass(frozen=True)
 class Tried:
     """A side that came to its end. `cost` is None where no model was asked, `grounding` where no words were written or
-    they cannot be read; `lost` is as the bench says it."""
+    they cannot be read; `lost` is as the bench says it, `watched` how watched sentences stand."""
 
     side: Side
     run: driver.Run
@@ -56,6 +56,7 @@ class Tried:
     checks: tuple[Check, ...]
     grounding: Grounding | None
     lost: tuple[HeldFact, ...] | None
+    watched: tuple[Stand, ...]
 
     @property
     def before(self) -> Size:
@@ -156,4 +157,5 @@ def _judged(side: Side, run: driver.Run) -> Tried:
         check(bench.context, outcome, bench.strategy, bench.policy),
         grounded(run) if can_be_read(run.answers) else None,
         bench.lost(run),
+        stands(bench, outcome),
     )

@@ -96,7 +96,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
 
 
 async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
-    async with on_bench(failing_story(rounds=30), size=SIZE) as (pilot, _):
+    async with on_bench(failing_story(rounds=30), size=SIZE, watched=("ValueError: the token is bad",)) as (pilot, _):
         screen = await brought(pilot, AbScreen, "B")
         assert "offline neither prompt is read" in words(screen.query_one("#title", Static))
         screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
@@ -107,6 +107,8 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         assert "the summary failed (truncated)" in drafts[0]
         assert "compacted" in second
         assert "weather in Lisbon" in drafts[1]
+        assert "◉ ValueError: the token is bad  ✔ verbatim → ✔ verbatim" in drafts[0]
+        assert "◉ ValueError: the token is bad  ✔ verbatim → ○ gone" in drafts[1]
         assert "error message: E ValueError: the token is bad" in drafts[1]
         assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
         await press(pilot, "b")

@@ -17,6 +17,7 @@ from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import completed, keep
 from workbench.cli.selection import Selection, selection
+from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import asking, parsed
@@ -28,6 +29,7 @@ from workbench.tokens.cost import usage_words
     "part",
     "epoch",
     "window",
+    "watch",
     strategy="How to compact; else the prompts' own strategy.",
     preset="Numbers and prompt to start from.",
     pin="Keep a message verbatim in both.",
@@ -110,6 +112,7 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("doubts", "\n".join(one.side.bench.doubts)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.grounding, one.lost),
+        ("watched", "\n".join(map(stand_words, one.watched))),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]
@@ -130,5 +133,5 @@ def _(one: Tried) -> dict[str, Any]:
         **only(one, "after", "checks"),
         "doubts": bench.doubts,
         **only(run.outcome, "status", "reason"),
-        **only(one, "grounding", "lost"),
+        **only(one, "grounding", "lost", "watched"),
     }

@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, set_policy
+from workbench.bench import Bench, Stand, set_policy
 from workbench.compaction.policy import Policy
 from workbench.session import fingerprint
 from workbench.sides import Side, Tried, tried
@@ -36,6 +36,7 @@ from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 FLUSH_S = 0.2
 OFFLINE = Name("extractive")
@@ -76,8 +77,9 @@ class AbScreen(ModalScreen[Policy | None]):
 
     HELP = """\
 Two ways to write the same summary, side by side: choose a prompt and a summarizer for either side, then run both. \
-Under each draft stand its size, its cost, what it claims and the head does not say, and what it lost. Nothing on the \
-bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed runs are kept in the journal."""
+Under each draft stand its size, its cost, how watched sentences stand, what it claims and the head does not say, and \
+what it lost. Nothing on the bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed runs are \
+kept in the journal."""
     CSS = """
     AbScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     AbScreen #title { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -291,6 +293,9 @@ def draft_parts(half: Half) -> tuple[Part, ...]:
         if isinstance(one, ServerSummary)
     ]
     parts.append(Part(done.draft or half.written))
+    if done.watched:
+        parts.append(Part("\nwatched", "title"))
+        parts += [_stood(one) for one in done.watched]
     if (found := done.grounding) and found.unfounded:
         parts.append(Part("\nnot in the head", "title"))
         parts += [Part(f"✘ {one.kind}: {one_line(one.text, 200)}", "bad") for one in found.unfounded[:LISTED]]
@@ -302,6 +307,14 @@ def draft_parts(half: Half) -> tuple[Part, ...]:
         ]
         parts += _more(len(lost))
     return tuple(parts)
+
+
+def _stood(one: Stand) -> Part:
+    now, after = (f"{SIGNS[verdict]} {verdict}" for verdict in (one.now, one.after or one.now))
+    return Part(f"◉ {one_line(one.sentence, 200)}  {now} → {after}", _PARTS[STYLES[one.after or one.now]])
+
+
+_PARTS = {"good": "", "bad": "bad", "unsure": "warning"}
 
 
 def _more(number: int) -> list[Part]:
