@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.analysis.courses import session_of
 from workbench.analysis.holding import Said
 from workbench.analysis.labelled import pairs
 from workbench.analysis.watched import (
     LONGEST,
+    Eye,
     Verdict,
     _form,
     judge,
@@ -15,12 +19,13 @@ from workbench.analysis.watched import (
     judge_left,
     judge_messages,
     judge_outcome,
+    judge_recorded,
     sentence_to_watch,
 )
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome
 from workbench.compaction.shape import Shape
-from workbench.session import Message, Span, Text, ToolResult, ToolUse
+from workbench.session import Compaction, Epoch, Message, Span, Text, ToolResult, ToolUse
 
 RULE = "Never log the refresh token."
 
@@ -122,6 +127,29 @@ def test_of_a_context_the_messages_count_that_stay(stays: bytes, verdict: Verdic
     assert judge_left(RULE, shape, stays, (message("s", RULE, kind="summary"),)) == "verbatim"
     assert judge_left(RULE, shape, b"\x00\x00", ()) == "gone"
     assert judge_left(RULE, shape, b"\x00\x00", None) == "unknown"
+
+
+def test_what_the_system_prompt_says_no_compaction_takes() -> None:
+    shape, system = Shape([message("u", RULE)]), f"Be brief. {RULE}"
+    assert judge_context(RULE, Shape([message("u", "Hello.")]), system) == "verbatim"
+    assert judge_left(RULE, shape, b"\x00", (), system) == judge_left(RULE, shape, b"\x00", None, system) == "verbatim"
+    assert judge_left(RULE, shape, b"\x00", (), "Be brief.") == "gone"
+    assert Eye(RULE, Shape([message("u", "Hello.")]), system).trail().last == "verbatim"
+
+
+def test_what_once_could_not_be_read_is_unknown_until_it_is_said_again() -> None:
+    """By the file's own record: kept, then in a summary that nobody can read, then said again, then gone."""
+    told = [message(str(n), words) for n, words in enumerate((RULE, "Hello.", RULE, "Bye."))]
+    hidden, plain = message("s1", "", kind="summary"), message("s2", "They met.", kind="summary")
+    messages = (told[0], told[1], hidden, told[2], plain, told[3])
+    ends = Compaction(summary="s1"), Compaction(summary="s1"), Compaction(summary="s2"), None
+    members = ([0], [2, 1], [2, 1, 3], [4, 5])
+    epochs = tuple(Epoch(n, list(those), end) for n, (those, end) in enumerate(zip(members, ends, strict=True), 1))
+    trail = judge_recorded(RULE, replace(session_of(messages), epochs=epochs))
+    assert [(one.at, one.before, one.after) for one in trail.passed] == [
+        (1, "verbatim", "unknown"), (2, "unknown", "unknown"), (3, "verbatim", "gone"),
+    ]  # fmt: skip
+    assert (trail.last, trail.lost, trail.unread) == ("gone", 3, 1)
 
 
 def test_what_cannot_be_watched_is_refused() -> None:

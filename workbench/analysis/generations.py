@@ -132,7 +132,7 @@ def generations(
     for turn in turns(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
         held = still_held(context, stop, turn.stays, turn.made, following)
-        judged = tuple(judge_left(one, context.shape, turn.stays, turn.made) for one in watched)
+        judged = tuple(judge_left(one, context.shape, turn.stays, turn.made, context.system) for one in watched)
         found.append(_step(turn, held, judged))
     return Generations(tuple(found))
 

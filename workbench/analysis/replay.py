@@ -181,7 +181,7 @@ def replay(
     `on_outcome` hears of each. Raises BadInput for a broken table of models."""
     preset = of_its_time(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
-    eyes = [Eye(sentence, course.layout.shape) for sentence in watched]
+    eyes = [Eye(sentence, course.layout.shape, course.session.system) for sentence in watched]
     playing = _Playing(running, rates_of(course.session.model), answer or writer(watched), eyes, on_outcome)
     for index in course.calls:
         while running.stop < index:

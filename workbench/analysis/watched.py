@@ -71,9 +71,15 @@ def _known(shape: Shape) -> dict[str, dict[int, Verdict]]:
     return {}
 
 
-def judge_context(sentence: str, shape: Shape) -> Verdict:
-    """How it stands in the messages of a context; they are read once."""
-    return _best(_places(sentence, shape).values())
+@lru_cache(maxsize=256)
+def _in_system(sentence: str, system: str) -> Verdict:
+    return judge(sentence, system)
+
+
+def judge_context(sentence: str, shape: Shape, system: str = "") -> Verdict:
+    """How it stands in the messages of a context, which are read once, or in the system prompt, which is sent with
+    every call and which no compaction takes."""
+    return _best((*_places(sentence, shape).values(), _in_system(sentence, system)))
 
 
 def place(sentence: str, shape: Shape) -> int | None:
@@ -82,15 +88,18 @@ def place(sentence: str, shape: Shape) -> int | None:
     return min(places, key=lambda index: BEST_FIRST.index(places[index]), default=None)
 
 
-def judge_outcome(sentence: str, shape: Shape, outcome: Outcome) -> Verdict:
-    """How it stands in what a compaction left of a context of this shape."""
-    return judge_left(sentence, shape, staying(outcome), None if unread(outcome) else new_messages(outcome))
+def judge_outcome(sentence: str, shape: Shape, outcome: Outcome, system: str = "") -> Verdict:
+    """How it stands in what a compaction left of a context of this shape, or in the system prompt."""
+    return judge_left(sentence, shape, staying(outcome), None if unread(outcome) else new_messages(outcome), system)
 
 
-def judge_left(sentence: str, shape: Shape, stays: Sequence[int], made: Sequence[Message] | None) -> Verdict:
+def judge_left(
+    sentence: str, shape: Shape, stays: Sequence[int], made: Sequence[Message] | None, system: str = ""
+) -> Verdict:
     """The same where those messages of the context are left that `stays` marks, and `made` stand for the others;
     unknown where it stands in none of them and nobody can read what was made, which is None then."""
-    kept = _best(verdict for index, verdict in _places(sentence, shape).items() if stays[index])
+    there = (verdict for index, verdict in _places(sentence, shape).items() if stays[index])
+    kept = _best((*there, _in_system(sentence, system)))
     if made is None:
         return "unknown" if kept == "gone" else kept
     return _best((kept, judge_messages(sentence, made)))
@@ -133,27 +142,42 @@ HOLDS: frozenset[Verdict] = frozenset({"verbatim", "paraphrased"})
 
 def judge_recorded(sentence: str, session: Session) -> Trail:
     """How it came through each compaction that the session records."""
+    system = _in_system(sentence, session.system)
     found: list[Passed] = []
     for epoch in session.epochs[:-1]:
         if epoch.ended_by is not None:
             outcome = recorded_outcome(session, epoch.number)
-            after = judge_messages(sentence, outcome.messages)
-            known: Verdict = "unknown" if after == "gone" and unread(outcome) else after
-            found.append(Passed(epoch.number, judge_messages(sentence, outcome.source), known))
-    return Trail(sentence, tuple(found), judge_messages(sentence, session.context(len(session.epochs))))
+            before = _best((system, judge_messages(sentence, outcome.source)))
+            before = _better(found[-1].after, before) if found else before
+            after = _best((system, judge_messages(sentence, outcome.messages)))
+            hidden = unread(outcome) or any(map(_is_hidden, outcome.messages))
+            found.append(Passed(epoch.number, before, "unknown" if after == "gone" and hidden else after))
+    last = found[-1].after if found else "gone"
+    last = _better(last, _best((system, judge_messages(sentence, session.context(len(session.epochs))))))
+    return Trail(sentence, tuple(found), last)
+
+
+def _is_hidden(message: Message) -> bool:
+    return message.kind == "summary" and not message.text.strip()
+
+
+def _better(before: Verdict, now: Verdict) -> Verdict:
+    """How it stands where more came to what stood before: what could not be read can still not be read."""
+    return before if before == "unknown" and now == "gone" else now
 
 
 class Eye:
-    """Follows a sentence through messages that come one after the other, those of `shape`, and are compacted at times.
+    """Follows a sentence through messages that come one after the other, those of `shape`, and are compacted at times;
+    the `system` prompt always stands beside them.
 
     They are judged once for whoever follows it through the same shape; only what a compaction made is read anew.
     """
 
-    def __init__(self, sentence: str, shape: Shape) -> None:
+    def __init__(self, sentence: str, shape: Shape, system: str = "") -> None:
         self.sentence, self.shape = sentence, shape
         self._form, self._places = _form(" ".join(sentence.split())), _places(sentence, shape)
         self._coming = deque(sorted(self._places))
-        self._now: Verdict = "gone"
+        self._now = self._system = _in_system(sentence, system)
         self._unread = False
         self._passed: list[Passed] = []
 
@@ -169,7 +193,7 @@ class Eye:
         put in the place of others, nor what is later made of that."""
         before = self.come(stop)
         self._unread = self._unread or unread
-        now = _best(map(self._judged, left)) if self._form.sought else "gone"
+        now = _best((self._system, *map(self._judged, left))) if self._form.sought else "gone"
         self._now = "unknown" if self._unread and now == "gone" else now
         self._passed.append(Passed(at, before, self._now))
 

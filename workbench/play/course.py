@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Compacted, Replay, replay
-from workbench.analysis.watched import judge_outcome
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Outcome
 from workbench.compaction.preset import Preset
@@ -109,14 +108,15 @@ def played(
     pins: Collection[str] = (),
 ) -> Played:
     """Play the course under a preset. Raises BadInput for a broken table of models."""
-    seen: list[tuple[tuple[Part, ...], tuple[Part, ...], tuple[State, ...]]] = []
+    seen: list[tuple[tuple[Part, ...], tuple[Part, ...]]] = []
 
     def hear(context: Context, outcome: Outcome) -> None:
-        states = tuple(judge_outcome(one.text, context.shape, outcome) for one in watched)
-        seen.append((_before(context, outcome), _after(context, outcome), states))
+        seen.append((_before(context, outcome), _after(context, outcome)))
 
-    found = replay(course, preset, limit, extractive, pins=pins, on_outcome=hear)
-    steps = tuple(Step(one, *told) for one, told in zip(found.compacted, seen, strict=True))
+    sentences = [one.text for one in watched]
+    found = replay(course, preset, limit, extractive, pins=pins, watched=sentences, on_outcome=hear)
+    states = [tuple(trail.passed[number].after for trail in found.watched) for number in range(len(seen))]
+    steps = tuple(Step(one, *bars, state) for one, bars, state in zip(found.compacted, seen, states, strict=True))
     return Played(course, found, steps, tuple(watched), frozenset(pins))
 
 
