@@ -33,6 +33,8 @@ from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, save, send
+from workbench.formats.files import load
+from workbench.formats.masked import load_masked
 from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
@@ -89,6 +91,11 @@ STDOUT = Path("-")
     is_flag=True,
     help="Write although a hard check failed or nothing became smaller, and over an existing file.",
 )
+@click.option(
+    "--mask",
+    is_flag=True,
+    help="Take FILE's secrets out as it is read: none is sent, summarised or written.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 @click.option(
     "--full",
@@ -105,6 +112,7 @@ def command(
     out: Path | None,
     to: str | None,
     force: bool,
+    mask: bool,
     as_json: bool,
     full: bool,
 ) -> None:
@@ -125,7 +133,7 @@ def command(
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     only_in_json(full, as_json=as_json)
     name = asking(model) if model else parsed(summarizer_name)
-    bench = on_bench(chosen, chosen.policy)
+    bench = on_bench(chosen, chosen.policy, read=load_masked if mask else load)
     preset = chosen.policy(bench.preset)
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, journal=not no_journal, to=to, by_hand=not if_triggered)

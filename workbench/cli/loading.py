@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
@@ -13,6 +14,7 @@ from workbench.cli.selection import Selection
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
 from workbench.formats.files import load
+from workbench.formats.format import Progress
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
@@ -22,16 +24,17 @@ def on_bench(
     chosen: Selection,
     policy: Callable[[str], Preset] | None = None,
     begin: Callable[[Session], int] = lambda session: len(session.epochs),
+    read: Callable[[Path, Progress, str], Session] = load,
 ) -> Bench:
     """The epoch, else the one that `begin` says, by default the last: what the session goes on with; changed by hand as
     was named, and under the preset that `policy` gives, which is told the id of the tool's own one, "" where there is
-    none.
+    none. `read` opens the file.
 
     Raises BadInput for a file that is no session, and for an epoch or a message that it does not have.
     """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
-        session = load(chosen.file, watched.bytes_read, chosen.part)
+        session = read(chosen.file, watched.bytes_read, chosen.part)
         epoch = begin(session) if chosen.epoch is None else chosen.epoch
         bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)

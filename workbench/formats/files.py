@@ -46,6 +46,14 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
+    session = read_bytes(path, data, progress, part)
+    if len(data) > LARGE and session.records.data is data:
+        session.records.let_go(path)
+    return session
+
+
+def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
+    """The same of bytes that the file `path` need not hold, and that are kept at hand."""
     codec = _format_of(path, Look.of(data, path)).codec
     if part and codec.read_part is None:
         raise BadInput(f"{path} holds one session; leave out the part {part!r}.")
@@ -56,10 +64,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
         else:
             session = codec.read(path, data, progress)
     carried = carried_in(codec, session.records.data)
-    session = with_carried(session, carried or (None if part else found_beside(path, data)))
-    if len(data) > LARGE and session.records.data is data:
-        session.records.let_go(path)
-    return judged(session)
+    return judged(with_carried(session, carried or (None if part else found_beside(path, data))))
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:

@@ -83,11 +83,18 @@ def masked_value(value: Any) -> Any:
 
 
 def _of_key(key: Any, value: Any) -> Any:
-    if not isinstance(value, str):
-        return masked_value(value)
-    if (once := masked(value)) != value or not isinstance(key, str):
-        return once
-    return masked(f'"{key}": "{value}"')[len(key) + 5 : -1] if '"' not in value else value
+    return masked_of(str(key), value) if isinstance(value, str) else masked_value(value)
+
+
+def masked_of(name: str, text: str) -> str:
+    """`text` masked, which is given under `name`."""
+    from workbench.base.secrets.names import names_something
+
+    if len(text) < SHORTEST or (once := masked(text)) != text:
+        return text if len(text) < SHORTEST else once
+    if '"' in text or not names_something(name):
+        return text
+    return masked(f'"{name}": "{text}"')[len(name) + 5 : -1]
 
 
 def error_line(text: str, limit: int = 300) -> str:

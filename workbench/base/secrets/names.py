@@ -128,6 +128,12 @@ def spans(text: str) -> Iterator[Span]:
                     yield span
 
 
+def names_something(name: str) -> bool:
+    """Whether the name of a value may be one of a secret."""
+    lowered = name.lower()
+    return any(core in lowered for core in _CORES)
+
+
 def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
     """What kind of name the word at `at` is, None where it is none."""
     before = text[at - 1 : at]

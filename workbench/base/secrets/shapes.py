@@ -57,7 +57,8 @@ _SHAPES = r"""
     tfp_<digit>[A-Za-z0-9_.=-]{50,} AGE-SECRET-KEY-1[A-Z0-9]{50,}
     # Web tokens; hashed passwords, as systems keep them
     (?<![\w-])eyJ<url>{10,}+\.<url>{10,}+\.<url>{5,} eyJrIjoi<an>{60,}+={0,3}
-    (?<![\w$])\$(?:6|5|y|2[aby]|argon2id?|apr1)\$[./A-Za-z0-9$=,]{20,}
+    (?<![\w$])\$(?:6|5|y|2[aby]|apr1)\$[./A-Za-z0-9$=]{20,}
+    (?<![\w$])\$argon2(?:id|i|d)\$[+./A-Za-z0-9$=,]{60,}
 """
 
 

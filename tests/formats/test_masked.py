@@ -1,0 +1,74 @@
+"""An export with `--mask` holds no secret of its session, and everything else byte for byte."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.base.shapes import leaks, shapes
+from tests.commands import cwb
+from tests.paths import SAMPLES
+from workbench.base.errors import BadInput
+from workbench.base.secrets import MASK, masked
+from workbench.formats.files import load
+from workbench.formats.masked import load_masked, without_secrets
+
+FOUND = [
+    shape for shape in shapes("secret") if masked(shape.text) != shape.text and not leaks(shape, masked(shape.text))
+]
+
+
+def test_only_secrets_are_taken_out_of_a_file() -> None:
+    for sample in ("cline-sdk-summary.messages.json", "copilot-background-compaction.jsonl", "aider-two-days.md"):
+        data = (SAMPLES / sample).read_bytes()
+        assert without_secrets(data) == data
+    assert without_secrets(b"# chat\n\npassword=abc123def \xff\n") == b"# chat\n\npassword=[masked] \xff\n"
+    odd = rb'{"a" : "\u00e9\/x", "api_key":  "abcdef123456", "b": 1e5, "a":"\ud83d", "password": ["abcdef123456"] }'
+    assert without_secrets(odd) == odd.replace(b"abcdef123456", MASK.encode(), 1)
+
+
+def test_no_secret_of_the_list_is_left_in_a_file() -> None:
+    file = json.dumps([{"text": shape.text} for shape in FOUND])
+    left = json.loads(without_secrets(file.encode()))
+    assert [one.about for one, kept in zip(FOUND, left, strict=True) if kept["text"] != masked(one.text)] == []
+
+
+def test_no_secret_of_a_session_reaches_a_masked_export(tmp_path: Path) -> None:
+    """In requests, calls, results and answers, kept and summarised."""
+    messages: list[dict[str, object]] = []
+    for number in range(0, 32, 4):
+        ask, call, result, answer = ("\n".join(one.text for one in FOUND[number : number + 4]),) * 4
+        use = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": call}}
+        messages += [
+            {"role": "user", "content": ask},
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": result}]},
+            {"role": "assistant", "content": answer},
+        ]
+    file, out = tmp_path / "s.json", tmp_path / "o.json"
+    file.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages}))
+    before = file.read_bytes()
+    assert cwb("compact", file, "--strategy", "message-window", "--mask", "--force", "-o", out).exit_code == 0
+    assert file.read_bytes() == before
+    assert load(out).messages
+    written = out.read_text("utf-8")
+    assert MASK in written
+    assert [shape.about for shape in FOUND if any(one in written for one in shape.secrets if len(one) > 8)] == []
+
+
+def test_without_being_asked_an_export_is_true_to_its_session(tmp_path: Path) -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "password=abc123def"}]}
+    (file := tmp_path / "s.json").write_text(json.dumps(body))
+    assert load(file).messages[0].text == "password=abc123def"
+    assert load_masked(file).messages[0].text == "password=[masked]"
+
+
+def test_what_is_no_text_cannot_be_masked(tmp_path: Path) -> None:
+    with sqlite3.connect(file := tmp_path / "s.db") as base:
+        base.execute("CREATE TABLE a (b)")
+    for place in (file, tmp_path):
+        with pytest.raises(BadInput, match="only in such a one secrets can be masked"):
+            load_masked(place)
