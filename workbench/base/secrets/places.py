@@ -59,7 +59,7 @@ def _of_kubernetes(text: str, at: int) -> Iterator[Span]:
 # --- addresses and headers
 
 _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
-_NO_PASSWORD = re.compile(r"[{$<%*\[]|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
+_NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
 _HOOK = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/\d{15,20}/"
     r"|\.webhook\.office\.com/webhookb2/)([\w/@-]{20,})"
