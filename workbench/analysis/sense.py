@@ -28,17 +28,15 @@ _LACKS = _words_for("lacks")
 _CONTRAST = _words_for("contrast")
 _CONTRAST_BEFORE = _words_for("contrast_before")
 """These deny the word that stands before them."""
-_OVER = re.compile(r"\bover\b(?!\s*\d)")
-_PREFERS = re.compile(r"\b(?:prefer\w*|cho\w+|pick\w*|favou?r\w*)\b")
-_PREFERRED_TO = re.compile(r"\b(?:preferred|favou?red|preferable) to\b|\bprefer(?:s|ring)? (?!to\b)[^,;]{1,40}? to\b")
-_MOVED = re.compile(r"\b(?:mov|switch|migrat|chang|convert|port)\w*\b")
-_FROM = re.compile(r"\bfrom\b")
+_PREFERS, _PREFERRED_TO, _OVER = map(_words_for, ("prefers", "preferred_to", "over"))
+_MOVED, _SOURCE = map(_words_for, ("moved", "source"))
 _REPLACED = re.compile(
     r"(?P<before>\S[^,;:]{0,60}?) (?:was|were|is|are|been|being|got|gets) (?:\w+ )?replaced (?:with|by)\b"
     r"|\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b"
 )
 _CONDITION = _words_for("condition")
-_CONDITION_BEHIND = re.compile(r"之前|前に|전에")
+_CONDITION_BEHIND, _LACKS_BEHIND = map(_words_for, ("condition_behind", "lacks_behind"))
+"""Those that stand behind what they speak of."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
@@ -300,7 +298,7 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
         contrasts += [_behind(clause, match.end()) for match in _PREFERRED_TO.finditer(clause)]
         contrasts += [_behind(clause, match.end()) for match in _OVER.finditer(clause)]
     if _MOVED.search(clause):
-        contrasts += [_behind(clause, match.end()) for match in _FROM.finditer(clause)]
+        contrasts += [_behind(clause, match.end()) for match in _SOURCE.finditer(clause)]
     contrasts += [match.span(match.lastgroup or 0) for match in _REPLACED.finditer(clause)]
     bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
     bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
@@ -322,9 +320,6 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
         else:
             found.append((term, -1 if denied else 1, False))
     return found
-
-
-_LACKS_BEHIND = re.compile(r"없이")
 
 
 def _behind(clause: str, start: int) -> tuple[int, int]:
@@ -367,7 +362,7 @@ _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
     "to": ("", "article", "person", "verb"),
 }
 """What may come after each sort of little word; "" is any other word. None of the first four ends a sentence."""
-_TORN = re.compile(r"\binstead (?!of\b)\w|\brather (?!than\b)\w|\bdo\W*$|\b(?:please|never)\W*$")
+_TORN = _words_for("torn")
 _SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
 _PARTS = re.compile(r"[,;:()→=\[\]]|(?<=\w)/|\s[-–—]\s|[.!?](?=\s)")
 """Between these a clause stands. A slash that begins a path parts nothing: "in /src/a.py"."""
