@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.courses import counter_of, session_of
-from workbench.analysis.course import course_of
+from workbench.analysis.course import Course, course_of
 from workbench.analysis.rework import Rework, rework, told_rework
+from workbench.facts.standing import said_in
 from workbench.session import Block, Compaction, Epoch, Message, Text, ToolResult, ToolUse
 
 CUT = "the agent compacts here"
@@ -73,8 +74,12 @@ def reworked(*parts: Part, kept: Iterable[int] = ()) -> tuple[Rework, ...]:
             members.append(len(messages))
             messages.append(replace(message, id=f"m{next(ids)}", blocks=blocks))
     epochs.append(Epoch(len(epochs) + 1, members))
+    return rework(course_in(messages, epochs))
+
+
+def course_in(messages: list[Message], epochs: list[Epoch]) -> Course:
     session = replace(session_of(messages), epochs=tuple(epochs), cwd="/repo")
-    return rework(course_of(session, counter_of(session)))
+    return course_of(session, counter_of(session))
 
 
 def items(*parts: Part, kept: Iterable[int] = ()) -> list[tuple[str, str, str, str]]:
@@ -315,3 +320,20 @@ def test_told_in_one_sentence() -> None:
         f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens for what the head had held; "
         "a new step came after 1 call."
     )
+
+
+def test_instructions_are_looked_for_only_where_one_may_come_again() -> None:
+    """Finding them is dear: not in what comes behind the last compaction and has few words of an earlier one."""
+    said = [RULE, "Weave on.", "Weave the other loom of the mill as well, please.", RULE]
+    messages = [Message(f"m{n}", "user", (Text(words),)) for n, words in enumerate(said)]
+    messages.insert(2, Message("s1", "user", (Text("So far: the loom."),), "summary"))
+    course = course_in(messages, [Epoch(1, [0, 1], Compaction(summary="s1")), Epoch(2, [2, 3, 4])])
+    asked: list[str] = []
+
+    def rules_in(words: str) -> list[tuple[str, str]]:
+        asked.append(words)
+        return [*said_in(words)]
+
+    (found,) = rework(course, rules_in)
+    assert asked == [RULE, "Weave on.", RULE]
+    assert [(item.kind, item.before, item.after) for item in found.items] == [("said", "m0", "m3")]
