@@ -111,7 +111,7 @@ def test_a_setting_that_depends_on_the_window_is_for_that_window(
 @pytest.mark.parametrize(
     ("lost", "summaries", "ends"),
     [
-        (2, 4, ". That each may lose something has no price here: those recorded lost 2 of 3 standing instructions."),
+        (2, 4, ". What they lose has no price here: those recorded lost 2 of 3 standing instructions."),
         (2, 0, "environment."),
         (0, 4, "environment."),
         (None, 4, "environment."),

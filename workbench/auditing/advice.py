@@ -84,7 +84,7 @@ class Advice:
             said += f"; with a larger window, at {grouped(wider.trigger)} tokens, {self._words(wider)}"
         if self.lost and self.best.summaries > self.own.summaries:
             lost = f"{grouped(self.lost)} of {counted(self.instructions, 'standing instruction')}"
-            said += f". That each may lose something has no price here: those recorded lost {lost}"
+            said += f". What they lose has no price here: those recorded lost {lost}"
         return f"{self.tool}: {said}."
 
     def _words(self, one: Choice) -> str:
