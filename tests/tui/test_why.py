@@ -130,9 +130,10 @@ async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its
         marks = [call for call, point in enumerate(found.points, 1) if point.compacted]
         told = [call_words(found, screen.bench, call).plain for call in marks]
         assert ["before it, after it 3 files read again" in words for words in told] == [True, False]
+        costliest = max(found.rework[0].items, key=lambda item: item.tokens)
+        assert TABLES["rework"][1](found).rows[0].cells[3:5] == (costliest.before[:8], costliest.after[:8])
         await press(pilot, "0", "enter")
         bench = bench_screen(pilot).bench
-        costliest = max(found.rework[0].items, key=lambda item: item.tokens)
         assert bench.messages[bench_screen(pilot).query_one(RoundsList).index].id == costliest.after
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.analysis.rework import KINDS
+from workbench.analysis.rework import KINDS, Again
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
@@ -96,11 +96,22 @@ def others(found: Diagnosis) -> Table:
 def rework(found: Diagnosis) -> Table:
     items = sorted(((one.made, item) for one in found.rework for item in one.items), key=lambda each: -each[1].tokens)
     rows = [
-        Row((figure(item.tokens), figure(made.epoch), KINDS[item.kind][0], one_line(item.what, 200)), item.after)
+        Row(
+            (figure(item.tokens), figure(made.epoch), KINDS[item.kind][0], *_ids(item), one_line(item.what, 200)),
+            item.after,
+        )
         for made, item in items[:MOST]
     ]
-    about = "Done again after the recorded compaction that ended the epoch; cwb rework has both places."
-    return Table(("tokens", "epoch", "done", "what"), tuple(rows), 2, about)
+    about = "Done again after the recorded compaction that ended the epoch; ⏎ goes to where it was done again."
+    return Table(("tokens", "epoch", "done", "before", "again", "what"), tuple(rows), 2, about)
+
+
+def _ids(item: Again) -> tuple[str, str]:
+    """Both places, by the beginnings of their ids, which a message shows in full."""
+    return one_line(item.before, ID), one_line(item.after, ID)
+
+
+ID = 8
 
 
 TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
