@@ -64,7 +64,7 @@ def _rules(one: Ranked) -> float | None:
 
 def _rules_words(one: Ranked) -> str:
     kept = rules_kept(one.held) if one.held else None
-    return f"{kept[0]}/{kept[1]}" if kept else ""
+    return f"{kept[0]}/{kept[1]}" if kept and kept[1] else "–" if kept else ""
 
 
 def _held(one: Ranked) -> float | None:

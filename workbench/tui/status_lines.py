@@ -9,7 +9,7 @@ from rich.text import Text
 from workbench.bench import Bench
 from workbench.formats.registry import by_id
 from workbench.tui.middle.tabs import checks_title
-from workbench.tui.plain import figure, one_line, percent
+from workbench.tui.plain import one_line, percent, several
 
 if TYPE_CHECKING:
     from workbench.compaction.checks import Check
@@ -23,7 +23,7 @@ def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
     text = Text(f" {one_line(name, 80)} ", "bold", no_wrap=True, overflow="ellipsis")
     text.append(f"· {by_id(session.format).title} · {model} · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
     if session.warnings:
-        text.append(f" · ! {figure(len(session.warnings))} warnings", "not bold")
+        text.append(f" · ! {several(len(session.warnings), 'warning')}", "not bold")
     if counting:
         done, total = counting
         text.append(f" · counting {percent(done / max(1, total))} (esc stops)", "not bold")

@@ -22,7 +22,7 @@ from workbench.tui.bench.host import take
 KEYS = """
 help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue !
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
-pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.changes 8,d
+pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
 pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
 probes Q
 suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z

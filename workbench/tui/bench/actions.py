@@ -13,7 +13,7 @@ from workbench.tui.middle.tabs import TABS
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
 
-_TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "changes": "8,d", "theirs": "T"}
+_TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "diff": "8,d", "theirs": "T"}
 
 
 def _of_app(action: str) -> Callable[[Host], Awaitable[object]]:
@@ -51,7 +51,7 @@ TAB_HELP = {
     "result": "The whole context after the compaction.",
     "trace": "Step by step why the compaction came out so.",
     "checks": "What must hold of a compacted session, and whether it does.",
-    "changes": "What is gone, new, shortened and kept, message by message.",
+    "diff": "What is gone, new, shortened and kept, message by message.",
     "theirs": "The compaction that the agent itself made here, as the file records it.",
 }
 """What each tab shows, for help, palette and pointer."""
@@ -197,6 +197,7 @@ ALSO = {
     "pane.summary": "node made",
     "pane.result": "compacted",
     "pane.checks": "valid errors problems",
+    "pane.diff": "changes",
     "pane.theirs": "recorded tool",
     "play": "demo show animation film cast svg presentation",
     "find": "grep",

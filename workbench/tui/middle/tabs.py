@@ -253,7 +253,7 @@ TABS: dict[str, Callable[[View], Parts]] = {
     "result": result_parts,
     "trace": trace_parts,
     "checks": checks_parts,
-    "changes": changes_parts,
+    "diff": changes_parts,
     "theirs": theirs_parts,
 }
 """The tabs of the middle, in the order in which they stand."""

@@ -138,7 +138,7 @@ there are."""
         if found is None:
             return
         last = found.steps[-1]
-        words = f"{percent(found.overall[-1])} present, {percent(found.right[-1])} right"
+        words = f"{percent(found.overall[-1])} still told, {percent(found.right[-1])} rightly"
         if last.status == "unchanged":
             words += f" · the {last.number}. changes nothing"
         if any(step.replayed for step in found.steps):

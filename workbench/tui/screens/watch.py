@@ -119,7 +119,7 @@ cannot be read. A preview is judged by a run with extractive summaries. No model
     def _line(self, sentence: str) -> Text:
         sign = "◉" if sentence in self.watched else "○" if sentence in self.offered else "+"
         about = self.offered.get(sentence, "")
-        room = self.query_one(Options).content_size.width - cell_len(about) - 2
+        room = self.query_one(Options).content_size.width - cell_len(about) - 4
         words = (
             f"{sign} {fit(one_line(sentence), room)}  "
             if about and room > BEGINNING

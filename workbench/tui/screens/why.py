@@ -73,7 +73,8 @@ filled the context and what of it was waste. Enter goes to the message on the be
     WhyScreen CallsPlot { height: 9fr; min-height: 7; }
     WhyScreen.-tall #title { height: auto; text-wrap: wrap; }
     WhyScreen.-low CallsPlot { height: 6; min-height: 6; }
-    WhyScreen #headline { height: 1; padding: 0 1; }
+    WhyScreen #headline { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    WhyScreen.-narrow Tab { padding: 0 0 0 1; }
     WhyScreen Horizontal { height: 15fr; }
     WhyScreen ContentSwitcher { width: 1fr; height: 100%; }
     WhyScreen #went { width: 46; height: 100%; padding: 0 1; background: $surface; display: none; }
