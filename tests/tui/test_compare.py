@@ -40,7 +40,7 @@ async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_o
             assert one.held == retention(screen.bench.context, one.column.outcome)
             assert len(one.sent) == 16
         assert named(screen) == [one.name for one in ordered(screen.ranked, "held")]
-        assert "weighted" in str(screen.query_one("#details", Static).render())
+        assert "by weight" in str(screen.query_one("#details", Static).render())
         await press(pilot, "s")
         assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
         by_cost = named(screen)

@@ -8,7 +8,7 @@ from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
-from workbench.tui.themes import SIXTEEN, THEMES
+from workbench.tui.themes import SIXTEEN, THEMES, named_colours
 
 LAYERS = ("text-secondary", "text-accent", "text-primary", "text-error", "text-success")
 """The colours of system, summaries, head, pins and tail on the bars."""
@@ -54,3 +54,14 @@ def test_titles_can_be_read_on_every_ground(theme: Theme) -> None:
         share = float(muted.removeprefix("auto ").rstrip("%")) / 100 if muted.startswith("auto") else 1.0
         title = ground + ground.get_contrast_text(share) if muted.startswith("auto") else Color.parse(muted)
         assert contrast(title, ground) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_named_colours_can_be_read_also_where_there_are_none(theme: Theme) -> None:
+    """Under NO_COLOR each is a grey of its brightness."""
+    known = {**theme.to_color_system().generate(), **theme.variables}
+    grounds = [Color.parse(known[name]) for name in ("background", "surface")]
+    for number, name in enumerate(("red", "green", "yellow"), 1):
+        colour = Color(*named_colours(theme).ansi_colors[number])
+        for shown in (colour, colour.monochrome):
+            assert min(contrast(shown, ground) for ground in grounds) >= 4.5, (name, shown)

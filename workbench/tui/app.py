@@ -12,6 +12,7 @@ from pathlib import Path
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from textual import on, work
 from textual.app import App
@@ -29,7 +30,7 @@ from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
-from workbench.tui.themes import SIXTEEN, THEMES
+from workbench.tui.themes import SIXTEEN, THEMES, named_colours
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -113,6 +114,10 @@ class WorkbenchApp(App[None]):
         if self.settings.keys:
             self.set_keymap(dict(self.settings.keys))
         self.begin()
+
+    @property
+    def ansi_theme(self) -> TerminalTheme:
+        return named_colours(self.current_theme)
 
     def begin(self) -> None:
         """Show what is shown first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.terminal_theme import TerminalTheme
+from textual.color import Color
 from textual.theme import Theme
 
 SIXTEEN = "workbench-16"
@@ -102,3 +104,13 @@ THEMES = (
         },
     ),
 )
+
+_NAMED = ("background", "text-error", "text-success", "text-warning", "text-primary", "text-secondary", "text-accent")
+"""What black, red, green, yellow, blue, magenta and cyan are."""
+
+
+def named_colours(theme: Theme) -> TerminalTheme:
+    """What a colour's name means in a table: the theme's own, which can be read on its grounds, also as a grey."""
+    known = {**theme.to_color_system().generate(), **theme.variables}
+    eight = [Color.parse(known[name]).rgb for name in (*_NAMED, "foreground")]
+    return TerminalTheme(eight[0], eight[-1], eight)
