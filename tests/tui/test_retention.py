@@ -106,7 +106,7 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         await settled(pilot)
         said = str(generations.query_one("#said", Static).content)
         assert said.startswith("2 generations of")
-        assert "present" in said
+        assert "still told" in said
         await press(pilot, "escape", "escape")
         assert pilot.app.screen is bench_screen(pilot)
 
