@@ -50,6 +50,25 @@ def test_a_file_that_says_something_else_is_as_none(session: Path, said: bytes) 
     assert read(file, session) is None
 
 
+def test_a_file_that_is_not_what_was_written_is_as_none(session: Path) -> None:
+    """Every byte of it changed, and every end of it."""
+    file = keep(session, b"the words")
+    whole = file.read_bytes()
+    for at in range(len(whole)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert read(file, session) is None, at
+        file.write_bytes(whole[:at])
+        assert read(file, session) is None, at
+    file.write_bytes(whole)
+    assert read(file, session) == b"the words"
+
+
+def test_a_session_whose_name_is_no_text_is_kept_like_any(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"b\xff.jsonl")
+    odd.write_bytes(b"{}")
+    assert read(keep(odd, b"the words"), odd) == b"the words"
+
+
 def test_the_one_used_least_lately_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = [tmp_path / f"{name}.jsonl" for name in "abc"]
     files = []

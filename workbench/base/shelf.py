@@ -1,4 +1,5 @@
-"""A folder of files that only save time: each says in its first line of what it is, and holds for that alone.
+"""A folder of files that only save time: each says in its first line of what it is, and holds for that alone, with a
+sum of the rest behind it.
 
 Large sessions are kept so from one opening to the next. A file is readable by its owner only, goes when the session
 that it is of is gone, and the ones that were used least lately go when all together are larger than `MAX_BYTES`. The
@@ -9,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
+import json
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import orjson
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -26,6 +28,14 @@ MAX_BYTES = 512_000_000
 
 _LONGEST = 64_000
 """Bytes of a first line."""
+
+_SUM = 4
+"""Bytes of the sum behind it, of CRC-32."""
+
+_BEGUN = 1
+"""From what it is summed: that of nothing is not the zero that a file cut off shows."""
+
+_BLOCK = 1 << 22
 
 About = Mapping[str, str | int]
 """Of what a file is. `of` is the path of the session."""
@@ -39,29 +49,35 @@ def place(of: Path, kind: str, part: str = "") -> Path:
 
 @contextlib.contextmanager
 def opened(file: Path, about: About) -> Iterator[BinaryIO | None]:
-    """The file, to be read from behind its first line; None where it is not there or is of something else."""
+    """The file, to be read from behind its first line and its sum; None where it is not there, is of something else, or
+    is not what was written."""
     try:
         found = file.open("rb")
     except OSError:
         yield None
         return
     with found:
-        same = _about(found) == dict(about)
+        same = _about(found) == dict(about) and _is_whole(found)
         if same:
             with contextlib.suppress(OSError):
                 os.utime(file)  # the one that was used last goes last
         yield found if same else None
 
 
-def put(file: Path, about: About, write: Callable[[BinaryIO], object]) -> None:
+def put(file: Path, about: About, write: Callable[[Any], object]) -> None:
     """Keep what `write` writes, unless that is kept already or cannot be."""
     with opened(file, about) as there:
         if there:
             return
 
     def told(new: BinaryIO) -> None:
-        new.write(orjson.dumps(dict(about)) + b"\n")
-        write(new)
+        new.write(json.dumps(dict(about)).encode() + b"\n")
+        place = new.tell()
+        new.write(bytes(_SUM))
+        summed = _Summed(new)
+        write(summed)
+        new.seek(place)
+        new.write(summed.sum.to_bytes(_SUM, "big"))
 
     with contextlib.suppress(BadInput, OSError):
         make_folder(file.parent)
@@ -80,15 +96,42 @@ def program(*rooms: str) -> str:
         for one in (root / room).rglob("*.py")
         if (status := one.stat())
     )
-    return hashlib.blake2b(orjson.dumps([__version__, stamps]), digest_size=16).hexdigest()
+    return hashlib.blake2b(json.dumps([__version__, stamps]).encode(), digest_size=16).hexdigest()
 
 
 def _about(file: BinaryIO) -> dict[str, Any] | None:
     try:
-        about = orjson.loads(file.readline(_LONGEST))
+        about = json.loads(file.readline(_LONGEST))
     except (OSError, ValueError):
         return None
     return about if isinstance(about, dict) else None
+
+
+class _Summed(io.RawIOBase):
+    """What is written goes on to a file, and into a sum."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.sum = file, _BEGUN
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.sum = zlib.crc32(data, self.sum)
+        return self.file.write(data)
+
+
+def _is_whole(file: BinaryIO) -> bool:
+    """Whether what follows is what was written, by the sum before it. The file is left where that begins."""
+    try:
+        wanted, found = int.from_bytes(file.read(_SUM), "big"), _BEGUN
+        place = file.tell()
+        while block := file.read(_BLOCK):
+            found = zlib.crc32(block, found)
+        file.seek(place)
+    except OSError:
+        return False
+    return found == wanted
 
 
 def _prune(folder: Path) -> None:
