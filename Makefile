@@ -39,6 +39,7 @@ screenshots: $(READY)  ## drive the app headless and write the pictures of the R
 bench: $(READY)  ## measure the workbench on a session of 100 MB, against baselines of the same run
 	@$(BIN) -m benchmarks.run
 	@$(BIN) -m benchmarks.audit
+	@$(BIN) -m benchmarks.masking
 
 SESSIONS := sample_sessions
 

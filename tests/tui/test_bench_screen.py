@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input, Static
 
+from tests.base.shapes import missed, shapes
 from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
+from workbench.base.secrets import MASK, masked
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -72,11 +74,18 @@ HOSTILE = (
     "👩‍👩‍👧‍👦 漢字とかな e\u0301\u0301 \u202eevil\u202c שלום العربية",
     "lone \ud800 surrogate \u2028 separator",
 )
+SECRETS = [shape for shape in shapes("secret") if len(shape.secrets) == 1 and not missed(masked, [shape])][::12]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None:
-    text = "\n".join(HOSTILE)
+    """And what is a secret in it is shown nowhere."""
+    text = "\n".join((*(shape.text for shape in SECRETS), *HOSTILE))
+
+    def leaked(beside: str = "") -> list[str]:
+        shown = screen.query_one(TextView).text + beside
+        return [shape.about for shape in SECRETS if shape.secrets[0] in shown]
+
     messages = [
         Message("a[/red]", "user", (Text(text),), time=1e300),
         Message("b", "assistant", (Thinking(text), ToolUse("c[/]", "[/Tool]\x1b", {"[/k]": text})), model=HOSTILE[0]),
@@ -91,12 +100,17 @@ async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None
             await settled(pilot)
             shown = screen.query_one(TextView).text
             assert "\x1b" not in shown
+            assert leaked() == []
             if index == 0:
+                assert leaked(pilot.app.export_screenshot().replace("&#160;", " ")) == []
+                assert MASK in shown
                 assert "[/red] [bold]not bold[/bold]" in shown
                 assert "␛[31mred" in shown
             if index == 3:
                 assert "x" * 1_000_000 in shown
-        await press(pilot, *"1234567", "r", "4")
+        for key in (*"1234567", "r", "4"):
+            await press(pilot, key)
+            assert leaked() == []
         assert "\x1b" not in screen.query_one(TextView).text
 
 
