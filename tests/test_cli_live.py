@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -200,7 +201,7 @@ class TestCompact:
             await asyncio.wait_for(api.gone.wait(), 10)
         assert child.returncode == 130
         where, ended = said.decode().splitlines()
-        assert where == f"Note: {MODEL} is asked at {api.url}."
+        assert where.startswith(f"Note: {MODEL} is asked at {api.url} for about $")
         assert ended.startswith("Cancelled: nothing was written; what had come is kept as run ")
         assert not out.exists()
         assert fingerprint(session) == before
@@ -321,3 +322,56 @@ class TestExact:
         assert "The exact count failed" in run.stderr
         assert KEY not in run.output
         assert (tmp_path / "out.jsonl").exists()
+
+
+class TestMaxCost:
+    """What could cost more is refused before anything is sent, by one sentence and an exit code of its own."""
+
+    async def test_below_at_and_above_what_it_can_cost(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(answer(DRAFT), answer(DRAFT)) as api:
+            client_talks_to(api, monkeypatch)
+            refused = await compact(session, "--max-cost", "0.001")
+            found = re.match(r"Error: This may cost \$([\d.]+), more than \$0.0010; raise --max-cost", refused.stderr)
+            assert found, refused.stderr
+            assert (refused.exit_code, len(refused.stderr.splitlines()), api.received) == (5, 1, [])
+            most = float(found[1])
+            below = await compact(session, "--max-cost", f"{most - 0.0001:.4f}", "--json")
+            assert (below.exit_code, below.stdout, api.received) == (5, "", [])
+            done = await compact(session, "--max-cost", f"{most + 0.0001:.4f}", "--json")
+            assert done.exit_code == 0
+            assert f", at most ${most:.4f}." in done.stderr
+            paths.settings().parent.mkdir(parents=True, exist_ok=True)
+            paths.settings().write_text("max_cost = 0.001\n")
+            assert (await compact(session)).exit_code == 5
+            assert len(api.received) == 1
+            assert (await compact(session, "--max-cost", "none")).exit_code == 0
+        assert len(journal.kept()) == 2
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("ab", "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary"),
+            ("probe", "--preset", "trim", "--model", MODEL),
+            ("probe", "--preset", "trim", "--model", MODEL, "--batch"),
+            ("compare", "--presets", "augment-example", "--summarizer", LIVE),
+            ("retention", "--strategy", "exchange-summary", "--summarizer", LIVE),
+            ("retention", "--strategy", "trim", "--judge", LIVE),
+            ("rescue", "--summarizer", LIVE),
+        ],
+    )
+    async def test_every_command_that_asks_a_model(
+        self, command: tuple[str, ...], session: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        name, *more = command
+        async with fake_api() as api:
+            client_talks_to(api, monkeypatch)
+            run = await asyncio.to_thread(cwb, name, session, *more, "--max-cost", "0.0001")
+        assert run.exit_code == 5, run.output
+        assert "Error: This may cost $" in run.stderr
+        assert (run.stdout, api.received) == ("", [])
+
+    @pytest.mark.parametrize("words", ["-1", "much", "nan"])
+    def test_what_is_no_number_of_dollars(self, words: str, session: Path) -> None:
+        run = cwb("compact", session, "--strategy", "trim", "--max-cost", words)
+        assert run.exit_code == 2
+        assert "is no number of dollars" in run.stderr

@@ -11,7 +11,8 @@ from tests.tui.app import story
 from workbench.bench import Bench, choose_preset, open_bench, set_policy, toggle_pin
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.drafts import drafts_of, drafts_or, quotes, read_again
+from workbench.drafts import drafts_of, drafts_or, read_again
+from workbench.quotes import quotes
 from workbench.session import Usage
 from workbench.summarizers.driver import drive, run
 from workbench.summarizers.named import Name

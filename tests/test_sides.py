@@ -16,6 +16,7 @@ from workbench.bench import Bench, counted, open_bench
 from workbench.sides import sides, tried
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name
+from workbench.summarizers.purse import Purse
 from workbench.tokens import Counter
 
 EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
@@ -54,7 +55,7 @@ async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -
     before = repr(bench.messages)
     heard: list[int] = []
     pair = sides(bench, [], [GARBAGE, Name("rehearse", "refused")])
-    both = await tried(pair, lambda number, event: heard.append(number))
+    both = await tried(pair, Purse(), lambda number, event: heard.append(number))
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
     assert both[0].after.tokens < both[0].before.tokens == both[1].after.tokens
@@ -75,7 +76,7 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
     async with fake_api(stalling("Half a"), stalling("Half a")) as api:
         client_talks_to(api, monkeypatch)
         pair = sides(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
-        task = asyncio.ensure_future(tried(pair, heard))
+        task = asyncio.ensure_future(tried(pair, Purse(), heard))
         await asyncio.wait_for(writing.wait(), 20)
         task.cancel()
         await asyncio.wait([task])
@@ -92,5 +93,5 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
         client_talks_to(api, monkeypatch)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]))
+            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse())
     assert api.received == []

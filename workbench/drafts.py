@@ -15,13 +15,8 @@ from workbench.analysis.retention import HeldFact
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.session import Usage
 from workbench.summarizers.driver import Run, drive
-from workbench.summarizers.named import Name
-from workbench.summarizers.patience import Limits, limits_of
-from workbench.summarizers.protocols.cache_marks import goes_on
 from workbench.summarizers.summarizer import Summarizer
-from workbench.tokens.cost import Cost, actual
 from workbench.tokens.sizes import Size
 
 
@@ -124,41 +119,3 @@ def drafts_or(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
         return draft.taken if draft else await summarizer(request)
 
     return summarize
-
-
-# --- before it is sent ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Quote:
-    """What a request would cost: tokens sent, tokens expected back and at most, and dollars for both."""
-
-    request: SummaryRequest
-    chars: int
-    tokens: int
-    expected: int
-    most: int
-    cost: Cost
-    at_most: Cost
-
-
-def quotes(bench: Bench, name: Name) -> tuple[Quote, ...]:
-    """A quote for each request of the plan, as though no cache held anything of it yet. Renders and counts them: not
-    for the event loop."""
-    meter = bench.context.layout.sizes.meter
-    model, longest = name.model, limits_of(name.connection).max_output if name.model else Limits().max_output
-    found = []
-    for request, answer in zip(bench.plan.requests, bench.plan.run.answers, strict=True):
-        tokens = meter.text_tokens(request.text)
-        words = answer.text if isinstance(answer, Summary) else ""
-        most = request.max_output_tokens or longest
-        expected = min(meter.text_tokens(words), most)
-        cost, at_most = (actual(sent_as(request, name, tokens, written), model) for written in (expected, most))
-        found.append(Quote(request, len(request.text), tokens, expected, most, cost, at_most))
-    return tuple(found)
-
-
-def sent_as(request: SummaryRequest, name: Name, tokens: int, written: int) -> Usage:
-    """What a request of so many tokens is billed as where nothing of it is in a cache."""
-    marks = name.streams and name.connection.protocol == "messages" and goes_on(request)
-    return Usage(output=written, cache_write=tokens) if marks else Usage(tokens, written)

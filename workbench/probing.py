@@ -33,6 +33,7 @@ from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
 from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, nobody
 from workbench.summarizers.named import Name, asking, named
+from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
 from workbench.tokens.cost import Cost, actual_of_all, at_share, estimate, together
@@ -98,22 +99,29 @@ def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[st
 @dataclass(frozen=True, slots=True)
 class Quote:
     """What asking will take: so many calls, beside those `answered` before, and about so many tokens at about this
-    cost, a judge's calls not counted."""
+    cost, a judge's calls not counted; and what it can cost at most."""
 
     calls: int
     answered: int
     tokens: int
     cost: Cost
+    at_most: Cost
 
 
 def quoted(exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False) -> Quote:
     """Renders and hashes the requests: not for an event loop. Raises BadInput for a broken table of models."""
     different = {sheet.request.key: sheet for sheet in exam.sheets}
     missing = [sheet for key, sheet in different.items() if key not in known]
-    tokens = sum(exam.arms[sheet.arm].tokens + sheet.request.chars // 8 for sheet in missing)
-    written = sum((sheet.request.max_output_tokens or 0) // 3 for sheet in missing)
-    cost = estimate(tokens, written, model)
-    return Quote(len(missing), len(different) - len(missing), tokens, in_batch(cost) if batch else cost)
+    asked = [exam.arms[sheet.arm].tokens + sheet.request.chars // 8 for sheet in missing]
+    rooms = [sheet.request.max_output_tokens or 0 for sheet in missing]
+
+    def cost(share: int) -> Cost:
+        """Where of the room for an answer one in `share` tokens is written."""
+        calls = [estimate(tokens, room // share, model) for tokens, room in zip(asked, rooms, strict=True)]
+        whole = together(calls, model)
+        return in_batch(whole) if batch else whole
+
+    return Quote(len(missing), len(different) - len(missing), sum(asked), cost(3), cost(1))
 
 
 def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
@@ -123,6 +131,7 @@ def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
         sum(one.answered for one in quotes),
         sum(one.tokens for one in quotes),
         together([one.cost for one in quotes], model),
+        together([one.at_most for one in quotes], model),
     )
 
 
@@ -168,7 +177,7 @@ class Asked:
 
 
 async def ask(
-    bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], on_event: OnLiveEvent = nobody
+    bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], purse: Purse, on_event: OnLiveEvent = nobody
 ) -> Asked:
     """Ask `model` whatever `known` has no answer to; each answer is in the journal when it has come. Raises BadInput
     without a key."""
@@ -178,7 +187,8 @@ async def ask(
         recorder.heard(event)
         on_event(event)
 
-    summarizer = named(name, on_event=heard, session=bench.session)
+    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
+    summarizer = named(name, on_event=heard, session=bench.session, spending=spending)
     keep = as_it_goes(bench, name, recorder, began, as_probe)
     run = await driver.run(exam.asking(known), summarizer, on_event=recorder.told, keep=keep)
     return asked(bench, exam, name, known, run, recorder, began)

@@ -17,13 +17,15 @@ from workbench.compaction.checks import Check, check
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.kept import finished, unfinished
+from workbench.quotes import quotes
 from workbench.session import Usage
 from workbench.summarizers import driver, runs
 from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, named, need_key
+from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import can_be_read
-from workbench.tokens.cost import Cost, actual_of_all
+from workbench.tokens.cost import Cost, actual_of_all, added
 from workbench.tokens.sizes import Size
 
 OnHeard = Callable[[int, LiveEvent], None]
@@ -94,14 +96,19 @@ class Tried:
         return finished(self.side.record(self.run.seconds), self.run.outcome, bench.context, self.checks)
 
 
+def check_two(prompts: Sequence[Found], names: Sequence[Name]) -> None:
+    """Raises BadInput where there are not two of one thing and at most one of the other."""
+    if sorted((len(prompts), len(names))) not in ([0, 2], [1, 2]):
+        raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt.")
+
+
 def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Side, Side]:
     """The two sides: two prompts by one summarizer, or one prompt (the bench's own where none is given) by two.
 
     Prompts of another strategy than the bench's take it to its first preset. Raises BadInput where there are not two
     of one thing and at most one of the other, and for prompts that cannot be tried.
     """
-    if sorted((len(prompts), len(names))) not in ([0, 2], [1, 2]):
-        raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt.")
+    check_two(prompts, names)
     prompts = [meant_for(one, bench.strategy.id) for one in prompts]
     if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
         bench = choose_preset(bench, default_preset(wanted))
@@ -119,14 +126,25 @@ def with_prompt(bench: Bench, one: Found) -> Bench:
     return set_policy(bench, policy_with(bench.policy, one))
 
 
-async def tried(pair: Sequence[Side], on_heard: OnHeard | None = None) -> tuple[Tried, ...]:
+def at_most(pair: Sequence[Side]) -> list[tuple[float | None, str]]:
+    """What each side that asks a model can cost, None where the price is not known; and the model. Renders and counts
+    its requests: not for an event loop."""
+    asked = [side for side in pair if side.name.model]
+    return [(added(one.at_most.dollars for one in quotes(side.bench, side.name)), side.name.model) for side in asked]
+
+
+async def tried(pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = None) -> tuple[Tried, ...]:
     """Run all sides at once. Cancelling leaves the session as it is; what each had heard stays in its recorder.
 
-    Raises BadInput before anything is sent for a summarizer that cannot be had.
+    Raises BadInput before anything is sent for a summarizer that cannot be had, and TooDear where both together could
+    cost more than `purse` allows.
     """
     for side in pair:
         await need_key(side.name)
-    running = [_one(number, side, on_heard) for number, side in enumerate(pair)]
+    if purse.limit is not None:
+        asked = await asyncio.to_thread(at_most, pair)
+        purse.check(added(most for most, _ in asked), " and ".join(dict.fromkeys(model for _, model in asked)))
+    running = [_one(number, side, purse, on_heard) for number, side in enumerate(pair)]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in running]
@@ -135,7 +153,7 @@ async def tried(pair: Sequence[Side], on_heard: OnHeard | None = None) -> tuple[
     return tuple(task.result() for task in tasks)
 
 
-async def _one(number: int, side: Side, on_heard: OnHeard | None) -> Tried:
+async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None) -> Tried:
     bench, recorder = side.bench, side.recorder
 
     def heard(event: LiveEvent) -> None:
@@ -143,7 +161,8 @@ async def _one(number: int, side: Side, on_heard: OnHeard | None) -> Tried:
         if on_heard is not None:
             on_heard(number, event)
 
-    summarizer = named(side.name, on_event=heard, session=bench.session)
+    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
+    summarizer = named(side.name, on_event=heard, session=bench.session, spending=spending)
     run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told)
     return await asyncio.to_thread(_judged, side, run)
 

@@ -13,13 +13,13 @@ from tests.summarizers.test_anthropic import SESSION, conversation
 from workbench.base import paths
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.strategy import Summary
-from workbench.drafts import sent_as
 from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.connections import connection_named
 from workbench.summarizers.live_events import Adapted
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.protocols.cache_marks import MARK, marked
+from workbench.summarizers.purse import billed_as
 from workbench.tokens.cost import actual, actual_of_all, usage_words
 
 SHAPES: tuple[RequestShape, ...] = ("messages", "messages_without_tools", "messages_under_prompt")
@@ -114,13 +114,12 @@ async def test_what_the_cache_gave_is_told_and_priced(api: FakeApi) -> None:
         ("messages", Name("anthropic", MODEL), Usage(0, 20, cache_write=900)),
         ("messages_under_prompt", Name("anthropic", MODEL), Usage(900, 20)),
         ("messages", Name("openai", "gpt-5"), Usage(900, 20)),
-        ("messages", Name("server", f"compact:{MODEL}"), Usage(900, 20)),
     ],
 )
 def test_what_nothing_holds_yet_is_priced_as_written_to_the_cache(
     shape: RequestShape, name: Name, billed: Usage
 ) -> None:
-    assert sent_as(conversation(shape), name, 900, 20) == billed
+    assert billed_as(conversation(shape), name.connection, 900, 20) == billed
 
 
 def test_prices_of_long_contexts_are_those_of_a_call() -> None:

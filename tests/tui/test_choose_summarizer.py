@@ -10,7 +10,8 @@ from workbench.summarizers.named import Name
 from workbench.tui.screens.choose_summarizer import choices, matching
 
 KEPT = Entry("r1", 0.0, 1.0, "finished", "trim", "", "litellm:ok-2", "ok-2", "s", "/f.jsonl", "compacted", 1, 9, 9, 0.0)
-EVERY = choices({"anthropic": (Offered(id="claude-opus-4-5"),)}, [KEPT])
+OFFERED = {"anthropic": (Offered(id="claude-opus-4-5"),), "openai": (Offered(id="gpt-5"),)}
+EVERY = choices(OFFERED, [KEPT], {"openai"})
 
 
 RUN = Name("recorded", "r1")
@@ -22,6 +23,8 @@ RUN = Name("recorded", "r1")
         ("ok-2", [Name("anthropic", "ok-2"), RUN]),
         ("litellm/ok-2", [Name("litellm", "ok-2")]),
         ("litellm:ok-2", [Name("litellm", "ok-2"), RUN]),
+        ("server:compact:openai/gpt-6", [Name("server", "compact:gpt-6", "openai")]),
+        ("responses.compact gpt", [Name("server", "compact:gpt-5", "openai")]),
         ("refused", [Name("anthropic", "refused"), Name("rehearse", "refused")]),
     ],
 )

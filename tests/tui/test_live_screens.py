@@ -126,7 +126,9 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         await press(pilot, "d")
         assert "summarizer: rehearse:garbage → rehearse:truncated" in view.text
         assert "-Sure! Here is the summary" in view.text
-        await press(pilot, "delete", "m")
+        await press(pilot, "s")
+        assert view.text.startswith("by day")
+        await press(pilot, "s", "delete", "m")
         assert len(journal.kept()) == 2
         runs.action_delete()
         runs.action_mark()  # at once: lists the runs anew while one is being deleted

@@ -18,8 +18,8 @@ from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
 from workbench.compaction.preset import default_preset, load_preset
-from workbench.drafts import quotes
 from workbench.formats.files import load
+from workbench.quotes import quotes
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.summarizers.named import Name
 from workbench.tokens import Counter

@@ -93,7 +93,15 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             assert "about $" in shown
             assert "models.toml" in shown
 
+            paths.settings().parent.mkdir(parents=True, exist_ok=True)
+            paths.settings().write_text("max_cost = 0.0001")
+            await press(pilot, "enter")
+            assert "This may cost $" in text_of(screen, "#said")
+            assert text_of(screen, "#said").endswith("The same key once more sends it all the same.")
+            assert (screen.phase, api.received) == ("ready", [])
+
             await cancelled_while_it_is_written(pilot, screen, api)
+            paths.settings().unlink()
             assert bench_screen(pilot).bench is before
             await press(pilot, "enter")
             assert [one.prompt for one in api.received] == [quote.request.text] * 2

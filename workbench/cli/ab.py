@@ -1,35 +1,43 @@
-"""`cwb ab`: two prompts or two models on the same head, side by side."""
+"""`cwb ab`: two prompts or two models on the same head, side by side; of several sessions a verdict over all pairs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
+from workbench.analysis.why.refusals import overflowed
+from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.cli.ab_many import Waiting, compared, waiting
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import completed, keep
 from workbench.cli.selection import Selection, selection
+from workbench.cli.several import Refused, refusal, sessions_in
+from workbench.cli.spending import OverTheLimit, max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
-from workbench.sides import Side, Tried, sides, tried
-from workbench.summarizers.named import asking, parsed
+from workbench.sides import Side, Tried, check_two, sides, tried
+from workbench.summarizers.named import Name, asking, parsed
+from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import usage_words
 
 
 @click.command("ab")
 @selection(
     "part",
-    "epoch",
     "window",
     "watch",
+    nargs=-1,
+    epoch="The epoch; of several sessions, by default, the newest that overflowed or was compacted, else the last.",
     strategy="How to compact; else the prompts' own strategy.",
     preset="Numbers and prompt to start from.",
     pin="Keep a message verbatim in both.",
@@ -37,6 +45,8 @@ from workbench.tokens.cost import usage_words
 @click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
 @click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
 @click.option("--summarizer", "names", multiple=True, metavar="NAME", help="Any summarizer that `cwb compact` takes.")
+@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+@max_cost
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 def command(
@@ -44,26 +54,39 @@ def command(
     prompts: tuple[str, ...],
     models: tuple[str, ...],
     names: tuple[str, ...],
+    batch: bool,
+    purse: Purse,
     no_journal: bool,
     as_json: bool,
 ) -> None:
     """Compact FILE twice, with two prompts or by two models, and show both drafts and what each lost. Writes nothing.
 
+    Of several FILEs, or the sessions in folders, each is a pair: what either side still tells rightly of the facts,
+    what of its claims has ground, and which questions it answers (looked up by code), for each session and, with the
+    interval of paired draws, over all of them. What the journal keeps of the same request to the same summarizer is not
+    asked for again, so that a run that was broken off, or that reached --max-cost, goes on with the same command.
+
     \b
     cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-4-5
     cwb ab FILE --model claude-haiku-4-5 --model claude-opus-4-5
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
+    cwb ab FOLDER --prompt exchange-summary.en --prompt mine.md --model claude-haiku-4-5 --batch --max-cost 5
 
     \b
-    Exit codes: 0 done, 2 bad input or usage, 4 neither side gave a summary, 130 cancelled
+    Exit codes: 0 done, 2 bad input or usage, 4 neither side gave a summary, 5 it could cost more than
+    --max-cost, 130 cancelled
     """
     named = [*(asking(model) for model in models), *map(parsed, names)]
+    files = sessions_in(chosen.files)
+    if batch or len(files) > 1 or files != list(chosen.files):
+        _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json)
+        return
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
     for side in pair:
         for doubt in side.bench.doubts if side.name.model else ():
             warn(f"{side.label}: {doubt}")
-    both = _run(pair, journal=not no_journal)
+    both = _run(pair, purse, journal=not no_journal)
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
@@ -81,16 +104,39 @@ def command(
     _leave(both)
 
 
+def _many(
+    chosen: Selection, prompts: tuple[str, ...], named: list[Name], purse: Purse, keeps: bool, *, batch: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Every session as a pair; one that gives nothing keeps none of the others from theirs."""
+    if chosen.part:
+        raise click.UsageError("--part is of one session; name one FILE.")
+    several: list[Waiting] = []
+    refused: list[Refused] = []
+    found = [by_id(prompt) for prompt in prompts]
+    check_two(found, named)
+    for path in chosen.files:
+        try:
+            policy = chosen.policy if chosen.strategies or chosen.presets else None
+            bench = on_bench(replace(chosen, files=(path,)), policy, overflowed)
+            several.append(waiting(sides(bench, found, named), again=keeps, batch=batch))
+        except BadInput as reason:
+            refused.append(refusal(path, reason))
+    compared(several, refused, purse, keeps=keeps, batch=batch, as_json=as_json)
+
+
 def _leave(both: Sequence[Tried]) -> None:
     """Where neither side has a summary, there is nothing to compare."""
     if all(one.failures and not one.draft for one in both):
         raise click.exceptions.Exit(NO_SUMMARY)
 
 
-def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:
+def _run(pair: tuple[Side, Side], purse: Purse, *, journal: bool) -> tuple[Tried, ...]:
     clock = time.perf_counter()
     try:
-        return completed(tried(pair))
+        return completed(tried(pair, purse))
+    except TooDear as refused:
+        raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
         kept = [keep(side.record(seconds)) for side in pair if journal and side.name.is_kept]

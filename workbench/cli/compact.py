@@ -26,6 +26,7 @@ from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words, changed_words
 from workbench.cli.selection import Selection, selection
+from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import given
@@ -38,6 +39,7 @@ from workbench.formats.masked import load_masked
 from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import can_be_read, with_blocks
 from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
@@ -74,6 +76,7 @@ STDOUT = Path("-")
     "or rehearse:KIND (fails on purpose).",
 )
 @click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
+@max_cost
 @click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
 @click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
 @click.option(
@@ -107,6 +110,7 @@ def command(
     if_triggered: bool,
     summarizer_name: str,
     model: str | None,
+    purse: Purse,
     no_journal: bool,
     exact: str | None,
     out: Path | None,
@@ -127,6 +131,7 @@ def command(
       2    bad input or usage
       3    a hard check failed, and nothing was written
       4    who was to write the summary failed, and nothing was written
+      5    it could cost more than --max-cost, and nothing was sent
       130  cancelled, and nothing was written
     """
     if as_json and out == STDOUT:
@@ -136,7 +141,7 @@ def command(
     bench = on_bench(chosen, chosen.policy, read=load_masked if mask else load)
     preset = chosen.policy(bench.preset)
     to = to or (bench.session.format if out is not None else None)
-    done = compacted(bench, name, journal=not no_journal, to=to, by_hand=not if_triggered)
+    done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
     call, context, checks, made, code = done.call, done.context, done.checks, done.made, done.code
     outcome, answers = done.outcome, call.run.answers
     exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None

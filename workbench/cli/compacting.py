@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from workbench.bench import Bench
 from workbench.cli.running import Call, keep_run, run_named
@@ -14,6 +15,7 @@ from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats.export import Export
 from workbench.summarizers.named import Name
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import messages_for
 
 DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
@@ -43,13 +45,16 @@ class Compacted:
         return CHECK_FAILED if any(one.hard and not one.passed for one in self.checks) else DONE
 
 
-def compacted(bench: Bench, name: Name, *, journal: bool, to: str | None, by_hand: bool = True) -> Compacted:
+def compacted(
+    bench: Bench, name: Name, purse: Purse, *, journal: bool, to: str | None, by_hand: bool = True
+) -> Compacted:
     """Compact what is on the bench and, where `to` names a format or one of its ways, write it in memory.
 
     `by_hand` is whether a person wants it so, and not only the policy's thresholds. Raises BadInput.
     """
     context = bench.context.with_(manual=by_hand)
-    call = run_named(bench, compacting(context, bench.edits, bench.strategy, bench.policy), name, journal=journal)
+    make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
+    call = run_named(bench, make, name, purse, journal=journal)
     outcome = call.run.outcome
     checks = check(context, outcome, bench.strategy, bench.policy)
     # First of all: whatever follows may fail, and a live run has been paid for.

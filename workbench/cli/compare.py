@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -21,11 +22,13 @@ from workbench.cli.output import fields_of, only, plain, size_words, write_json,
 from workbench.cli.retention import percent, told_share
 from workbench.cli.running import keep_run, run_named
 from workbench.cli.selection import Selection, selection
+from workbench.cli.spending import max_cost
 from workbench.cli.watched import heads
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
+from workbench.summarizers.purse import Purse
 from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
 
@@ -54,10 +57,11 @@ WORDS = 400
     metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes; live runs are kept, and `cwb runs` lists them.",
 )
+@max_cost
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as_json: bool) -> None:
+def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_journal: bool, as_json: bool) -> None:
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
     What the agent's own compaction made of the same context comes first, where the session records one. The costs of
@@ -72,7 +76,7 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     if diff and len(policies) != 2 and not (recorded and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
-    made = [_made(bench, preset, name, journal=not no_journal) for preset in policies]
+    made = [_made(bench, preset, name, purse, journal=not no_journal) for preset in policies]
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
     held = [bench.held(column.outcome) for column in columns]
@@ -145,11 +149,12 @@ def _write_diff(context: Context, first: Column, second: Column) -> None:
             click.echo(f"\nnew in {column.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
-def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[Column, Cost | None]:
+def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[Column, Cost | None]:
     """A column, and what it cost where a model wrote in it; such a run is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
     context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
-    call = run_named(chosen, compacting(context, bench.edits, chosen.strategy, chosen.policy), name, journal=journal)
+    make = partial(compacting, context, bench.edits, chosen.strategy, chosen.policy)
+    call = run_named(chosen, make, name, purse, journal=journal)
     column = column_of(context, chosen.chosen, call.run, bench.edits, call.run.seconds)
     if journal and name.is_kept:
         keep_run(call, context, column.checks)

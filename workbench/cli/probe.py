@@ -12,21 +12,20 @@ import click
 from workbench.analysis.probes import Probe, Probing, Sum, beside, looked_up, write_probes
 from workbench.analysis.probes.made import MOST
 from workbench.analysis.why.refusals import overflowed
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.run import candidates
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.loading import on_bench
 from workbench.cli.output import warn, write_json
-from workbench.cli.probe_asking import Refused, Sitting, answers, refusal
+from workbench.cli.probe_asking import Sitting, answers
 from workbench.cli.probe_telling import document, sum_document, tell, tell_sum
 from workbench.cli.running import call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
+from workbench.cli.several import Refused, refusal, sessions_in
+from workbench.cli.spending import max_cost
 from workbench.compaction.checks import check
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
-from workbench.finding.discover import is_session_folder
 from workbench.probing import (
     RECORDED,
     Questions,
@@ -37,6 +36,7 @@ from workbench.probing import (
     theirs,
 )
 from workbench.summarizers.named import Name, parsed
+from workbench.summarizers.purse import Purse
 
 FAILED = 2
 
@@ -57,6 +57,7 @@ T = TypeVar("T")
 )
 @click.option("--model", metavar="MODEL", default="", help="Ask this model, live; else answers are looked up by code.")
 @click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+@max_cost
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes.",
@@ -75,6 +76,7 @@ def command(
     chosen: Selection,
     model: str,
     batch: bool,
+    purse: Purse,
     summarizer_name: str,
     recorded: bool,
     file: Path | None,
@@ -100,7 +102,7 @@ def command(
     if batch and not model:
         raise click.UsageError("--batch asks a model; name it with --model.")
     name = parsed(summarizer_name)
-    files = _files(chosen.files)
+    files = sessions_in(chosen.files)
     several = len(files) > 1 or files != list(chosen.files)
     if several and (file or chosen.part):
         raise click.UsageError("--probes and --part are of one session; name one FILE.")
@@ -126,7 +128,8 @@ def command(
 
     def sitting(bench: Bench, wanted: Questions) -> Sitting:
         outcomes = [(RECORDED, theirs(bench))] if recorded else []
-        outcomes += [_made(bench, preset, name, journal=not no_journal) for preset in policies or [bench.chosen]]
+        journal = not no_journal
+        outcomes += [_made(bench, preset, name, purse, journal=journal) for preset in policies or [bench.chosen]]
         if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
             warn(f"{counted(strangers, 'question')} in {wanted.file.name} from messages that this epoch does not have.")
         return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, seed))
@@ -136,7 +139,7 @@ def command(
         return
     answered: Iterable[tuple[Sitting, Probing]]
     if model:
-        answered, failed = answers(list(each(sitting)), model, journal=not no_journal, batch=batch)
+        answered, failed = answers(list(each(sitting)), model, purse, journal=not no_journal, batch=batch)
         if failed and not several:
             raise BadInput(failed[0].error)
         refused += failed
@@ -165,24 +168,6 @@ def _end(good: bool) -> None:
         raise click.exceptions.Exit(FAILED)
 
 
-def _files(named: Sequence[Path]) -> list[Path]:
-    """What was named, each once, and for a folder that is no session itself what may be a session below it."""
-    found: list[Path] = []
-    for path in named:
-        if not path.is_dir() or is_session_folder(path):
-            found.append(path)
-            continue
-        rows = list(candidates([path]))
-        for row in rows:
-            if isinstance(row, SessionRow):
-                warn(row.error)
-        below = sorted(Path(row.path) for row in rows if not isinstance(row, SessionRow))
-        if not below:
-            raise BadInput(f"No session lies in {path}; name a session, or a folder with some.")
-        found += below
-    return list(dict.fromkeys(found))
-
-
 def _write(path: Path | None, probes: Sequence[Probe]) -> Path:
     if path is None:
         raise BadInput("This session is of no file; say with --probes where the questions are to lie.")
@@ -193,10 +178,10 @@ def _write(path: Path | None, probes: Sequence[Probe]) -> Path:
     return path
 
 
-def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[str, Outcome]:
+def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[str, Outcome]:
     """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
     there = choose_preset(bench, preset)
-    call = run_named(there, there.compacting(), name, journal=journal)
+    call = run_named(there, there.compacting, name, purse, journal=journal)
     if journal and name.is_kept:
         checks = check(there.context, call.run.outcome, there.strategy, there.policy)
         keep_run(call, there.context, checks)

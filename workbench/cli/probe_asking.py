@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
@@ -16,6 +17,8 @@ from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, warn
 from workbench.cli.running import keep, run_named
+from workbench.cli.several import Refused, refusal
+from workbench.cli.spending import within
 from workbench.compaction.strategy import Answer
 from workbench.probing import (
     Asked,
@@ -29,6 +32,7 @@ from workbench.summarizers import batches, runs
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.named import asking as asking_of
 from workbench.summarizers.named import need_key
+from workbench.summarizers.purse import Purse
 from workbench.tokens.cost import added, money, usage_words
 
 
@@ -46,23 +50,8 @@ class Sitting:
         return self.bench.session.path
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A file that gives nothing, and why."""
-
-    file: Path
-    error: str
-
-
-def refusal(file: Path, reason: BadInput) -> Refused:
-    """It is said at once: the others may take long."""
-    said = str(reason) if str(file) in str(reason) else f"{file}: {reason}"
-    warn(printable(said))
-    return Refused(file, said)
-
-
 def answers(
-    sittings: Sequence[Sitting], model: str, *, journal: bool, batch: bool
+    sittings: Sequence[Sitting], model: str, purse: Purse, *, journal: bool, batch: bool
 ) -> tuple[list[tuple[Sitting, Probing]], list[Refused]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
     all of it costs is told once, before and after."""
@@ -74,10 +63,11 @@ def answers(
     before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
     calls = counted(quote.calls, "call")
     warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{before}.")
+    within(purse, quote.at_most.dollars, model)
     asking = [Asking(one, model, before, journal) for one, before in zip(sittings, known, strict=True)]
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))
-    done = _in_batches(asking) if batch else [_live(one) for one in asking]
+    done = _in_batches(asking) if batch else [_live(one, purse) for one in asking]
     pairs = list(zip(sittings, done, strict=True))
     answered = [(one, found) for one, found in pairs if isinstance(found, Asked)]
     _tell_bill(answered, model, batch=batch)
@@ -104,11 +94,12 @@ class Asking:
             keep(record)
 
 
-def _live(asking: Asking) -> Asked | BadInput:
+def _live(asking: Asking, purse: Purse) -> Asked | BadInput:
     bench, exam = asking.sitting.bench, asking.sitting.exam
     name = asking_of(asking.model)
     try:
-        call = run_named(bench, exam.asking(asking.known), name, journal=asking.journal, keeping=as_probe)
+        make = partial(exam.asking, asking.known)
+        call = run_named(bench, make, name, purse, journal=asking.journal, keeping=as_probe)
     except BadInput as refused:
         return refused
     done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)

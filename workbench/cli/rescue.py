@@ -14,6 +14,7 @@ from workbench.cli.compacting import DONE, Compacted, compacted
 from workbench.cli.loading import on_bench
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
+from workbench.cli.spending import max_cost
 from workbench.compaction.checks import Check
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, place, save
@@ -21,6 +22,7 @@ from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
 from workbench.rescue import newest_in, with_model, without_model
 from workbench.summarizers.named import parsed
+from workbench.summarizers.purse import Purse
 from workbench.tokens.sizes import Size
 
 NO_MODEL = "extractive"
@@ -49,8 +51,9 @@ NO_MODEL = "extractive"
     metavar="OUT",
     help="Write to this file or folder, instead of where the tool keeps its sessions.",
 )
+@max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a sentence and the steps.")
-def command(chosen: Selection, summarizer_name: str | None, out: Path | None, as_json: bool) -> None:
+def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: Path | None, as_json: bool) -> None:
     """Compact a session that its tool can compact no longer, and print the steps to go on with it there.
 
     Without FILE it is the newest session of this folder, whichever agent's. It is compacted by the tool's own preset
@@ -67,13 +70,14 @@ def command(chosen: Selection, summarizer_name: str | None, out: Path | None, as
       1    nothing to compact, or not smaller
       2    bad input or usage, or the newest session is still being written
       3    a hard check failed, and nothing was written
+      5    it could cost more than --max-cost, and nothing was sent
     """
     if not chosen.files:
         found = newest_in(Path.cwd())
         chosen = replace(chosen, files=(found.path,), part=found.part)
     name = parsed(summarizer_name or NO_MODEL)
     bench = _under_its_policy(on_bench(chosen), chosen, asks=summarizer_name is not None)
-    done = compacted(bench, name, journal=True, to=bench.session.format)
+    done = compacted(bench, name, purse, journal=True, to=bench.session.format)
     made = done.made
     saved = None
     if made and done.code == DONE:

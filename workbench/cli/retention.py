@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -29,12 +30,14 @@ from workbench.cli.output import (
 )
 from workbench.cli.running import call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
+from workbench.cli.spending import max_cost
 from workbench.cli.watched import heads, stand_words, tell_recorded
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
 from workbench.summarizers.named import Name, parsed
+from workbench.summarizers.purse import Purse
 
 NAMED = 12
 """So many lost facts stand under the table; --json lists all."""
@@ -64,11 +67,18 @@ WORDS = 80
     "--judge", "judge_name", default="", metavar="NAME",
     help="Ask a model, too: `anthropic:MODEL`. Its agreement with labelled pairs stands beside what it says.",
 )  # fmt: skip
+@max_cost
 @click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
 @click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact and its message.")
 def command(
-    chosen: Selection, summarizer_name: str, judge_name: str, count: int | None, recorded: bool, as_json: bool
+    chosen: Selection,
+    summarizer_name: str,
+    judge_name: str,
+    purse: Purse,
+    count: int | None,
+    recorded: bool,
+    as_json: bool,
 ) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
@@ -92,7 +102,7 @@ def command(
     bench = on_bench(chosen, chosen.policy)
 
     def compact(context: Context) -> Outcome:
-        return _outcome(bench, context, name)
+        return _outcome(bench, context, name, purse)
 
     if count is not None:
         found = generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
@@ -101,7 +111,7 @@ def command(
     outcome = compact(bench.context)
     held, needed = bench.held(outcome), bench.later_use(outcome)
     stood = stands(bench, outcome)
-    said = _judged(bench, outcome, held, parsed(judge_name)) if judge_name else None
+    said = _judged(bench, outcome, held, parsed(judge_name), purse) if judge_name else None
     if as_json:
         sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
@@ -116,19 +126,20 @@ def command(
                    f"{percent(said.agreed_present)} on present, {percent(said.agreed_right)} on right")  # fmt: skip
 
 
-def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name) -> Judged:
+def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: Purse) -> Judged:
     """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
     facts = asked_of(held)
     text = "\n".join(message.text for message in new_messages(outcome))
-    call = run_named(bench, judging(facts, text), name, journal=False)
+    call = run_named(bench, partial(judging, facts, text), name, purse, journal=False)
     if words := call_words(call):
         warn(words)
     return judged(facts, call.run.answers)
 
 
-def _outcome(bench: Bench, context: Context, name: Name) -> Outcome:
+def _outcome(bench: Bench, context: Context, name: Name, purse: Purse) -> Outcome:
     """One compaction; a live one is kept, because it has been paid for."""
-    call = run_named(bench, compacting(context, bench.edits, bench.strategy, bench.policy), name, journal=True)
+    make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
+    call = run_named(bench, make, name, purse, journal=True)
     if name.is_kept:
         keep_run(call, context, check(context, call.run.outcome, bench.strategy, bench.policy))
     return call.run.outcome

@@ -17,6 +17,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, plain, warn
+from workbench.cli.spending import priced
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
@@ -25,6 +26,7 @@ from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
 from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Used, Wrote, sentence
 from workbench.summarizers.named import Name, named, need_key
+from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_forms import ServerSummary
 from workbench.tokens.cost import Cost, actual, actual_of_all, usage_words
@@ -64,17 +66,21 @@ class Call:
 
 def run_named(
     bench: Bench,
-    generator: Compacting,
+    compacting: Callable[[], Compacting],
     name: Name,
+    purse: Purse,
     *,
     journal: bool,
     keeping: Callable[[runs.Run], runs.Run] = lambda record: record,
 ) -> Call:
-    """Run `generator` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`
-    has its record; then the command ends.
+    """Run `compacting` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`
+    has its record; then the command ends. So it does before anything is sent where that could cost more than `purse`
+    allows.
 
     What is doubtful about a policy is said before it costs anything.
     """
+    meter = bench.layout.sizes.meter
+    price = priced(purse, name, compacting, meter)
     if name.model:
         for doubt in bench.doubts:
             warn(doubt)
@@ -86,13 +92,13 @@ def run_named(
         recorder.heard(event)
         watched.heard(event)
 
-    summarizer = named(name, on_event=heard, session=bench.session)
+    summarizer = named(name, on_event=heard, session=bench.session, spending=Spending(purse, meter.text_tokens))
     keep_so_far = as_it_goes(bench, name, recorder, began, keeping) if journal and name.model else None
 
     async def run() -> driver.Run:
         await need_key(name)
         if name.model:
-            warn(f"{name.model} is asked at {name.connection.address}.")
+            warn(f"{name.model} is asked at {name.connection.address} {price}.")
         watching = asyncio.create_task(watched.tick())
         stopped_as_by_ctrl_c()
         try:
@@ -101,7 +107,7 @@ def run_named(
             watching.cancel()
             watched.clear()
 
-    clock = time.perf_counter()
+    clock, generator = time.perf_counter(), compacting()
     try:
         with closing(generator):
             return Call(bench, name, completed(run()), recorder, began)

@@ -1,10 +1,14 @@
-"""`cwb runs`: the kept runs of live compactions. `list` (when nothing is named), `show`, `text`, `diff`, `delete`."""
+"""`cwb runs`: the kept runs of live compactions. `list` (when nothing is named), `spent`, `show`, `text`, `diff`,
+`delete`."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import click
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
+from workbench.analysis.spending import By, in_all, spending
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -43,6 +47,25 @@ def command(ctx: click.Context, limit: int | None, as_json: bool) -> None:
             ["run", "began", "ended", "status", "calls", "in", "out", "seconds", "cost", "strategy", "by, file"],
             [_row(entry) for entry in entries],
         )
+
+
+@command.command("spent")
+@click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="What is added up.")
+@as_json_option
+def spent(by: By, as_json: bool) -> None:
+    """Add up what the kept runs have cost: by day (UTC), model or session, and in all. Deleted runs are in no sum."""
+    entries = journal.kept()
+    rows, whole = spending(entries, by), in_all(entries)
+    if as_json:
+        write_json({"by": by, "sums": rows, "all": whole})
+        return
+    heads = ["runs", "calls", "in", "out", "cost", "price unknown", by]
+    cells = [
+        [grouped(row.runs), grouped(row.calls), grouped(row.input), grouped(row.output), money(row.dollars),
+         grouped(row.unknown) if row.unknown else "", printable(row.title)]
+        for row in (*rows, whole)
+    ]  # fmt: skip
+    write_table(heads, cells)
 
 
 @command.command("show")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, V
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.user_settings import tables_in
 
 Protocol = Literal["messages", "chat", "responses"]
 """Anthropic's Messages, OpenAI's Chat Completions, OpenAI's Responses."""
@@ -174,12 +174,7 @@ def connection_named(name: str) -> Connection:
 
 
 def _own_tables(path: Path) -> dict[str, Any]:
-    try:
-        tables = tomllib.loads(path.read_text("utf-8-sig")).get("connections", {})
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
+    tables = tables_in(path).get("connections", {})
     if not isinstance(tables, dict):
         raise BadInput(f"{path}: connections = {tables!r} is no table; write [connections.NAME].")
     return tables

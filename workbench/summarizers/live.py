@@ -36,6 +36,7 @@ from workbench.summarizers.protocols.came import Billed, By, Failed, Spoken, Sto
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
 from workbench.summarizers.protocols.responses import RESPONSES
+from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.summarizer import Summarizer
 from workbench.summarizers.troubles import Server, Trouble, trouble_of
 from workbench.summarizers.wire import Sending
@@ -50,8 +51,10 @@ def live(
     on_event: OnLiveEvent | None = None,
     limits: Limits | None = None,
     session: Session | None = None,
+    spending: Spending = FREE,
 ) -> Summarizer:
     """A summarizer that asks `model` over `connection`, by default Anthropic's. Cancelling it closes the connection.
+    What could cost more than `spending` allows is not sent.
 
     `session` is what its conversations and the tools that it offers are from. Events are told on the event loop, text
     as it arrives. `limits` are the connection's own where none are given. Raises BadInput for broken settings.
@@ -65,8 +68,10 @@ def live(
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
         whole_s = request.timeout_s or patience.whole_s
-        call = _Call(request, key, model, spoken, tell, patience, began + whole_s)
+        most = request.max_output_tokens or patience.max_output
+        call = _Call(request, key, model, spoken, tell, patience, began + whole_s, most, spending)
         try:
+            call.dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
             whole = await asyncio.to_thread(spoken.sending, request, session)
             async with asyncio.timeout(whole_s), await spoken.connect(whom, whole_s + 5) as client:
                 answer = await call.answer(client, spoken.server_of(client, whom), whole)
@@ -114,17 +119,24 @@ class _Call:
     tell: OnLiveEvent
     limits: Limits
     deadline: float
+    most: int
+    spending: Spending
+    dollars: float | None = 0.0
+    """What an attempt with the whole prompt can cost."""
     heard: Heard = field(default_factory=Heard)
     left_out: set[str] = field(default_factory=set)
 
     async def answer(self, client: Any, server: Server, prompt: Sending) -> Answer:
         tries = attempt = shrinks = 0
-        began = time.perf_counter()
+        began, whole = time.perf_counter(), max(1, prompt.chars)
         while True:
             attempt += 1
             tries += 1
-            self.tell(Sent(self.key, self.model, attempt, prompt.chars))
-            trouble = await self._attempt(client, server, prompt)
+            dollars = None if self.dollars is None else self.dollars * prompt.chars / whole
+            async with self.spending.purse.held(dollars, self.model) as bill:
+                self.tell(Sent(self.key, self.model, attempt, prompt.chars))
+                trouble = await self._attempt(client, server, prompt)
+                bill.paid = self._paid(bill.paid, trouble)
             if trouble is None:
                 return judged(self.request, self.heard, time.perf_counter() - began)
             if trouble.remedy == "adapt" and trouble.field in self.spoken.optional - self.left_out:
@@ -151,8 +163,7 @@ class _Call:
         self.heard = Heard()
         limits = self.limits
         begun = False
-        most = self.request.max_output_tokens or limits.max_output
-        body = self.spoken.body(self.request, self.model, prompt, most, self.left_out)
+        body = self.spoken.body(self.request, self.model, prompt, self.most, self.left_out)
         loop = asyncio.get_running_loop()
         try:
             async with (
@@ -178,6 +189,10 @@ class _Call:
         if not self.heard.stop_reason:
             return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
         return None
+
+    def _paid(self, most: float, trouble: Trouble | None) -> float:
+        refused = trouble is not None and trouble.kind != "timeout" and not self.heard.text
+        return self.spending.paid(most, self.heard.usage, self.heard.text, self.model, refused=refused)
 
     def _take(self, came: Words | Thought | Billed | By | Stopped) -> None:
         heard = self.heard

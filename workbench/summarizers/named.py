@@ -17,6 +17,7 @@ from workbench.summarizers.live import live
 from workbench.summarizers.live import need_key as need_key_of
 from workbench.summarizers.live_events import OnLiveEvent, nobody
 from workbench.summarizers.patience import Limits
+from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.recording import load_recording, played, recordings
 from workbench.summarizers.rehearsal import KINDS, rehearse
@@ -147,24 +148,26 @@ def named(
     on_event: OnLiveEvent | None = None,
     limits: Limits | None = None,
     session: Session | None = None,
+    spending: Spending = FREE,
 ) -> Summarizer:
     """The summarizer of a name. Reads the file of `typed:FILE` and the run of `recorded:RUN_ID`, asks no server yet.
 
     `on_event` and `limits` are for live and rehearsed ones; `session` is what the messages and tools that are sent are
-    from. Raises BadInput for an unknown name, a file that cannot be read, a run
+    from, and `spending` what they may cost. Raises BadInput for an unknown name, a file that cannot be read, a run
     that was not kept, and for `server:…` without a session.
     """
     name = parsed(text) if isinstance(text, str) else text
     if name.streams:
-        return live(name.detail, name.connection, on_event=on_event, limits=limits, session=session)
+        return live(name.detail, name.connection, on_event=on_event, limits=limits, session=session, spending=spending)
     match name.kind:
         case "server":
             if session is None:
                 raise BadInput(f"{name} compacts a session's own messages; open the session first.")
             way, _, keep = way_of(name)
             return server_side(
-                name.model, session, name.connection, way=way, keep_tool_uses=keep, on_event=on_event, limits=limits
-            )
+                name.model, session, name.connection,
+                way=way, keep_tool_uses=keep, on_event=on_event, limits=limits, spending=spending,
+            )  # fmt: skip
         case "recording":
             return played(load_recording(name.detail), on_event or nobody)
         case "rehearse":

@@ -17,6 +17,7 @@ from workbench.summarizers.connections import DEFAULT, Connection, connection_na
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.server_forms import Form, ServerSummary, Way, form_of
 from workbench.summarizers.summarizer import Summarizer
 from workbench.summarizers.troubles import Server, trouble_of
@@ -32,6 +33,7 @@ def server_side(
     keep_tool_uses: int | None = None,
     on_event: OnLiveEvent | None = None,
     limits: Limits | None = None,
+    spending: Spending = FREE,
 ) -> Summarizer:
     """A summarizer that has the server compact the request's messages, with the session's system prompt and tools; by
     default Anthropic's.
@@ -39,7 +41,7 @@ def server_side(
     `instructions` replace the server's own prompt on demand, and add to it at a threshold. `keep_tool_uses` (only at a
     threshold) first clears all but so many tool results (`clear_tool_uses_20250919`). An earlier summary is sent first,
     as the user's words. The answer is a `ServerSummary`; `with_blocks` puts its block into the outcome. Raises BadInput
-    for a connection whose protocol knows no such compaction.
+    for a connection whose protocol knows no such compaction. What could cost more than `spending` allows is not sent.
     """
     whom = connection or connection_named(DEFAULT)
     tell, patience = on_event or nobody, limits or limits_of(whom)
@@ -52,10 +54,14 @@ def server_side(
         try:
             most = request.max_output_tokens or patience.max_output
             body = await asyncio.to_thread(form.body, session, request, model, most)
+            dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
             async with asyncio.timeout(whole_s), await spoken.connect(whom, whole_s + 5) as client:
                 server = spoken.server_of(client, whom)
-                got = await posted(client, form, body, server, key, tell, patience, began + whole_s)
-            usage = None if isinstance(got, SummaryFailed) else form.usage(got.get("usage"))
+                async with spending.purse.held(dollars, model) as bill:
+                    got = await posted(client, form, body, server, key, tell, patience, began + whole_s)
+                    usage = None if isinstance(got, SummaryFailed) else form.usage(got.get("usage"))
+                    refused = isinstance(got, SummaryFailed)
+                    bill.paid = spending.paid(bill.paid, usage, "", model, refused=refused)
             answer = got if isinstance(got, SummaryFailed) else form.said(got, usage, time.perf_counter() - began)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")

@@ -2,6 +2,7 @@
 
 theme = "workbench-light"      # or "dark", "light", "contrast", or any theme of the palette
 window = 200000                # tokens, where a session's model is not known
+max_cost = 0.50                # dollars: what one run of a model may cost without being asked
 
 [keys]
 "bench.pin" = "p,space"        # ids as the help shows them; several keys with commas
@@ -9,13 +10,13 @@ window = 200000                # tokens, where a session's model is not known
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.user_settings import most_dollars, tables_in
 
 SHORT_THEMES = {"dark": "workbench", "light": "workbench-light", "contrast": "workbench-contrast"}
 
@@ -34,13 +35,11 @@ def read_settings(path: Path) -> Settings:
     """The settings in `path`; all at their defaults where there is no such file. Raises BadInput with file and key."""
     if not path.exists():
         return Settings()
-    try:
-        table = tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
-    if unknown := sorted(set(table) - {"theme", "window", "keys", "connections"}):
-        there = "theme, window, [keys] and [connections.NAME]"
+    table = tables_in(path)
+    if unknown := sorted(set(table) - {"theme", "window", "max_cost", "keys", "connections"}):
+        there = "theme, window, max_cost, [keys] and [connections.NAME]"
         raise BadInput(f"{path}: there is no key {unknown[0]!r}; there are {there}.")
+    most_dollars(path)
     theme = table.get("theme", "")
     if not isinstance(theme, str):
         raise BadInput(f'{path}: theme = {theme!r} is no name; write one in quotes, as "light".')

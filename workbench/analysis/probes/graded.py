@@ -131,7 +131,7 @@ Hits = Sequence[bool | None]
 def share_of(*sessions: Hits) -> Share | None:
     """Of the answers that were given (None: none), with the interval by bootstrap; the draws are always the same."""
     known = [[float(hit) for hit in hits if hit is not None] for hits in sessions]
-    found = _mean(known)
+    found = drawn_mean(known)
     if found is None:
         return None
     return Share(sum(hit is True for hits in sessions for hit in hits), sum(map(len, known)), *found[1:])
@@ -139,7 +139,7 @@ def share_of(*sessions: Hits) -> Share | None:
 
 def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
     """The mean difference of answers to the same questions, and its interval; pairs are drawn, not answers."""
-    return _mean(
+    return drawn_mean(
         [
             [float(a) - float(b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
             for one, other in sessions
@@ -147,7 +147,7 @@ def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
     )
 
 
-def _mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
+def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
     """The mean of all values, and where 95 % of the means of `DRAWS` draws lie, drawn with replacement: sessions, and
     of each that is drawn its values. None where there is no value."""
     there = [values for values in sessions if values]

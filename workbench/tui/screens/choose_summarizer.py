@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ from workbench.summarizers import journal, model_list
 from workbench.summarizers.connections import DEFAULT, connections, set_up
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.model_list import Offered
-from workbench.summarizers.named import SERVER_WAYS, Name, asking
+from workbench.summarizers.named import SERVER_WAYS, Name, asking, parsed
 from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
@@ -57,8 +57,11 @@ class Choice:
         return f"{self.name or ''} {self.title} {self.about}".casefold()
 
 
-def choices(offered: Mapping[str, Sequence[Offered]], recorded: Iterable[Entry]) -> tuple[Choice, ...]:
-    """Everything there is to choose from, in groups; models by their connections."""
+def choices(
+    offered: Mapping[str, Sequence[Offered]], recorded: Iterable[Entry], responding: Collection[str] = ()
+) -> tuple[Choice, ...]:
+    """Everything there is to choose from, in groups; models by their connections, of which those `responding` speak
+    Responses."""
     found = [
         Choice(None, "Offline"),
         Choice(Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"),
@@ -73,6 +76,12 @@ def choices(offered: Mapping[str, Sequence[Offered]], recorded: Iterable[Entry])
             Choice(Name("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
             for way, about in SERVER_WAYS.items()
             for model in offered.get(DEFAULT, ())[:2]
+        ),
+        *(
+            Choice(Name("server", f"compact:{model.id}", whom), f"compact · {whom}/{model.id}", SERVER_WAYS["compact"])
+            for whom, models in offered.items()
+            if whom in responding
+            for model in models[:2]
         ),
     ]
     if runs := [Choice(Name("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded]:
@@ -128,11 +137,13 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
 
 
 def _typed(query: str) -> Name | None:
-    """The model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL."""
+    """The model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL; or a server's own compaction."""
     if not query or " " in query:
         return None
     whom, colon, model = query.partition(":")
     try:
+        if whom == "server":
+            return parsed(query)
         return Name(whom, model) if colon and model and whom in connections() else asking(query)
     except BadInput:  # broken settings, which are told of already
         return None
@@ -183,6 +194,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
         super().__init__()
         self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
         self.models: dict[str, tuple[Offered, ...]] = {}
+        self.responding: set[str] = set()
         self.recorded: tuple[Entry, ...] = ()
         self.said = ""
         self.every: tuple[Choice, ...] = ()
@@ -204,6 +216,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
         """What is known without asking anybody: from disk, in a thread."""
         try:
             self.models = await asyncio.to_thread(usual_models)
+            self.responding = {one.name for one in connections().values() if one.protocol == "responses"}
             self.recorded = await asyncio.to_thread(recorded_runs, self.session, self.fingerprint)
         except BadInput as damaged:
             self.said = str(damaged)
@@ -241,7 +254,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
 
     def _list(self) -> None:
         query = self.query_one(Input).value
-        self.every = choices(self.models, self.recorded)
+        self.every = choices(self.models, self.recorded, self.responding)
         self.shown = matching(self.every, query)
         options = self.query_one(Options)
         options.set_options(Option(_line(choice, self.chosen), disabled=choice.name is None) for choice in self.shown)

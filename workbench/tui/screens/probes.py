@@ -45,6 +45,7 @@ from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
+from workbench.tui.spending import Allowance
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
@@ -109,6 +110,7 @@ question and asks again; w writes the questions beside the session, where you ca
         self.said = ""
         self.shown: tuple[Watched | int, ...] = ()
         self.running = False
+        self.allowance = Allowance()
 
     @property
     def bench(self) -> Bench:
@@ -139,8 +141,7 @@ question and asks again; w writes the questions beside the session, where you ca
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
             self.said = str(refused)
-            if self.found is None:
-                self.say(self.said)
+            self.say(self.said)
             return
         finally:
             self.running = False
@@ -150,6 +151,7 @@ question and asks again; w writes the questions beside the session, where you ca
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
         known = await asyncio.to_thread(answered_before, bench, model)
         quote = await asyncio.to_thread(quoted, exam, model, known)
+        purse = self.allowance.purse((model, bench), [quote.at_most.dollars] if quote.calls else [], model)
         calls, answered = several(quote.calls, "call"), 0
         self.say(f"asking {model}: {calls}, ≈{figure(quote.tokens)} tokens, about {quote.cost} · esc cancels")
 
@@ -159,7 +161,7 @@ question and asks again; w writes the questions beside the session, where you ca
                 answered += 1
                 self.say(f"asking {model}: {figure(answered)} of {calls} answered · esc cancels")
 
-        done = await ask(bench, exam, model, known, heard)
+        done = await ask(bench, exam, model, known, purse, heard)
         if done.record:
             self.said = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             if trouble := await asyncio.to_thread(journal.keep, done.record):

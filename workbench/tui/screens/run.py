@@ -20,14 +20,16 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
-from workbench.drafts import Draft, Quote, drafts_of, drafts_or, quotes
+from workbench.drafts import Draft, drafts_of, drafts_or
 from workbench.kept import as_it_goes
+from workbench.quotes import Quote, quotes
 from workbench.session import Usage, fingerprint
 from workbench.summarizers.driver import Event, Run, drive, run
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, named, need_key, parsed
 from workbench.summarizers.patience import Limits
+from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
@@ -39,6 +41,7 @@ from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finishe
 from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
+from workbench.tui.spending import Allowance
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
@@ -95,6 +98,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.progress = Watch()
         self.recorder = Recorder()
         self.earlier = Usage()
+        self.allowance, self.purse = Allowance(), Purse()
         self.said = ""
         self._drawn: object = None
         self._possible: tuple[bool | None, ...] = ()
@@ -251,7 +255,14 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.start(())
 
     def start(self, drafts: tuple[Draft, ...]) -> None:
-        """Run from the start; what `drafts` answer is not asked again."""
+        """Run from the start; what `drafts` answer is not asked again. What could cost more than it may is asked for
+        first."""
+        try:
+            most = [quote.at_most.dollars for quote in self.quotes or ()] if self.writer.model and not drafts else []
+            self.purse = self.allowance.purse(self.writer, most, self.writer.model)
+        except BadInput as refused:
+            self.say(str(refused))
+            return
         if not drafts:
             self.accepted.clear()
             self.rewritten.clear()
@@ -278,10 +289,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
         name = self.writer
         await need_key(name)
         session = self.bench.session
+        spending = Spending(self.purse, self.bench.layout.sizes.meter.text_tokens)
         ask = (
             by_hand
             if name == BY_HAND
-            else await asyncio.to_thread(lambda: named(name, on_event=self._heard, limits=self.limits, session=session))
+            else await asyncio.to_thread(
+                lambda: named(name, on_event=self._heard, limits=self.limits, session=session, spending=spending)
+            )
         )
 
         async def watched(request: SummaryRequest) -> Answer:

@@ -16,7 +16,8 @@ from workbench.base.text import counted, plural
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed
-from workbench.drafts import Draft, Quote, Reading
+from workbench.drafts import Draft, Reading
+from workbench.quotes import Quote
 from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.named import Name
@@ -133,7 +134,8 @@ def progress_words(watch: Watch, name: Name, usage: Usage) -> str:
     written = max(usage.output, sum(line.written for line in watch.calls))
     said = [f"{watch.seconds:.1f} s"]
     if usage.context:
-        said.append(f"{figure(usage.context)} tokens in")
+        cached = f" ({figure(usage.cache_read)} from the cache)" if usage.cache_read else ""
+        said.append(f"{figure(usage.context)} tokens in{cached}")
     if written:
         said.append(f"~{figure(written)} tokens out")
     if name.model:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+import time
+from collections.abc import Sequence
+from typing import ClassVar, get_args
 
 from rich.text import Text
 from textual import on, work
@@ -11,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets.option_list import Option
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
+from workbench.analysis.spending import By, in_all, spending
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
@@ -21,7 +24,7 @@ from workbench.summarizers import journal
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name
 from workbench.tokens.cost import money
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView, wrap
@@ -37,9 +40,11 @@ class RunsScreen(ListAndText[Name]):
     HELP = """\
 Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \
 and what the checks said, and never with a key. m marks a run and d shows what differs between it and the one under \
-the cursor. enter or r makes a run the summarizer of this session: R on the bench then plays it again, offline."""
+the cursor. enter or r makes a run the summarizer of this session: R on the bench then plays it again, offline. s adds \
+up what the runs have cost, by day, model and session."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "replay", "Play again", id="runs.replay", tooltip="Let this run write the summary again."),
+        Binding("s", "sums", "Sums", id="runs.sums", tooltip="What the runs have cost: by day, model and session."),
         Binding("m", "mark", "Mark", id="runs.mark", tooltip="Mark this run, to compare another one with it."),
         Binding("d", "diff", "Differences", id="runs.diff", tooltip="What differs from the marked run, or back."),
         Binding("delete", "delete", "Delete", id="runs.delete", tooltip="Delete this run; pressed twice."),
@@ -51,6 +56,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         self.entries: tuple[Entry, ...] = ()
         self.marked = ""
         self.differs = False
+        self.sums = False
         self._doomed = ""
 
     def on_mount(self) -> None:
@@ -75,7 +81,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
         many = f"{figure(len(self.entries))} kept {plural(len(self.entries), 'run')}"
         none = f"no runs are kept in {paths.runs()}; R on the bench makes one"
-        self.say(f"{many} in {paths.runs()}" if self.entries else none)
+        self.say(f"{many} in {paths.runs()} · {spent_line(entries, self.fingerprint)}" if self.entries else none)
         self.show_it()
 
     def _line(self, entry: Entry) -> Text:
@@ -96,12 +102,14 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         differs = bool(self.differs and self.marked)
         view.border_title = f"what differs from {self.marked}" if differs else "the run"
         parts: tuple[Part, ...] = ()
-        if entry is not None:
+        if self.sums:
+            view.border_title, parts = "what was spent", sum_parts(self.entries)
+        elif entry is not None:
             try:
                 parts = await asyncio.to_thread(diff_parts if differs else run_parts, entry.id, self.marked)
             except BadInput as damaged:
                 parts = (Part(str(damaged), "bad"),)
-        view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs))
+        view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs, self.sums))
 
     # --- what can be done -------------------------------------------------------------------------------------------
 
@@ -110,6 +118,10 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
             self.marked = "" if entry.id == self.marked else entry.id
             self.differs = self.differs and bool(self.marked)
             self.list_them()
+
+    def action_sums(self) -> None:
+        self.sums = not self.sums
+        self.show_it()
 
     def action_diff(self) -> None:
         if self.marked:
@@ -144,6 +156,26 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
             self.say("nothing was asked in this run, so that there is nothing to play again")
             return
         self.dismiss(Name("recorded", entry.id))
+
+
+def spent_line(entries: Sequence[Entry], session: str) -> str:
+    """What was spent today, on this session and in all."""
+    here = [entry for entry in entries if entry.session == session]
+    days, all_, mine = spending(entries, "day"), in_all(entries), in_all(here)
+    today = next((day.dollars for day in days if day.name == shown(time.time(), "%Y-%m-%d")), 0.0)
+    unknown = f", {several(all_.unknown, 'run')} of unknown price" if all_.unknown else ""
+    return f"spent {money(today)} today, {money(mine.dollars)} here, {money(all_.dollars)} in all{unknown}"
+
+
+def sum_parts(entries: Sequence[Entry]) -> tuple[Part, ...]:
+    """Sums by day, by model and by session."""
+    parts: list[Part] = []
+    for by in get_args(By):
+        parts += [Part(""), Part(f"by {by}", "title")] if parts else [Part(f"by {by}", "title")]
+        for row in spending(entries, by):
+            unknown = f", {row.unknown} of unknown price" if row.unknown else ""
+            parts.append(Part(f"{money(row.dollars):>10}  {row.title} · {several(row.runs, 'run')}{unknown}"))
+    return tuple(parts)
 
 
 def run_parts(id: str, _: str = "") -> tuple[Part, ...]:

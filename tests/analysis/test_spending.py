@@ -1,0 +1,38 @@
+"""What kept runs have cost, added up: at the border of a day, of what is known, and of what asked nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.analysis.spending import Sum, in_all, spending
+from workbench.summarizers.journal import Entry
+
+MIDNIGHT = 1_463_961_600.0  # 2016-05-23
+FIRST = Entry(
+    "r1", MIDNIGHT - 0.5, 1.0, "finished", "trim", "", "anthropic:opus", "opus", "aa", "/x/a.jsonl", "", 1, 100, 10, 0.1
+)
+ENTRIES = (
+    FIRST,
+    replace(FIRST, id="r2", began=MIDNIGHT, dollars=0.2, calls=3),
+    replace(FIRST, id="r3", began=MIDNIGHT + 1, summarizer="openai:gpt", model="gpt", session="bb", file="/x/b.jsonl"),
+    replace(FIRST, id="r4", began=MIDNIGHT + 2, summarizer="house:my", model="my", dollars=None, end="cancelled"),
+    replace(FIRST, id="r5", began=MIDNIGHT + 3, summarizer="command:llm", model="", dollars=0.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("by", "rows"),
+    [
+        ("day", [Sum("2016-05-23", 3, 5, 300, 30, 0.3, 1), Sum("2016-05-22", 1, 1, 100, 10, 0.1, 0)]),
+        ("model", [Sum("anthropic/opus", 2, 4, 200, 20, 0.3, 0), Sum("openai/gpt", 1, 1, 100, 10, 0.1, 0),
+                   Sum("house/my", 1, 1, 100, 10, 0.0, 1)]),
+        ("session", [Sum("aa", 3, 5, 300, 30, 0.3, 1, "/x/a.jsonl"), Sum("bb", 1, 1, 100, 10, 0.1, 0, "/x/b.jsonl")]),
+    ],
+)  # fmt: skip
+def test_sums(by: str, rows: list[Sum]) -> None:
+    found = spending(ENTRIES, by)  # type: ignore[arg-type]
+    assert [replace(row, dollars=round(row.dollars, 9)) for row in found] == rows
+    assert in_all(ENTRIES).dollars == pytest.approx(0.4)
+    assert (in_all(ENTRIES).runs, in_all(ENTRIES).unknown, in_all(())) == (4, 1, Sum("all", 0, 0, 0, 0, 0.0, 0))

@@ -1,0 +1,129 @@
+"""What calls may cost, held against the real client: just below, at and above the limit."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.summarizers.fake_api import FakeApi, Reply, answer, broken_off, error, uncounted
+from tests.summarizers.live_calls import QUICK, over, request
+from tests.summarizers.test_anthropic import SESSION, conversation
+from tests.summarizers.test_server_side import ASKED, BLOCK, made
+from tests.summarizers.test_server_side import SESSION as THERE
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.live import live
+from workbench.summarizers.purse import Purse, Spending, TooDear, usual_purse
+from workbench.summarizers.server_side import server_side
+
+SONNET = "claude-sonnet-4-5"
+MOST = 0.033
+"""By hand: 1 000 tokens in at $3 a million, and 2 000 out at $15."""
+ONCE = 0.00363
+"""What the server bills: 1 000 in and 42 out."""
+
+
+def thousand(text: str) -> int:
+    return 1_000
+
+
+async def ask_for(
+    limit: float | None, api: FakeApi, *replies: Reply, model: str = SONNET, asked: SummaryRequest | None = None
+) -> tuple[Answer, Purse]:
+    api.replies, purse = [*replies], Purse(limit)
+    summarizer = live(model, limits=QUICK, session=SESSION, spending=Spending(purse, thousand))
+    return await summarizer(asked or request(max_output_tokens=2_000)), purse
+
+
+@pytest.mark.parametrize(("limit", "sent"), [(0.0329, 0), (MOST, 1), (0.0331, 1), (None, 1)])
+async def test_a_call_is_sent_where_it_cannot_cost_more(limit: float | None, sent: int, api: FakeApi) -> None:
+    got, purse = await ask_for(limit, api, answer("Fixed."))
+    assert len(api.received) == sent
+    if sent:
+        assert isinstance(got, Summary)
+        assert purse.spent == pytest.approx(0.0 if limit is None else ONCE)
+    else:
+        assert isinstance(got, SummaryFailed)
+        assert got.detail.startswith("This may cost $0.0330, more than $0.0329; raise --max-cost, or max_cost in ")
+
+
+@pytest.mark.parametrize(("limit", "sent"), [(0.0759, 1), (0.0761, 2)])
+async def test_attempts_that_broke_off_count(limit: float, sent: int, api: FakeApi) -> None:
+    """By hand: of the first came 1 000 tokens in, and words that count as 1 000: $0.018. The next may cost $0.033, and
+    $0.025 were spent before: $0.076."""
+    api.replies, purse = [broken_off("The par"), answer("Fixed.")], Purse(limit, spent=0.025)
+    got = await live(SONNET, limits=QUICK, spending=Spending(purse, thousand))(request(max_output_tokens=2_000))
+    assert len(api.received) == sent
+    assert isinstance(got, Summary if sent == 2 else SummaryFailed)
+    assert purse.spent == pytest.approx(0.025 + 0.018 + (ONCE if sent == 2 else 0))
+
+
+@pytest.mark.parametrize(
+    ("reply", "spent"),
+    [(error(400, "invalid_request_error", "no"), 0.0), (uncounted("whole", None), MOST)],
+)
+async def test_what_is_refused_costs_nothing_and_what_has_no_bill_the_most(
+    reply: Reply, spent: float, api: FakeApi
+) -> None:
+    _, purse = await ask_for(1.0, api, reply)
+    assert purse.spent == pytest.approx(spent)
+
+
+async def test_a_model_without_a_price_is_not_asked(api: FakeApi) -> None:
+    got, _ = await ask_for(1.0, api, answer("Fixed."), model="my-llama")
+    assert isinstance(got, SummaryFailed)
+    assert got.detail.startswith("What my-llama costs is not known, so that it cannot be kept below $1.00; write its")
+    assert api.received == []
+
+
+async def test_what_goes_into_the_cache_costs_a_quarter_more(api: FakeApi) -> None:
+    """By hand: 1 000 tokens written to the cache at $3.75 a million, and 8 000 out at $15: $0.12375."""
+    asked = conversation("messages")
+    got, _ = await ask_for(0.1237, api, answer("Fixed."), asked=asked)
+    assert isinstance(got, SummaryFailed)
+    got, _ = await ask_for(0.1238, api, answer("Fixed."), asked=asked)
+    assert isinstance(got, Summary)
+
+
+async def test_calls_at_once_wait_for_what_others_hold(api: FakeApi) -> None:
+    purse = Purse(MOST + ONCE)
+    api.replies = [answer("One."), answer("Two."), answer("Three.")]
+    summarizer = live(SONNET, limits=QUICK, spending=Spending(purse, thousand))
+    asked = [request(f"history {number} " * 500, max_output_tokens=2_000) for number in range(3)]
+    got = await asyncio.gather(*map(summarizer, asked))
+    assert [type(one) for one in got].count(Summary) == 2
+    assert len(api.received) == 2
+    assert purse.spent == pytest.approx(2 * ONCE)
+
+
+async def test_the_servers_own_compaction_is_held_against_it(api: FakeApi) -> None:
+    for limit, sent in ((0.1229, 0), (0.1231, 1)):  # 1 000 in at $3, 8 000 out at $15: $0.123
+        api.replies, purse = [made(BLOCK, iterations=[])], Purse(limit)
+        await server_side(SONNET, THERE, spending=Spending(purse, thousand))(ASKED)
+        assert len(api.received) == sent
+    assert purse.spent == pytest.approx(10 * 3 / 1e6)
+
+
+async def test_over_openais_protocols_it_holds_as_well(api: FakeApi) -> None:
+    for protocol in ("chat", "responses"):
+        api.received.clear()
+        api.replies, purse = [answer("Fixed.")], Purse(0.001)
+        summarizer = live("gpt-5", over(protocol, api), limits=QUICK, spending=Spending(purse, thousand))
+        assert isinstance(await summarizer(request()), SummaryFailed)
+        assert api.received == []
+
+
+def test_the_limit_of_the_settings() -> None:
+    assert usual_purse().limit is None
+    paths.settings().parent.mkdir(parents=True, exist_ok=True)
+    for text, limit in (("max_cost = 0.50", 0.5), ("max_cost = 0", 0.0)):
+        paths.settings().write_text(text)
+        assert usual_purse().limit == limit
+    for text in ('max_cost = "1"', "max_cost = -1", "max_cost = true", "max_cost = inf", "max_cost = nan"):
+        paths.settings().write_text(text)
+        with pytest.raises(BadInput, match="is no number of dollars"):
+            usual_purse()
+    with pytest.raises(TooDear):
+        Purse(0.0).check(0.01, SONNET)

@@ -1,0 +1,169 @@
+"""Two summarizers on many sessions: the verdict by hand, and by command what is asked, kept, gone on with and left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import cwb, session_lines, write_lines
+from tests.summarizers.fake_api import MODEL, answer, error, fake_api
+from tests.summarizers.live_calls import client_talks_to
+from tests.test_cli_probe import every_batch
+from workbench.base import paths
+from workbench.compaction.strategies import exchange_summary
+from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.conformance.building import agent, context_of, user
+from workbench.summarizers import journal
+from workbench.summarizers.driver import drive
+from workbench.summarizers.recorded import but_known, recorded
+from workbench.trials import Came, Trial, Verdict, verdicts
+
+NONE = Came("compacted", (), 100, 10, {}, None, (), 0.0, "")
+
+
+def facts(*told: float) -> dict[tuple[str, str, int], float]:
+    return {("path", f"f{number}", number): one for number, one in enumerate(told)}
+
+
+def trial(a: Came, b: Came) -> Trial:
+    return Trial(Path("s.jsonl"), 1, 1_000, a, b)
+
+
+def test_the_verdict_is_over_pairs() -> None:
+    """By hand: of six facts A tells 3.5 and B 5; the claims' shares are 1/2 and 3/4, then 1 and 3/4; B answers one
+    question more of the two that both were asked."""
+    one = trial(
+        replace(NONE, facts=facts(1, 0, 0.5), claims=(1, 2), answered=(True, False, None)),
+        replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4), answered=(True, True, False)),
+    )
+    other = trial(
+        replace(NONE, facts=facts(1, 1, 0), claims=(2, 2)), replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4))
+    )
+    failed = trial(replace(NONE, facts=facts(1), failed=("the summary failed",)), replace(NONE, facts=facts(0)))
+    idle = trial(replace(NONE, facts=facts(1), status="unchanged"), replace(NONE, facts=facts(0)))
+    told, ground, asked = verdicts([one, other, failed, idle])
+    assert (told.measure, told.sessions, told.a, told.b) == ("facts told rightly", 2, 3.5 / 6, 5 / 6)
+    assert told.mean == pytest.approx(1.5 / 6)
+    assert (ground.sessions, ground.a, ground.b, ground.mean, ground.better) == (2, 0.75, 0.75, 0.0, "")
+    assert (asked.sessions, asked.a, asked.b, asked.mean) == (1, 0.5, 1.0, 0.5)
+    assert verdicts([failed, idle]) == verdicts([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "better"),
+    [(0.001, 0.2, "B"), (0.0, 0.2, ""), (-0.1, 0.1, ""), (-0.2, 0.0, ""), (-0.2, -0.001, "A")],
+)
+def test_a_side_is_better_where_the_interval_says_so(low: float, high: float, better: str) -> None:
+    assert Verdict("facts told rightly", 3, 0.5, 0.6, 0.1, low, high).better == better
+
+
+def test_only_what_is_not_known_is_asked() -> None:
+    messages = tuple(
+        m for n in range(30) for m in (user(f"u{n}", f"task {n} " * 30), agent(f"a{n}", f"done {n} " * 60))
+    )
+    policy = exchange_summary.STRATEGY.policy_type.model_validate(
+        {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
+    )
+
+    def compacting() -> Any:
+        return exchange_summary.STRATEGY.compact(context_of(messages, manual=True), policy)
+
+    asked: list[SummaryRequest] = []
+
+    def answers(request: SummaryRequest) -> Answer:
+        asked.append(request)
+        return Summary("The tasks were done.")
+
+    whole = drive(compacting(), answers)
+    again = drive(but_known(compacting(), whole.recording), answers)
+    assert (len(asked), again.requests, again.outcome.messages) == (1, (), whole.outcome.messages)
+    assert drive(but_known(compacting(), {}), recorded(whole.recording)).outcome.messages == whole.outcome.messages
+
+
+# --- by command -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    for name, rounds in (("a", 12), ("b", 9)):
+        write_lines(folder / f"{name}.jsonl", session_lines(rounds))
+    return folder
+
+
+async def ab(*args: object, code: int = 0) -> dict[str, Any]:
+    """In a thread, for the server answers on this loop."""
+    names = ("--summarizer", "extractive", "--summarizer", f"anthropic:{MODEL}", "--strategy", "exchange-summary")
+    run = await asyncio.to_thread(cwb, "ab", *args, *names, "--json")
+    assert run.exit_code == code, run.output
+    return {**json.loads(run.stdout), "notes": run.stderr}
+
+
+async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(answer("I did /src/part1.py."), error(401, "authentication_error", "no")) as api:
+        client_talks_to(api, monkeypatch)
+        first = await ab(sessions)
+        assert len(api.received) == 2
+        api.replies = [answer("I did /src/part2.py and /src/invented.py.")]
+        second = await ab(sessions)
+        assert len(api.received) == 3
+        third = await ab(sessions)
+        assert len(api.received) == 3
+    assert [Path(one["file"]).name for one in first["sessions"]] == ["a.jsonl", "b.jsonl"]
+    assert [bool(one["b"]["failed"]) for one in first["sessions"]] == [False, True]
+    assert {one["sessions"] for one in first["verdicts"]} == {1}
+    assert [one["b"]["claims"] for one in second["sessions"]] == [{"founded": 1, "of": 1}, {"founded": 1, "of": 2}]
+    assert {one["sessions"] for one in second["verdicts"]} == {2}
+    told = second["verdicts"][0]
+    assert (told["measure"], told["better"]) == ("facts told rightly", "A")
+    assert told["mean"] == pytest.approx(told["b"] - told["a"])
+    assert third["verdicts"] == second["verdicts"]
+    assert [one["b"]["dollars"] for one in third["sessions"]] == [0.0, 0.0]
+    assert "call" not in third["notes"]
+    assert [(entry.end, entry.calls) for entry in journal.kept()] == [("finished", 1), ("failed", 1), ("finished", 1)]
+
+
+async def test_the_limit_stops_it_and_it_goes_on_there(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(answer("I did it.", output=4_000), answer("I did it.")) as api:
+        client_talks_to(api, monkeypatch)
+        nothing = await ab(sessions, "--max-cost", "0.001", code=5)
+        assert (nothing["sessions"], len(nothing["not_tried"]), api.received) == ([], 2, [])
+        # The first may cost $0.2361 and costs 1 000 × $5 + 4 000 × $25 a million, $0.105; the second may cost $0.2268.
+        some = await ab(sessions, "--max-cost", "0.238", code=5)
+        assert [Path(one).name for one in some["not_tried"]] == ["b.jsonl"]
+        assert "1 session not tried: This may cost $0.2" in some["notes"]
+        rest = await ab(sessions, "--max-cost", "0.238")
+        assert (len(rest["sessions"]), rest["not_tried"], len(api.received)) == (2, [], 2)
+
+
+async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        api.replies = [every_batch(api, "I did /src/part1.py.")] * 8
+        found = await ab(sessions, "--batch")
+        assert [one.method for one in api.received].count("POST") == 2
+        again = await ab(sessions, "--batch")
+        assert len(api.received) == 8
+    assert [one["b"]["dollars"] for one in found["sessions"]] == [pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
+    assert again["verdicts"] == found["verdicts"]
+    assert [entry.dollars for entry in journal.kept()] == [one["b"]["dollars"] for one in found["sessions"]]
+    assert list(paths.batches().iterdir()) == []
+
+
+def test_a_report_and_what_gives_nothing(sessions: Path) -> None:
+    (sessions / "broken.jsonl").write_text("no session\n")
+    names = ("--summarizer", "extractive", "--summarizer", "rehearse:garbage", "--strategy", "exchange-summary")
+    run = cwb("ab", sessions / "a.jsonl", sessions / "broken.jsonl", *names)
+    assert run.exit_code == 0, run.output
+    assert run.stdout.startswith("A: extractive\nB: rehearse:garbage\n")
+    assert "facts told rightly" in run.stdout
+    assert "broken.jsonl" in run.stderr
+    assert cwb("ab", sessions, "--summarizer", "extractive").stderr.startswith(
+        "Error: Give two prompts and at most one"
+    )

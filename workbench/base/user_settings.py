@@ -1,0 +1,29 @@
+"""`config.toml`, what a person set, as the tables that stand in it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import BadInput
+
+
+def tables_in(path: Path) -> dict[str, Any]:
+    """Nothing where there is no such file. Raises BadInput with the file and what is wrong."""
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
+
+
+def most_dollars(path: Path) -> float | None:
+    """`max_cost`: what one command, or one run on the screen, may cost; None where nothing is said. Raises BadInput."""
+    most = tables_in(path).get("max_cost")
+    if most is None:
+        return None
+    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):
+        raise BadInput(f"{path}: max_cost = {most!r} is no number of dollars; write one from 0, as 0.50.")
+    return float(most)

@@ -1,0 +1,48 @@
+"""What is foreseen of a run before anything is sent: its requests, their sizes and their prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.bench import Bench
+from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.summarizers.driver import Run
+from workbench.summarizers.named import Name
+from workbench.summarizers.patience import Limits, limits_of
+from workbench.summarizers.purse import billed_as
+from workbench.tokens.cost import Cost, actual
+from workbench.tokens.sizes import Meter
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a request would cost: tokens sent, tokens expected back and at most, and dollars for both."""
+
+    request: SummaryRequest
+    chars: int
+    tokens: int
+    expected: int
+    most: int
+    cost: Cost
+    at_most: Cost
+
+
+def quotes(bench: Bench, name: Name) -> tuple[Quote, ...]:
+    """A quote for each request of the plan. Renders and counts them: not for the event loop."""
+    return quotes_for(bench.plan.run, bench.layout.sizes.meter, name)
+
+
+def quotes_for(run: Run, meter: Meter, name: Name) -> tuple[Quote, ...]:
+    """A quote for each request of a run that was driven with estimated answers, as though no cache held anything of it
+    yet."""
+    model, whom = name.model, name.connection if name.model else None
+    longest = limits_of(whom).max_output if whom else Limits().max_output
+    found = []
+    for request, answer in zip(run.requests, run.answers, strict=True):
+        tokens = meter.text_tokens(request.text)
+        words = answer.text if isinstance(answer, Summary) else ""
+        most = request.max_output_tokens or longest
+        expected = min(meter.text_tokens(words), most)
+        cost, at_most = (actual(billed_as(request, whom, tokens, n), model) for n in (expected, most))
+        found.append(Quote(request, len(request.text), tokens, expected, most, cost, at_most))
+    return tuple(found)
