@@ -150,7 +150,7 @@ def test_a_file_that_says_something_else_to_the_same_question_was_changed() -> N
 
 
 def test_an_agent_that_was_sent_may_have_changed_what_its_task_names() -> None:
-    sent = called("Task", {"prompt": "Add a warp to src/a.py."}, "Done.")
+    sent = called("Task", {"prompt": "Add a warp to a.py."}, "Done.")
     assert items(START, read("src/a.py"), sent, CUT, read("src/a.py")) == []
     assert len(items(START, read("src/b.py"), sent, CUT, read("src/b.py"))) == 1
 
@@ -233,6 +233,7 @@ def test_what_moved_to_another_file_is_not_undone() -> None:
     assert [one[0] for one in items(START, first, CUT, out)] == ["undone"]
     assert items(START, first, CUT, moved, out) == items(START, first, CUT, out, moved) == []
     assert [one[0] for one in items(START, moved, first, CUT, out)] == ["undone"]
+    assert [one[0] for one in items(START, first, CUT, out, first)] == ["undone"], "made again in the same file"
     go, python = '\t"example.com/loom/warp/reed"\n', "from workshop.looms import reed_of_the_loom\n"
     for line in (go, python):
         assert items(START, edit("a.py", OLD, OLD + line), CUT, edit("a.py", OLD + line, OLD)) == []

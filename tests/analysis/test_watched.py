@@ -137,6 +137,20 @@ def test_what_the_system_prompt_says_no_compaction_takes() -> None:
     assert Eye(RULE, Shape([message("u", "Hello.")]), system).trail().last == "verbatim"
 
 
+def test_an_eye_reads_anew_what_a_compaction_made() -> None:
+    """Also what bears the id of a message that it shortened; and what it cannot read stays so until it is said."""
+    shape = Shape([message("1", RULE), message("2", "Hello."), message("3", "Log the refresh token.")])
+    eye = Eye(RULE, shape)
+    eye.compacted(3, 0, [], unread=False)  # it has not been said by then, and is not lost
+    eye.compacted(4, 1, [message("1", "…")], unread=False)
+    eye.compacted(5, 1, [message("1", RETOLD)], unread=True)
+    eye.compacted(6, 2, [message("1", "…")], unread=False)
+    assert eye.come(2) == "unknown"
+    passed = [(one.at, one.before, one.after) for one in eye.trail().passed[1:]]
+    assert passed == [(4, "verbatim", "gone"), (5, "gone", "paraphrased"), (6, "paraphrased", "unknown")]
+    assert (eye.trail().last, eye.trail().lost, eye.trail().unread) == ("contradicted", 4, 6)
+
+
 def test_what_once_could_not_be_read_is_unknown_until_it_is_said_again() -> None:
     """By the file's own record: kept, then in a summary that nobody can read, then said again, then gone."""
     told = [message(str(n), words) for n, words in enumerate((RULE, "Hello.", RULE, "Bye."))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from textual.widgets import DataTable, Input, Static
 
@@ -9,11 +11,13 @@ from tests.tui.app import brought, failing_story, on_bench, press, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.analysis.pictures import LOST
-from workbench.bench import Bench, Stand
+from workbench.bench import Bench, Stand, open_bench
+from workbench.compaction.preset import load_preset
+from workbench.tokens import Counter
 from workbench.tui.bench import watching
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.generations import GenerationsScreen
+from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
@@ -172,6 +176,17 @@ async def test_compare_generations_and_replay_tell_of_each_watched_sentence() ->
         assert plot.picture is not None
         assert (plot.call, plot.picture.marks[lost]) == (lost, LOST)
         assert "◉ ○ → ○ · ◉ ○ → ○ · ◉ ✔ → ✔ · ◉ ✔ → ○" in str(screen.query_one("#call", Static).render())
+
+
+def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
+    counter = Counter(None)
+    opened = open_bench(replace(story(6), system=f"Be brief. {(rule := 'Ask before you deploy.')}"), counter)
+    bench = steps.watching(steps.choose_preset(opened, load_preset("trim")), (rule, "Ask nobody, ever."))
+    outcome = bench.offline.outcome
+    assert outcome.status == "compacted"
+    told = steps.stands(bench, outcome, again=True)
+    assert [(one.now, one.after, one.again) for one in told] == [("verbatim",) * 3, ("gone",) * 3]
+    assert made(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])

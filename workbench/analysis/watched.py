@@ -184,8 +184,7 @@ class Eye:
     def come(self, stop: int) -> Verdict:
         """How it stands when the messages before `stop` have come."""
         while self._coming and self._coming[0] < stop:
-            verdict = self._places[self._coming.popleft()]
-            self._now = verdict if self._now == "unknown" else _best((self._now, verdict))
+            self._now = _best((self._now, self._places[self._coming.popleft()]))
         return self._now
 
     def compacted(self, at: int, stop: int, left: Iterable[Message], *, unread: bool) -> None:
