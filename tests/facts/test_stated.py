@@ -101,6 +101,9 @@ def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later:
         (["返信は敬語でお願いします。", "やっぱり敬語はやめて、これからはため口でいいです。"], {0}),
         (["회의는 화요일이에요.", "회의가 목요일로 바뀌었어요."], {0}),
         (["회의는 화요일이에요.", "시험이 목요일로 바뀌었어요."], set()),
+        # what holds only if something is so, and what was not done, takes no place
+        (["If hold 1 is full, then hold 2 is empty.", "If hold 2 is full, then hold 1 is empty."], set()),
+        (["We just talked, and she dropped a hint.", "We sailed far, but I did not talk as much."], set()),
         # what was chosen is gone, or too little, and another thing is there
         (["Moor at berth 80.", "Berth 80 is taken, moor at 90."], {0}),
         (["Ring Ruth before you cast off.", "Ruth has left the crew, ring Omar instead."], {0}),

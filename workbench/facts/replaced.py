@@ -28,7 +28,8 @@ from workbench.facts.wording import plain
 Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
 """What a sentence does beside telling something: it forbids, permits, or `frees`, permits without what was asked for;
 says in which language to speak, and nothing else; chooses ("use", "is"); says that it changes something; puts one thing
-in another's place; leans on what was said before ("make that …"); stands `apart`, for it holds once, or besides."""
+in another's place; leans on what was said before ("make that …"); stands `apart`, for it holds once, besides, or if
+something is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Ite
         yield "forbids"
     if has("use", "state"):
         yield "chooses"
-    if has("once", "adds", within=low):
+    if has("once", "adds", within=low) or any(map(pattern("replaced", "if").match, map(str.strip, _clauses(low)))):
         yield "apart"
         return
     if leads or changed or has("new", "sets", within=low):
