@@ -16,7 +16,7 @@ BAR = 5
 
 HEADS = (
     f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'used':>6} "
-    f"{'still told':<{BAR + 8}}{'rightly':>7}{'by weight':>10}"
+    f"{'still told':<{BAR + 8}}{'rightly':>7}{'weighted':>9}"
 )
 """What stands above the table by kind."""
 
@@ -83,7 +83,7 @@ def kind_line(name: str, share: Share) -> Text:
     if share.unknown:
         return line.append("unknown")
     line.append(bar(share.share or 0.0, BAR), "dim").append(f" {percent(share.share):>6} ")
-    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>10}")
+    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>9}")
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
