@@ -56,6 +56,15 @@ def test_what_was_not_counted_is_not_known(session: Session) -> None:
     ]
 
 
+def test_what_is_counted_later_is_kept_too(session: Session) -> None:
+    counter = Counter(engine=Letters)
+    counter.count_all(session.messages[:2], quiet, never)
+    weights.keep(session, counter)
+    weights.keep(session, counted(session))
+    weights.keep(session, Counter(engine=Letters))
+    assert all(recalled(session).known(one) for one in session.messages)
+
+
 def test_figures_of_something_else_are_not_taken(session: Session) -> None:
     weights.keep(session, counted(session))
     assert session.path is not None

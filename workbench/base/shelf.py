@@ -64,10 +64,11 @@ def opened(file: Path, about: About) -> Iterator[BinaryIO | None]:
         yield found if same else None
 
 
-def put(file: Path, about: About, write: Callable[[Any], object]) -> None:
-    """Keep what `write` writes, unless that is kept already or cannot be."""
+def put(file: Path, about: About, write: Callable[[Any], object], *, anew: bool = False) -> None:
+    """Keep what `write` writes, unless that cannot be, or something of the same is kept already and not to be written
+    `anew`."""
     with opened(file, about) as there:
-        if there:
+        if there and not anew:
             return
 
     def told(new: BinaryIO) -> None:

@@ -9,7 +9,7 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, counted, open_bench, with_kept_scale
 from workbench.cli.by_hand import by_hand
-from workbench.cli.opening import Watched
+from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
@@ -34,10 +34,11 @@ def on_bench(
     """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
-        session = read(chosen.file, watched.bytes_read, chosen.part)
+        session = loaded(chosen, counter, watched, read)
         epoch = begin(session) if chosen.epoch is None else chosen.epoch
         bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
+        keep(session, counter)
     bench = counted(bench, counter)
     return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen)
 
@@ -48,8 +49,9 @@ def on_bench_and_course(
     """The epoch, else the one that `begin` says, as `on_bench` gives it, and the session from there on."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
-        session = load(chosen.file, watched.bytes_read, chosen.part)
+        session = loaded(chosen, counter, watched)
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
+        keep(session, counter)
     epoch = begin(session) if chosen.epoch is None else chosen.epoch
     bench = counted(with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window)), counter)
     course = course_of(session, counter, first=epoch, scale=bench.scale)

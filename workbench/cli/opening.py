@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -11,9 +13,11 @@ from workbench.cli.output import on_a_terminal, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at, epoch_of
+from workbench.formats import parsed
 from workbench.formats.files import load
+from workbench.formats.format import Progress
 from workbench.session import Session
-from workbench.tokens import Counter, scales
+from workbench.tokens import Counter, scales, weights
 from workbench.tokens.cache import CountCache
 
 
@@ -29,15 +33,34 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
     Raises BadInput for a file that is no session and for an epoch that it does not have."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
-        session = load(chosen.file, watched.bytes_read, chosen.part)
+        session = loaded(chosen, counter, watched)
         epoch = epoch_of(session, chosen.epoch)
         counter.count_all(session.context(epoch), watched.messages_counted, lambda: False)
+        keep(session, counter)
     scale = None if forgetting else scales.recall(session)
     if forgetting:
         taught = scales.forget(session)
         forgotten = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
         warn(f"{forgotten}; the figures go by what the session itself was billed.")
     return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
+
+
+def loaded(
+    chosen: Selection,
+    counter: Counter,
+    watched: Watched,
+    read: Callable[[Path, Progress, str], Session] = load,
+) -> Session:
+    """The session as `read` opens it, with what is kept of its counts. Raises BadInput for a file that is none."""
+    session = read(chosen.file, watched.bytes_read, chosen.part)
+    weights.recall(session, counter)
+    return session
+
+
+def keep(session: Session, counter: Counter) -> None:
+    """Keep a large session as it was read and counted, for the next command."""
+    parsed.keep(session)
+    weights.keep(session, counter)
 
 
 class Watched:

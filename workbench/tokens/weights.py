@@ -18,9 +18,12 @@ _UNKNOWN = (-1, 0, 0, 0, 0, 0)
 
 
 def keep(session: Session, counter: Counter) -> None:
-    """Keep what is counted of a session that was read from a large file."""
+    """Keep what is counted of a session that was read from a large file, if that is more than is kept."""
     counter.save()
     if session.path is None or not session.records.digest:
+        return
+    before, known = _kept(session), sum(counter.known(message) is not None for message in session.messages)
+    if known <= sum(text >= 0 for text in before[::_FIGURES]):
         return
     figures = array("q")
     for message in session.messages:
@@ -30,32 +33,35 @@ def keep(session: Session, counter: Counter) -> None:
         else:
             figures.extend((weight.text, weight.media, weight.signature, weight.calls, weight.results, weight.exact))
     place = shelf.place(session.path, "weights", session.facts.part)
-    shelf.put(place, _about(session), lambda file: file.write(figures.tobytes()))
+    shelf.put(place, _about(session), lambda file: file.write(figures.tobytes()), anew=True)
 
 
 def recall(session: Session, counter: Counter) -> None:
     """Tell the counter what is kept of the session, if anything is."""
-    if session.path is None or not session.records.digest:
-        return
-    with shelf.opened(shelf.place(session.path, "weights", session.facts.part), _about(session)) as file:
-        figures = _read(file) if file else array("q")
-    if len(figures) != _FIGURES * len(session.messages):
-        return
-    rows = iter(figures)
-    for message, row in zip(session.messages, zip(*[rows] * _FIGURES, strict=True), strict=True):
+    rows = iter(_kept(session))
+    for message, row in zip(session.messages, zip(*[rows] * _FIGURES, strict=True), strict=False):
         text, media, signature, calls, results, exact = row
         if text >= 0:
             counter.know(message, Weight(text, media, signature, calls, results, exact=bool(exact)))
 
 
-def _read(file: BinaryIO) -> array[int]:
-    try:
-        data = file.read()
-    except OSError:
-        data = b""
+def _kept(session: Session) -> array[int]:
+    """The figures of all messages, none where they are not kept."""
     figures = array("q")
-    figures.frombytes(data[: len(data) // figures.itemsize * figures.itemsize])
+    if session.path is None or not session.records.digest:
+        return figures
+    with shelf.opened(shelf.place(session.path, "weights", session.facts.part), _about(session)) as file:
+        data = _read(file) if file else b""
+    if len(data) == figures.itemsize * _FIGURES * len(session.messages):
+        figures.frombytes(data)
     return figures
+
+
+def _read(file: BinaryIO) -> bytes:
+    try:
+        return file.read()
+    except OSError:
+        return b""
 
 
 def _about(session: Session) -> shelf.About:

@@ -70,7 +70,6 @@ async def count_from(host: Host, first: Span) -> None:
         raise
     show_growth(host)
     host.spawn("bills", _bills, host)
-    host.spawn("keep", _keep, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
         host.spawn("losses", _losses, host)
 
@@ -153,6 +152,7 @@ async def _bills(host: Host) -> None:
         raise
     if found is not None and session is host.store.bench.session:
         host.store.put(replace(host.store.view, bills=found))
+        host.spawn("keep", _keep, host)
 
 
 async def _keep(host: Host) -> None:
