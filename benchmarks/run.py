@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -30,8 +31,13 @@ from workbench.tui.home import Home, write_home
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "sample_sessions" / "openai-chat-tools.json"
-MARKS = {"first paint": b"Opening", "usable": " rounds ·".encode(), "counted": b"counts: o200k"}
-"""What the screen says at each stage: that it opens a file, the title of the list, by what it counted all tokens."""
+MARKS: dict[str, bytes | re.Pattern[bytes]] = {
+    "first paint": b"Opening",
+    "usable": " rounds ·".encode(),
+    "counted": re.compile(rb"epoch \d+/\d+( \S+ ! \S+ warnings)?   "),
+}
+"""What the screen says at each stage: that it opens a file, the title of the list, the title without how far the count
+is."""
 
 PEER_LINES, PEER_MEGABYTES = 5_000, 8
 KEYS = 200

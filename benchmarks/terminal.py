@@ -62,12 +62,13 @@ class Terminal:
         if self._ours >= 0:
             os.close(self._ours)
 
-    def wait_for(self, mark: bytes) -> float:
-        """Seconds from the start until `mark` was written.
+    def wait_for(self, mark: bytes | re.Pattern[bytes]) -> float:
+        """Seconds from the start until `mark` was written, words or a pattern.
 
         Raises TimeoutError when it does not appear, RuntimeError with the last words when the program ends before.
         """
-        while mark not in (said := _CONTROL.sub(b"", self._seen)):
+        pattern = re.compile(re.escape(mark)) if isinstance(mark, bytes) else mark
+        while not pattern.search(said := _CONTROL.sub(b"", self._seen)):
             if time.perf_counter() - self.began > PATIENCE_S:
                 raise TimeoutError(f"{mark!r} did not appear in {PATIENCE_S} s")
             self._read(1)
