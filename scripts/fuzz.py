@@ -487,7 +487,10 @@ class Tally:
 
 
 def one(reader: str, dice: random.Random, tally: Tally, percent: float) -> None:
-    data = mutated(dice.choice(seeds(reader)), dice)
+    try:
+        data = mutated(dice.choice(seeds(reader)), dice)
+    except RecursionError:  # in JSON within JSON that was nested before
+        return
     tally.inputs[reader] += 1
     began = time.process_time()
     if reader == LIBRARY:
