@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.base.shapes import Shape, missed, shapes, touched
-from workbench.base.secrets import masked
+from workbench.base.secrets import MASK, masked, masked_value
 
 SECRET, ORDINARY = shapes("secret"), shapes("ordinary")
 
@@ -38,6 +38,14 @@ def test_a_part_of_a_secret_left_in_place_is_a_leak() -> None:
 
 def test_masked_text_is_masked() -> None:
     assert [once for shape in SECRET if masked(once := masked(shape.text)) != once] == []
+
+
+def test_a_value_of_json_is_judged_with_its_key_and_keys_are_masked_too() -> None:
+    token = "ghp_" + "aB3dE6gH" * 5
+    value = {"password": "abc123def", "a": ["abc123def", {"api_key": 'x" abc123def4'}], token: {token: "abc123def"}}
+    clean = {"password": MASK, "a": ["abc123def", {"api_key": MASK}], MASK: {MASK: "abc123def"}}
+    assert masked_value(value) == clean
+    assert masked_value((None, 1, True, "x")) == [None, 1, True, "x"]
 
 
 def _half(among: list[Shape], for_tuning: bool) -> list[Shape]:

@@ -7,7 +7,7 @@ in doubt it is taken for one, but not where code only speaks of it: `password = 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
@@ -22,6 +22,9 @@ PERSONAL: tuple[Personal, ...] = get_args(Personal)
 
 SHORTEST = 6
 """Characters of the shortest text that could hold a secret."""
+
+LONG_KEY = 20
+"""Characters of the shortest key of a JSON object that could be a secret itself."""
 
 _also: frozenset[Personal] = frozenset()
 
@@ -61,11 +64,7 @@ def masked(text: str) -> str:
 
     if len(text) < SHORTEST:
         return text
-    parts, done = [], 0
-    for start, end in spans(text):
-        parts += [text[done:start], MASK]
-        done = end
-    text = "".join(parts) + text[done:] if parts else text
+    text = _without(spans(text), text)
     return impersonal(text, _also) if _also else text
 
 
@@ -75,11 +74,15 @@ def masked_value(value: Any) -> Any:
         case str():
             return masked(value)
         case dict():
-            return {key: _of_key(key, inner) for key, inner in value.items()}
+            return {_key(key): _of_key(key, inner) for key, inner in value.items()}
         case list() | tuple():
             return [masked_value(inner) for inner in value]
         case _:
             return value
+
+
+def _key(key: Any) -> Any:
+    return masked(key) if isinstance(key, str) and len(key) >= LONG_KEY else key
 
 
 def _of_key(key: Any, value: Any) -> Any:
@@ -88,13 +91,23 @@ def _of_key(key: Any, value: Any) -> Any:
 
 def masked_of(name: str, text: str) -> str:
     """`text` masked, which is given under `name`."""
-    from workbench.base.secrets.names import names_something
+    from workbench.base.secrets import names
 
-    if len(text) < SHORTEST or (once := masked(text)) != text:
-        return text if len(text) < SHORTEST else once
-    if '"' in text or not names_something(name):
-        return text
-    return masked(f'"{name}": "{text}"')[len(name) + 5 : -1]
+    once = masked(text)
+    if once != text or not names.names_something(name):
+        return once
+    head = f'"{name}": "'
+    within = text.replace('"', "'")  # of the same length, and no end of it
+    found = names.spans(f'{head}{within}"')
+    return _without(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)
+
+
+def _without(spans: Iterable[tuple[int, int]], text: str) -> str:
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], MASK]
+        done = end
+    return "".join(parts) + text[done:] if parts else text
 
 
 def error_line(text: str, limit: int = 300) -> str:

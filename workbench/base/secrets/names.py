@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from workbench.base.secrets import SHORTEST
 from workbench.base.secrets.spans import Span, places_of
 
 Kind = Literal["chosen", "pass", "key", "any key", "header", "signature", "words"]
@@ -81,12 +82,12 @@ _IS = re.compile(
 _BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|]|&(?!\w{1,40}=)){1,400}")
 _WORDS = re.compile(r"[a-z]{3,10}(?: [a-z]{3,10}){11,23}")
 LONGEST = 400
+"""Characters of the longest value that is given a name."""
 
 _PLACEHOLDER = re.compile(
     r"[<$%*•.…\[{]|[Xx]{3}|your?[-_ ]|(?:my|the|some|a)[-_ ]?(?:secret|password|passwd|api|token|key)|change|replace"
     r"|insert|enter|placeholder|example|dummy|redacted|masked|removed|hidden|fixme|todo|none\Z|null\Z|nil\Z|true\Z|false\Z"
-    r"|undefined"
-    r"|required|optional|string\Z|bool|int\Z|number\Z|text\Z|any\Z|env\b|!|@|\\[ntu\"'$]|(?:\w+[-_])?here\Z|-+\Z",
+    r"|undefined|required|optional|string\Z|bool|int\Z|number\Z|text\Z|any\Z|env\b|!|@|\\[ntu\"'$]|(?:\w+[-_])?here\Z|-+\Z",
     re.IGNORECASE,
 )
 _HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE\Z", re.IGNORECASE)
@@ -101,9 +102,11 @@ _IN_A_QUERY = ("?", "&", ", ", "X-Amz-")
 _CALLED = re.compile(r"\(\s?[\"'][\w-]*\Z")
 _OPTION = re.compile(r"--[a-z-]{0,30}\Z")
 BEFORE = 60
-SHORTEST = 6
+"""Characters before a name that are looked at."""
+
 BEGINNING = 120
 """Characters of a value by which it is judged."""
+
 _NAMES = re.compile("pass|secret|token|key|pwd|cred|auth", re.IGNORECASE)
 _NAMED = re.compile(r"[A-Za-z_-]+(?:\d{1,2}[A-Za-z_-]+)*\Z")
 _CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:\.[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")

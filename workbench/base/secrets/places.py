@@ -16,11 +16,7 @@ _KEY = re.compile("[A-Za-z0-9+/]{4}")
 _TORN = re.compile(r"(?=[^\"']{0,200}?[A-Za-z0-9+/=]{20})(?:[A-Za-z0-9+/=\s\\:,…→|>]|-(?!----))*+")
 LONGEST_KEY = 20_000
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}\s{1,3}((?:[A-Za-z0-9+/=]{20,}\s{0,2}){1,60})")
-
-
 _OF_KUBERNETES = re.compile(r"[ \t]+[\w.-]+:[ ]+[\"']?([^\s\"'{<$|>!&*-][^\s\"']{5,})")
-
-
 _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 
 
