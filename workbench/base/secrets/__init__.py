@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
+from workbench.base.secrets.spans import SHORTEST
 from workbench.base.text import clip
 
 MASK = "[masked]"
@@ -19,9 +20,6 @@ Personal = Literal["home", "mail"]
 """What is no secret and yet tells who somebody is: the names of homes in paths, and mail addresses."""
 
 PERSONAL: tuple[Personal, ...] = get_args(Personal)
-
-SHORTEST = 6
-"""Characters of the shortest text that could hold a secret."""
 
 LONG_KEY = 20
 """Characters of the shortest key of a JSON object that could be a secret itself."""

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from workbench.base.secrets import SHORTEST
-from workbench.base.secrets.spans import Span, places_of
+from workbench.base.secrets.spans import SHORTEST, Span, places_of
 
 Kind = Literal["chosen", "pass", "key", "any key", "header", "signature", "words"]
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 Span = tuple[int, int]
 """The first character and the one behind the last."""
 
+SHORTEST = 6
+"""Characters of the shortest text that is taken for a secret, or could hold one."""
+
 
 def places_of(word: str, text: str) -> Iterator[int]:
     """Where a word begins, each time. It is what finds a rare word the fastest."""
