@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from textual.worker import Worker, WorkerState
 from tests.base.shapes import Shape, leaks, shapes
 from tests.commands import cwb
 from tests.paths import ROOT, SAMPLES
+from workbench.base.crashes import mask_logs
 from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, Personal, error_line, masked, masking
 from workbench.compaction.conversation import OneText
@@ -165,6 +167,16 @@ def _crash() -> str:
         "raise ValueError(leak)\n"
     )
     return subprocess.run([sys.executable, "-c", body], input=LEAK, capture_output=True, text=True, cwd=ROOT).stderr
+
+
+def test_a_log_whose_values_do_not_fit_stops_nothing_and_is_masked() -> None:
+    before = logging.getLogRecordFactory()
+    try:
+        mask_logs()
+        record = logging.getLogRecordFactory()("n", logging.INFO, "f", 1, "%d", ("password=abc123def",), None)
+    finally:
+        logging.setLogRecordFactory(before)
+    assert record.getMessage() == "%d ('password=[masked]',)"
 
 
 SHOWN: dict[str, Callable[[], str]] = {

@@ -30,6 +30,23 @@ def test_only_secrets_are_taken_out_of_a_file() -> None:
     assert without_secrets(odd) == odd.replace(b"abcdef123456", MASK.encode(), 1)
 
 
+KEY = b"sk-ant-api03-abcdefgh12345678"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a": "cut off\n{"b": "x KEY", "c": "KEY"}\n',
+        b'{"a": "cut KEY\n{"b": "KEY"}\n{"b": "KEY',
+        b'{"a": "cut off\\\n{"b": "KEY"}\n{"b": "KEY\\',
+        b'{"a": "over\nlines KEY and\nKEY", "b": "KEY"}',
+        b'{"a": 1}\nKEY\n{"b": "KEY"}\nKEY',
+    ],
+)
+def test_a_damaged_string_uncovers_none_of_those_behind_it(data: bytes) -> None:
+    assert without_secrets(data.replace(b"KEY", KEY)) == data.replace(b"KEY", MASK.encode())
+
+
 def test_no_secret_of_the_list_is_left_in_a_file() -> None:
     file = json.dumps([{"text": shape.text} for shape in FOUND])
     left = json.loads(without_secrets(file.encode()))

@@ -35,7 +35,11 @@ def _record(*args: Any, **named: Any) -> LogRecord:
     from logging import LogRecord
 
     record = LogRecord(*args, **named)
-    record.msg, record.args = masked(record.getMessage()), ()
+    try:
+        said = record.getMessage()
+    except Exception:  # the values do not fit the words: logging itself never stops a program for that
+        said = f"{record.msg} {record.args}"
+    record.msg, record.args = masked(said), ()
     if record.exc_info and record.exc_info[0]:
         record.exc_text = masked("".join(traceback.format_exception(*record.exc_info)).rstrip())
     return record

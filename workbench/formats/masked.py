@@ -11,12 +11,14 @@ import re
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.base.secrets import masked, masked_of
+from workbench.base.secrets import SHORTEST, masked, masked_of
 from workbench.formats.files import bytes_of, read_bytes
 from workbench.formats.format import Progress, no_progress
 from workbench.session import Session
 
-_STRING = re.compile(rb'"((?:[^"\\]|\\.)*+)"(\s{0,100}:)?', re.DOTALL)
+_STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*+)(?:"(\s{0,100}:)?|\\?(?=\n|\Z))')
+"""One that a crash cut off ends with its line: else what follows on the next would be taken for what lies between."""
+
 _NO_TEXT = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 
@@ -33,19 +35,33 @@ def load_masked(path: Path, progress: Progress = no_progress, part: str = "") ->
 def without_secrets(data: bytes) -> bytes:
     """A file of JSON, of lines of JSON, or of plain text, with its secrets masked."""
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):
-        return masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return _plain(data)
     parts: list[bytes] = []
-    done, key, key_ends = 0, "", 0
+    done, key, ends = 0, "", 0
     for found in _STRING.finditer(data):
+        start, between = ends, data[ends : found.start()]
+        ends = found.end()
+        if (once := _between(between)) != between:
+            parts += [data[done:start], once]
+            done = found.start()
         if found[2]:
-            key, key_ends = _decoded(found[1]), found.end()
+            key = _decoded(found[1])
             continue
-        of = "" if data[key_ends : found.start()].strip() else key
         value = _decoded(found[1])
-        if (once := masked_of(of, value)) != value:
-            parts += [data[done : found.start(1)], _encoded(once)]
+        if (once_of := masked_of("" if between.strip() else key, value)) != value:
+            parts += [data[done : found.start(1)], _encoded(once_of)]
             done = found.end(1)
-    return b"".join(parts) + data[done:]
+        key = ""
+    return b"".join(parts) + data[done:ends] + _between(data[ends:])
+
+
+def _between(data: bytes) -> bytes:
+    """What stands between two strings: signs and numbers, and words only where one of them is damaged."""
+    return data if len(data.strip()) < SHORTEST else _plain(data)
+
+
+def _plain(data: bytes) -> bytes:
+    return masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _decoded(string: bytes) -> str:
