@@ -402,7 +402,6 @@ def _closed(name: str) -> None:
         writer.write(1)
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
-        folder.parent.chmod(0o755)
         code = child(lambda: writer.write(2), become_nobody)
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
