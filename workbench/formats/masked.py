@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.base.secrets import SHORTEST, masked, masked_of
+from workbench.base.secrets import LONG_KEY, masked, masked_of
 from workbench.formats.files import bytes_of, read_bytes
 from workbench.formats.format import Progress, no_progress
 from workbench.session import Session
@@ -19,6 +19,7 @@ from workbench.session import Session
 _STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*+)(?:"(\s{0,100}:)?|\\?(?=\n|\Z))')
 """One that a crash cut off ends with its line: else what follows on the next would be taken for what lies between."""
 
+_SIGNS = b" \t\r\n\x00,:{}[]"
 _NO_TEXT = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 
@@ -44,20 +45,18 @@ def without_secrets(data: bytes) -> bytes:
         if (once := _between(between)) != between:
             parts += [data[done:start], once]
             done = found.start()
-        if found[2]:
-            key = _decoded(found[1])
-            continue
-        value = _decoded(found[1])
-        if (once_of := masked_of("" if between.strip() else key, value)) != value:
+        value, is_key = _decoded(found[1]), bool(found[2])
+        of = "" if is_key or between.strip() else key
+        if (len(value) >= LONG_KEY or not is_key) and (once_of := masked_of(of, value)) != value:
             parts += [data[done : found.start(1)], _encoded(once_of)]
             done = found.end(1)
-        key = ""
+        key = value if is_key else ""
     return b"".join(parts) + data[done:ends] + _between(data[ends:])
 
 
 def _between(data: bytes) -> bytes:
     """What stands between two strings: signs and numbers, and words only where one of them is damaged."""
-    return data if len(data.strip()) < SHORTEST else _plain(data)
+    return _plain(data) if data.strip(_SIGNS) else data
 
 
 def _plain(data: bytes) -> bytes:
