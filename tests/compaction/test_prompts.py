@@ -128,6 +128,8 @@ WIDE = 10**10
         f"{{{{ 'a' | indent({WIDE}, first=True) }}}}",
         "{{ ('a' * 9999) | replace('a', 'a' * 9999) }}",
         "{{ ('a' * 9999).replace('', 'a' * 9999) }}",
+        "{{ ('a' * 9999).encode().replace(''.encode(), ('a' * 9999).encode()) }}",
+        "{{ ('a' * 9999).translate({97: 'a' * 9999}) }}",
         "{{ range(9999) | join('a' * 9999) }}",
         "{{ ('a' * 9999).join('b' * 9999) }}",
         "{{ ('\n' * 9999) | indent(9999, blank=True) }}",

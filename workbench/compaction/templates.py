@@ -117,8 +117,10 @@ def _longest(given: Sequence[Any]) -> int:
 
 
 def _replaced(text: Any, given: Sequence[Any]) -> int:
-    old, new = (str(one) for one in (*given, "", "")[:2])
-    return len(str(text)) + str(text).count(old) * len(new)
+    whole, old, new = (
+        one.decode("latin-1") if isinstance(one, bytes) else str(one) for one in (text, *given, "", "")[:3]
+    )
+    return len(whole) + whole.count(old) * len(new)
 
 
 def _joined(values: Any, given: Sequence[Any]) -> int:
@@ -142,6 +144,7 @@ _GROWS: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
     ),
     "expandtabs": lambda text, given: text.count("\t") * _widths(given),
     "replace": _replaced,
+    "translate": lambda text, given: len(text) * _longest(given),
     "join": _joined,
     "indent": _indented,
     **dict.fromkeys(("format", "format_map"), _formatted),
