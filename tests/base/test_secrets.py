@@ -21,7 +21,7 @@ from tests.commands import cwb
 from tests.paths import ROOT, SAMPLES
 from workbench.base.crashes import mask_logs
 from workbench.base.errors import BadInput
-from workbench.base.secrets import MASK, Personal, error_line, masked, masking
+from workbench.base.secrets import MASK, Personal, error_line, masked, masked_value, masking
 from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.summarizers import journal
@@ -167,6 +167,11 @@ def _crash() -> str:
         "raise ValueError(leak)\n"
     )
     return subprocess.run([sys.executable, "-c", body], input=LEAK, capture_output=True, text=True, cwd=ROOT).stderr
+
+
+def test_of_two_keys_that_are_secrets_none_takes_the_others_place() -> None:
+    first, second = f"sk-ant-api03-{LETTERS}", f"sk-ant-api03-x{LETTERS}"
+    assert masked_value({first: 1, "a": 2, second: 3}) == {MASK: 1, "a": 2, f"{MASK} 3": 3}
 
 
 def test_a_log_whose_values_do_not_fit_stops_nothing_and_is_masked() -> None:

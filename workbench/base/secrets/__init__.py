@@ -72,7 +72,11 @@ def masked_value(value: Any) -> Any:
         case str():
             return masked(value)
         case dict():
-            return {_key(key): _of_key(key, inner) for key, inner in value.items()}
+            made: dict[Any, Any] = {}
+            for number, (key, inner) in enumerate(value.items(), 1):
+                name = _key(key)
+                made[f"{name} {number}" if name in made else name] = _of_key(key, inner)
+            return made
         case list() | tuple():
             return [masked_value(inner) for inner in value]
         case _:
