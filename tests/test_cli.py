@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.run import MARKS
 from benchmarks.terminal import Terminal
 from tests.commands import ROUNDS, cwb, document, program, session_lines, write_lines
 from tests.formats.claude_code_build import assistant, text, user
@@ -239,7 +240,7 @@ class TestAsAProgram:
 
     def test_a_file_opens_on_a_terminal_and_is_left_when_that_vanishes(self, session: Path) -> None:
         with Terminal([sys.executable, "-m", "workbench", "open", str(session)], os.environ) as terminal:
-            for mark in (b"Opening", " rounds ·".encode(), b"counts: o200k"):
+            for mark in MARKS.values():
                 terminal.wait_for(mark)
             assert terminal.vanish() == 0
 

@@ -41,9 +41,14 @@ About = Mapping[str, str | int]
 """Of what a file is. `of` is the path of the session."""
 
 
+def named(path: Path) -> str:
+    """The name of a session's file that every link to it has."""
+    return os.path.realpath(path)  # `Path.resolve` raises for links in a circle
+
+
 def place(of: Path, kind: str, part: str = "") -> Path:
     """Where a file of this kind lies that is kept of a session, or of one of several in its file."""
-    name = hashlib.blake2b(f"{of.resolve()}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    name = hashlib.blake2b(f"{named(of)}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return paths.sessions() / f"{name}.{kind}"
 
 

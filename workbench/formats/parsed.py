@@ -68,7 +68,7 @@ def recall(path: Path, part: str = "", progress: Progress = no_progress) -> Sess
 
 def _about(path: Path, size: int, digest: bytes) -> shelf.About:
     program = shelf.program("base", "session", "formats")
-    return {"of": str(path.resolve()), "size": size, "digest": digest.hex(), "program": program}
+    return {"of": shelf.named(path), "size": size, "digest": digest.hex(), "program": program}
 
 
 def _digest(path: Path, size: int, progress: Progress) -> bytes:

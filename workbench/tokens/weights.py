@@ -66,7 +66,7 @@ def _read(file: BinaryIO) -> bytes:
 
 def _about(session: Session) -> shelf.About:
     return {
-        "of": str(session.path.resolve()) if session.path else "",
+        "of": shelf.named(session.path) if session.path else "",
         "digest": session.records.digest.hex(),
         "family": FAMILY.decode(),
         "messages": len(session.messages),
