@@ -102,6 +102,7 @@ class WorkbenchApp(App[None]):
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
         self._clashes: set[str] = set()
+        self._named: tuple[Theme, TerminalTheme] | None = None
 
     def on_mount(self) -> None:
         leave_without_terminal(self)
@@ -117,7 +118,11 @@ class WorkbenchApp(App[None]):
 
     @property
     def ansi_theme(self) -> TerminalTheme:
-        return named_colours(self.current_theme)
+        # Asked for each piece of a line that is drawn, and dear to make.
+        theme = self.current_theme
+        if self._named is None or self._named[0] is not theme:
+            self._named = theme, named_colours(theme)
+        return self._named[1]
 
     def begin(self) -> None:
         """Show what is shown first."""
