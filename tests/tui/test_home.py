@@ -125,10 +125,10 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
         assert len(list((memory / "sessions").iterdir())) == 1
         before = bench_screen(pilot).bench
         assert before.pins
-        before = pilot.app.ansi_theme
-        assert pilot.app.ansi_theme is before, "made once, not for each piece of a line"
+        colours = pilot.app.ansi_theme
+        assert pilot.app.ansi_theme is colours, "made once, not for each piece of a line"
         pilot.app.theme = "workbench-contrast"
-        assert pilot.app.ansi_theme.ansi_colors != before.ansi_colors
+        assert pilot.app.ansi_theme.ansi_colors != colours.ansi_colors
         await settled(pilot)
     async with at_rest(path, memory=memory, size=SIZE) as pilot:
         after = bench_screen(pilot).bench
