@@ -92,7 +92,7 @@ TWENTY = tuple(
             "GH_TOKEN=",
             "git clone https://⟨ghp_",
             "curl --header",
-            "//registry.npmjs.org/:_authToken=⟨npm_",
+            "//registry.example.org/:_authToken=⟨npm_",
             "export AWS_SESSION_TOKEN",
             "DefaultEndpointsProtocol=",
             '"client_secret":"⟨GOCSPX-',
