@@ -59,14 +59,19 @@ def samples(id: str) -> tuple[bytes, ...]:
     if id == "augment":
         document = json.loads((SAMPLES / "augment-with-summary.json").read_bytes())
         return json.dumps(document | {"chatHistory": document["chatHistory"][:12]}).encode(), *documents(id)
-    found = []
+    return (*kept_samples().get(id, ()), *forms(id), *documents(id))
+
+
+@cache
+def kept_samples() -> dict[str, list[bytes]]:
+    """The small ones among the samples of this project by their format, each looked at once."""
+    found: dict[str, list[bytes]] = {}
     for path in sorted(SAMPLES.iterdir()):
         if path.name != "README.md" and path.stat().st_size <= LARGEST:
             data = path.read_bytes()
             with contextlib.suppress(BadInput):
-                if registry.detect(Look.of(data))[0].id == id:
-                    found.append(data)
-    return (*found, *forms(id), *documents(id))
+                found.setdefault(registry.detect(Look.of(data))[0].id, []).append(data)
+    return found
 
 
 def documents(id: str) -> Sequence[bytes]:

@@ -99,7 +99,7 @@ def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) ->
 
 
 def _sample(body: Item) -> Item:
-    return dict_of(list_of(body.get("samples"))[0])
+    return dict_of(next(iter(list_of(body.get("samples"))), None))
 
 
 def _items(sample: Item) -> Items:

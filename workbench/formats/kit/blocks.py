@@ -89,13 +89,15 @@ def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
 
 
 def is_compaction(raw: Any) -> bool:
-    """Whether a block is an API's own compaction of what was before it, or a list of items that holds one. One without
-    content failed, and is nothing."""
-    if isinstance(raw, list):
-        return any(isinstance(item, dict) and is_compaction(item) for item in raw)
+    """Whether a block is an API's own compaction of what was before it. One without content failed, and is nothing."""
     if not isinstance(raw, dict) or raw.get("type") != "compaction":
         return False
     return bool(raw.get("content") or raw.get("encrypted_content"))
+
+
+def holds_compaction(raw: Any) -> bool:
+    """The same of a block that may be all the items an API gave in place of what was before, with one among them."""
+    return any(map(is_compaction, raw)) if isinstance(raw, list) else is_compaction(raw)
 
 
 def compacted(raw: dict[str, Any]) -> Block:

@@ -84,7 +84,7 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
     """The database with the bytes `data`, to be read only. Raises BadInput where it lacks one of `tables`, and for any
     trouble."""
     try:
-        with tempfile.TemporaryDirectory() as folder, closing(_of_bytes(path, data, Path(folder))) as database:
+        with _of_bytes(path, data) as database:
             if not tables <= tables_in(_only_read(database, len(data) + _logged(path))).keys():
                 raise BadInput(f"{path} is a database without {tool}'s tables; name {tool}'s own.")
             yield database
@@ -119,13 +119,18 @@ def _only_read(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
     return database
 
 
-def _of_bytes(path: Path, data: bytes, folder: Path) -> sqlite3.Connection:
-    if _logged(path):
-        copy = folder / "copy.db"
+@contextmanager
+def _of_bytes(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
+    if not _logged(path):
+        with closing(_in_memory(data)) as database:
+            yield database
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy.db"
         copy.write_bytes(data)
         shutil.copyfile(_log_of(path), _log_of(copy))
-        return sqlite3.connect(copy)
-    return _in_memory(data)
+        with closing(sqlite3.connect(copy)) as database:
+            yield database
 
 
 def _in_memory(data: bytes) -> sqlite3.Connection:

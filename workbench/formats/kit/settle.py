@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from workbench.formats.kit.blocks import SUMMARY_LABEL, is_compaction
+from workbench.formats.kit.blocks import SUMMARY_LABEL, holds_compaction
 from workbench.formats.roles import GAP, KNOWN, Api
 from workbench.session import Block, Kind, Media, Message, Opaque, Session, Text, ToolResult, ToolUse
 
@@ -73,8 +73,10 @@ def is_said(message: Message) -> bool:
 
 def is_from_the_server(message: Message) -> bool:
     """Whether this is an API's own summary, made just now, whatever the session's format: it stands first."""
+    if message.kind != "summary" or message.source:
+        return False
     first = next(iter(message.blocks), None)
-    return message.kind == "summary" and not message.source and isinstance(first, Opaque) and is_compaction(first.raw)
+    return isinstance(first, Opaque) and holds_compaction(first.raw)
 
 
 def as_users(message: Message) -> Message:

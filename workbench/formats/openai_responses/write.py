@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, is_compaction, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, holds_compaction, kind_of, named, texts_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces
@@ -91,7 +91,7 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
                 others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
             case Opaque(type, raw) if own and isinstance(raw, dict) and (type in COMPACTIONS or type.endswith("call")):
                 others.append(raw)
-            case Opaque(_, [*given]) if is_compaction(given):  # what the server itself made, items as they came
+            case Opaque(_, [*given]) if holds_compaction(given):  # what the server itself made, items as they came
                 others += given
             case Opaque():
                 notes.append("blocks that only the session's own format knows were left out")
