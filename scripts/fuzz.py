@@ -13,6 +13,7 @@ SECONDS of the processor's time and more than MEMORY are findings: the smallest 
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import json
 import random
@@ -57,6 +58,11 @@ TOGETHER = 40
 SHORT = 160
 """Characters of a text that are left of those in a seed: what is read fast is tried often."""
 
+EXCERPTS = 12
+"""Parts of each seed that are seeds as well."""
+
+NEIGHBOURS = 5
+
 LIBRARY = "library"
 """What is tried beside the formats: lists of messages as an agent has them, given to the calls."""
 
@@ -67,15 +73,15 @@ PLACE = Path("some") / "session"
 # --- what is done with an input -------------------------------------------------------------------------------------
 
 
-def read(reader: str, data: bytes) -> Session | None:
-    """Judge and read it, whole, in parts and every epoch; None where one sentence refused it."""
+def read(reader: str, data: bytes, parts: bool = True) -> Session | None:
+    """Judge and read it, whole, the last of its parts and every epoch; None where one sentence refused it."""
     known = registry.by_id(reader)
     if known.codec.validate is not None:
         known.codec.validate(data)
     try:
         session = known.codec.read(PLACE, data, no_progress)
-        if known.codec.sessions_in is not None and known.codec.read_part is not None:
-            for part in known.codec.sessions_in(PLACE, data)[:2]:
+        if parts and known.codec.sessions_in is not None and known.codec.read_part is not None:
+            for part in known.codec.sessions_in(PLACE, data)[-1:]:
                 with suppress(BadInput):
                     known.codec.read_part(PLACE, data, part.id, no_progress)
     except BadInput:
@@ -167,7 +173,7 @@ ODD: tuple[Any, ...] = (
 PIECES = (b"", b"\x00", b"\xff", b"\n", b'"', b"{", b"]", b"null", b"NaN", b"1e999", b"\\ud800", b"\xed\xa0\x80", b"-")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seed:
     """A session as it can be changed: its JSON (`lines`: one value a line) with the ways to all values, or bytes."""
 
@@ -184,6 +190,43 @@ def seeds(reader: str) -> tuple[Seed, ...]:
     found = [json.loads(data) for style in STYLES for data in samples(style) if data[:1] in b"[{"]
     bodies = [next((one[key] for key in ("messages", "input") if key in one), one) for one in found]
     return tuple(_seed(json.dumps(body).encode()) for body in bodies)
+
+
+@cache
+def excerpts(reader: str) -> tuple[Seed, ...]:
+    """Parts of them that the reader takes, each once."""
+    made = {part.data: part for seed in seeds(reader) for part in _excerpts(seed)}
+    return tuple(part for part in made.values() if reader == LIBRARY or read(reader, part.data))
+
+
+def drawn(reader: str, dice: random.Random) -> Seed:
+    """Mostly an excerpt, and of all of them smaller ones more often: in the time of a large one many are tried."""
+    among = excerpts(reader) if dice.random() < 0.8 else ()
+    return dice.choices(among or seeds(reader), _weights(among or seeds(reader)))[0]
+
+
+@cache
+def _weights(among: tuple[Seed, ...]) -> tuple[float, ...]:
+    return tuple(1 / (1_000 + len(seed.data)) for seed in among)
+
+
+def _excerpts(seed: Seed) -> Iterator[Seed]:
+    """The same with a few neighbours of each long list behind its first: read sooner, and some of it is missing."""
+    dice = random.Random(len(seed.data))
+    for _ in range(EXCERPTS if seed.ways else 0):
+        value = _thinned(seed.value, dice)
+        yield Seed(_told(value, seed.lines), value, seed.lines, tuple(_ways(value)))
+
+
+def _thinned(value: Any, dice: random.Random) -> Any:
+    if isinstance(value, dict):
+        return {key: _thinned(inner, dice) for key, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) > NEIGHBOURS:
+        at = dice.randrange(1, len(value))
+        value = [value[0], *value[at : at + dice.randint(1, NEIGHBOURS)]]
+    return [_thinned(inner, dice) for inner in value]
 
 
 def _seed(data: bytes) -> Seed:
@@ -488,7 +531,7 @@ class Tally:
 
 def one(reader: str, dice: random.Random, tally: Tally, percent: float) -> None:
     try:
-        data = mutated(dice.choice(seeds(reader)), dice)
+        data = mutated(drawn(reader, dice), dice)
     except RecursionError:  # in JSON within JSON that was nested before
         return
     tally.inputs[reader] += 1
@@ -500,7 +543,8 @@ def one(reader: str, dice: random.Random, tally: Tally, percent: float) -> None:
         tally.taken[reader] += taken[-1]
     else:
         sessions: list[Session | None] = [None]
-        through = opened if dice.random() < 0.1 else lambda data: read(reader, data)
+        parts = dice.random() < 0.3
+        through = opened if dice.random() < 0.1 else lambda data: read(reader, data, parts)
         if error := failure(lambda: sessions.append(through(data))):
             tally.note(reader, data, error, through)
         session = sessions[-1]
@@ -540,6 +584,9 @@ def main() -> int:
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.RLIM_INFINITY))
     dice, tally = random.Random(wanted.seed), Tally()
+    for reader in readers:
+        drawn(reader, dice)
+    gc.freeze()
     until = time.monotonic() + wanted.minutes * 60
     told = time.monotonic()
     while time.monotonic() < until:
