@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import weakref
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import zstandard
 
 from tests.paths import SAMPLES
 from workbench.formats import anthropic_messages, look, openai_chat, openai_responses, openhands, registry
-from workbench.formats.files import load, look_at
+from workbench.formats.files import gc_paused, load, look_at
 from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.look import DECODED, FIRST, HEAD, LONE, Look
 
@@ -76,6 +77,17 @@ def test_lines_are_shown_and_a_long_one_by_its_outline() -> None:
     assert look.first == {"n": 1}
     first = Look.of(b"\n".join(map(encoded, lines[1:])))
     assert (first.document, first.first["n"], len(first.records)) == (None, 2, 1)
+
+
+def test_a_look_is_gone_with_the_last_that_holds_it() -> None:
+    """And with it the whole file: while a session is read no garbage is collected."""
+    lines = b'{"type":"user"}\n' * (FIRST + 1)
+    with gc_paused():
+        asked = Look.of(lines)
+        assert asked.records[0].value == {"type": "user"} and asked.document is None
+        gone = weakref.ref(asked)
+        del asked
+        assert gone() is None
 
 
 def test_no_line_is_decoded_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:

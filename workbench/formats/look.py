@@ -59,7 +59,7 @@ class Look:
     @cached_property
     def data(self) -> bytes:
         """All bytes of the file."""
-        return self.read()
+        return self._text.data
 
     @cached_property
     def document(self) -> Any:
@@ -68,35 +68,17 @@ class Look:
         All keys of an object are there, wherever they stand in the file, and so are those of the objects within. Of
         texts and lists longer than 64 KiB the beginning may be all that is given.
         """
-        if len(self.head) < HEAD:
-            return glimpse(self.head)
-        value, stop = outline(self.head)
-        if isinstance(value, dict) and stop == HEAD < len(self.data):
-            if len(self.data) <= DECODED:
-                with suppress(orjson.JSONDecodeError):
-                    return orjson.loads(self.data)
-            value, stop = self._first
-        elif isinstance(value, list):
-            return self._first[0]
-        more = (self.head if stop < HEAD else self.data)[stop : stop + HEAD].lstrip()
-        return value if isinstance(value, dict) and not more.startswith((b"{", b"[")) else None
+        return self._text.document
 
     @cached_property
     def records(self) -> Sequence[Record]:
         """The first records of a file of lines, `FIRST` at most, each decoded when it is first asked for. Of one that
         the head cuts off the outline is given, where no more than `LONE` stand before it."""
-        return _AsAsked(self._records())
+        return _AsAsked(self._text.records())
 
-    def _records(self) -> Iterator[Record]:
-        cut = self.head.rfind(b"\n") + 1 if len(self.head) == HEAD else len(self.head)
-        found = 0
-        for record in islice(records_of(self.head[:cut]), FIRST):
-            found += 1
-            yield record
-        if cut < len(self.head) and found <= LONE:
-            value = outline(self.data, cut)[0] if cut or self.document is None else self.document
-            line = self.head.count(b"\n") + 1
-            yield Record(cut, len(self.head), line, value, readable=value is not None)
+    @cached_property
+    def _text(self) -> _Text:
+        return _Text(self.head, self.read)
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -127,6 +109,45 @@ class Look:
         """A look at the first 64 KiB that a zstd-compressed file holds; None for other files, and for a damaged one."""
         inner = zstd.glimpse(self.head, HEAD) if self.head.startswith(ZSTD) else b""
         return Look.of(inner) if inner else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """The file as JSON. It knows of no `Look`: records that were not all asked for would hold one, and with it the whole
+    file, in a circle that only a collection of garbage ends, which is put off while a session is read."""
+
+    head: bytes
+    read: Callable[[], bytes]
+
+    @cached_property
+    def data(self) -> bytes:
+        return self.read()
+
+    @cached_property
+    def document(self) -> Any:
+        if len(self.head) < HEAD:
+            return glimpse(self.head)
+        value, stop = outline(self.head)
+        if isinstance(value, dict) and stop == HEAD < len(self.data):
+            if len(self.data) <= DECODED:
+                with suppress(orjson.JSONDecodeError):
+                    return orjson.loads(self.data)
+            value, stop = self._first
+        elif isinstance(value, list):
+            return self._first[0]
+        more = (self.head if stop < HEAD else self.data)[stop : stop + HEAD].lstrip()
+        return value if isinstance(value, dict) and not more.startswith((b"{", b"[")) else None
+
+    def records(self) -> Iterator[Record]:
+        cut = self.head.rfind(b"\n") + 1 if len(self.head) == HEAD else len(self.head)
+        found = 0
+        for record in islice(records_of(self.head[:cut]), FIRST):
+            found += 1
+            yield record
+        if cut < len(self.head) and found <= LONE:
+            value = outline(self.data, cut)[0] if cut or self.document is None else self.document
+            line = self.head.count(b"\n") + 1
+            yield Record(cut, len(self.head), line, value, readable=value is not None)
 
     @cached_property
     def _first(self) -> tuple[Any, int]:
