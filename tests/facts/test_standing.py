@@ -308,3 +308,18 @@ def test_a_weight_is_told_for_every_sign_once() -> None:
     signs = [row.split("\t")[0] for row in rows]
     assert signs == sorted(set(signs))
     assert {len(row.split("\t")) for row in rows} == {3}
+
+
+def test_a_sentence_that_begins_in_a_quotation_is_no_instruction_by_itself() -> None:
+    """Wider than people wrap, as a program prints it: the quotation tells which lines belong together."""
+    review = (
+        "The callback is empty, so process failures are silently swallowed and nobody is told of them at all here or "
+        'anywhere else, which is consistent with the "best\n'
+        '  effort — never block" comment, but if you ever want to know that the hook is broken, this hides it.'
+    )
+    assert [*said_in(review)] == []
+
+
+def test_a_line_behind_a_sign_for_inches_is_one_by_itself() -> None:
+    text = 'The old screen is 27" wide\nalways call the new one "the big screen" in every message'
+    assert [rule for rule, _ in said_in(text)] == ['always call the new one "the big screen" in every message']

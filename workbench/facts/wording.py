@@ -69,7 +69,8 @@ class Line:
 
 def lines(text: str) -> Iterator[Line]:
     """The lines of `text` that hold words; quoted lines and tables are left out. One that was wrapped is one with those
-    that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width."""
+    that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width, or
+    stands in the quotation that was opened last."""
     found: Line | None = None
     width = max((stop - start for start, stop in _line_spans(text)), default=0)
     for start, stop in _line_spans(text):
@@ -96,12 +97,20 @@ def lines(text: str) -> Iterator[Line]:
 _TITLE = re.compile(r".{1,60}[:：]\**|\*\*[^*]{1,60}\*\*")
 _OPEN = re.compile(r"[^\W_]|[,'’–—-]")
 """How a line ends whose sentence goes on."""
+_QUOTES = re.compile(r"[\"“”«»]")
+_CLOSES = re.compile(r"[^\"“”«»]*[^\s\"“”«»(\[][\"”»](?!\w)")
+"""The first sign of quotation closes one."""
 _WIDTHS = range(50, 121)
 """Characters to which people or their editors wrap."""
 
 
 def _goes_on(text: str, line: Line, following: str, width: int) -> bool:
-    if width not in _WIDTHS or not following[:1].islower() or not _OPEN.match(text[line.stop - 1]):
+    if not following[:1].islower() or not _OPEN.match(text[line.stop - 1]):
+        return False
+    in_quotes = line.stop - line.start < LONGEST_SENTENCE and len(_QUOTES.findall(text, line.start, line.stop)) % 2
+    if in_quotes and _CLOSES.match(following):
+        return True
+    if width not in _WIDTHS:
         return False
     last = line.stop - max(0, text.rfind("\n", 0, line.stop) + 1)
     return last + 1 + len(following.split(maxsplit=1)[0]) > width
