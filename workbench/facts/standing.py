@@ -17,9 +17,10 @@ from itertools import groupby
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import passages
-from workbench.facts.replaced import amends, replaced
+from workbench.facts.replaced import replaced
 from workbench.facts.standing_rules import GATE, LANGUAGE, MIND, PROHIBITION, RULE, grammar, languages_of
 from workbench.facts.standing_signs import Sentence, chances, is_long
+from workbench.facts.topics import amends
 from workbench.facts.wording import LONGEST_SENTENCE, Line, is_question, lines, plain, sentence_spans, sentences
 from workbench.session import Message
 

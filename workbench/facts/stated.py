@@ -17,10 +17,11 @@ from math import log
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
-from workbench.facts.replaced import amends, replaced
+from workbench.facts.replaced import replaced
 from workbench.facts.standing import reason_of
 from workbench.facts.tables import pattern
 from workbench.facts.terms import GLUE
+from workbench.facts.topics import amends
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
 

@@ -9,7 +9,7 @@ An entry is a list of alternatives of a pattern, or words with blanks between. I
     alike       words that stand for one another there, by the one that stands for all
     decided     how something is settled, taken up and turned down: `workbench.facts.decided`
     stated      how a person speaks of themselves, and what they are, have and like: `workbench.facts.stated`
-    replaced    what a sentence is about, and how it says that it replaces another: `workbench.facts.replaced`
+    replaced    what a sentence is about, and how it says that it replaces another: `workbench.facts.topics`
 """
 
 from __future__ import annotations

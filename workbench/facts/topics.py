@@ -1,0 +1,326 @@
+"""What a sentence is about: its words and values, what it turns down, and what it does beside telling something.
+
+It is read clause by clause: what only tells of a change or gives a reason stands aside, and what is turned down is
+taken out before the rest is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
+
+from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern, table
+from workbench.facts.tables import words as listed
+from workbench.facts.terms import DIGITS, GLUE, LANGUAGES_OF_STEMS, TOKEN, stemmed, terms
+from workbench.facts.wording import plain
+
+Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
+"""What a sentence does beside telling something: it forbids, permits, or `frees`, permits without what was asked for;
+says in which language to speak, and nothing else; chooses ("use", "is"); says that it changes something; puts one thing
+in another's place; leans on what was said before ("make that …"); stands `apart`, for it holds once, besides, or if
+something is so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a sentence is about.
+
+    `order` are its words in order, without values, what it turns down and what says nothing of its own; `names` those
+    that are written as names; `values` the values with their kinds; `state` what it tells a state of, with the little
+    word that says how ("the office", "at"). `aside` are words of clauses that only tell of a change or give a reason
+    ("they moved my flight, it leaves at 11 now"). It turns down some words and values (`dropped`), phrase by phrase,
+    and takes some back (`withdraws`: "forget the limit of 100 words").
+    """
+
+    order: tuple[str, ...]
+    names: frozenset[str]
+    values: tuple[tuple[str, str], ...]
+    state: tuple[frozenset[str], str]
+    aside: frozenset[str]
+    dropped: tuple[frozenset[str], ...]
+    withdraws: frozenset[str]
+    marks: frozenset[Mark]
+
+    @property
+    def about(self) -> frozenset[str]:
+        return frozenset(self.order)
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Its words and its values."""
+        return self.about.union(value for _, value in self.values)
+
+    def of(self, kind: str) -> list[str]:
+        return [value for one, value in self.values if one == kind]
+
+
+@lru_cache(maxsize=4_096)
+def topic_of(text: str, language: str) -> Topic:
+    low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", plain(text)))
+    rest, leads = _without_leads(low)
+    told, aside = _told_and_aside(rest, language)
+    spans = [*_rejected(told, language)]
+    dropped = [words for _, words in spans]
+    if spans and _tells(chosen := _without(told, [span for span, _ in spans]), language):
+        told = chosen
+    dropped += [words for clause in aside for _, words in _rejected(clause, language)]
+    gone = ("gone", "taken") if aside else ("gone",)
+    dropped += [words for clause in _clauses(rest) if (words := _gone(clause, gone, language))]
+    values, order = tuple(_values(told)), _order(told, language)
+    changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in aside)
+    marks = frozenset(_marks(low, told, rest, changed=changed, leads=leads))
+    if any(kind == "tongue" for kind, _ in values) and speaking().issuperset(order):
+        order, marks = (), marks | {"speaks"}
+    return Topic(
+        order=order,
+        names=frozenset(term for match in _NAME.finditer(text) for term in _order(plain(match[0]), language)),
+        values=values,
+        state=_state(told, language),
+        aside=frozenset(_order(" ".join(aside), language)),
+        dropped=tuple(dropped),
+        withdraws=_withdrawn(low, language),
+        marks=marks,
+    )
+
+
+def changing_clauses(text: str, language: str) -> list[Topic]:
+    """The clauses of a sentence that say themselves that they change something, each by itself, unless another one may
+    say where or when that holds."""
+    clauses = _clauses(text)
+    if len(clauses) < 2 or not amends(text) or any(_is_scope(clause) for clause in clauses):
+        return []
+    return [one for clause in clauses if "changes" in (one := topic_of(clause, language)).marks]
+
+
+def _is_scope(clause: str) -> bool:
+    first = TOKEN.search(clause)
+    return first is not None and first[0].lower() in GLUE
+
+
+def _told_and_aside(rest: str, language: str) -> tuple[str, list[str]]:
+    """What a sentence tells, and its clauses that only tell of a change, or why; of a sentence that tells nothing else
+    all is told."""
+    clauses = _clauses(rest)
+    tells_of = pattern("replaced", "moved", "gone", "taken")
+    aside = [clause for clause in clauses if tells_of.search(clause) or _why(clause)]
+    telling = ", ".join(clause for clause in clauses if clause not in aside)
+    return (telling, aside) if aside and _tells(telling, language) else (rest, [])
+
+
+def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Iterator[Mark]:
+    def has(*names: str, within: str = told) -> bool:
+        return pattern("replaced", *names).search(within) is not None
+
+    permits = pattern("replaced", "may").match(told) is not None or has("allowed")
+    if permits:
+        yield "permits"
+    if permits and has("without"):
+        yield "frees"
+    if _forbids().search(pattern("replaced", "without").sub(" ", told) if permits else told):
+        yield "forbids"
+    if has("use", "state"):
+        yield "chooses"
+    if has("once", "adds", within=low) or any(map(pattern("replaced", "if").match, map(str.strip, _clauses(low)))):
+        yield "apart"
+        return
+    if leads or changed or has("new", "sets", within=low):
+        yield "changes"
+    if leads or has("instead", "sets", within=rest):
+        yield "revises"
+    if leads or pattern("replaced", "elliptic").match(rest):
+        yield "leans"
+
+
+def amends(sentence: str) -> bool:
+    """Whether a sentence says itself that it corrects another, or turns something down for something else."""
+    return _amending().search(plain(sentence)) is not None
+
+
+_CLAUSE = re.compile(r"[,;:—–] |[，、；：]|(?<=\w): ")
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause for clause in _CLAUSE.split(text) if clause]
+
+
+def _why(clause: str) -> bool:
+    """Whether a clause gives a reason, and no value of its own."""
+    return pattern("replaced", "why").match(clause.strip()) is not None and _value().search(clause) is None
+
+
+def _without_leads(low: str) -> tuple[str, bool]:
+    """A sentence without what only says that it corrects an earlier one, and whether something did."""
+    rest = low
+    while found := _lead().match(rest):
+        rest = rest[found.end() :]
+    return rest, rest != low
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    fine = rf"(?:(?:{alternatives('replaced', 'fine')})[,:，]? )?"
+    lead = alternatives("replaced", "lead")
+    word = pattern("replaced", "lead_word").pattern
+    return re.compile(rf"^\W*{fine}(?:(?:{lead})\s?[:：,，.–-]+|(?:{word})[,:.，、]?)\s*(?=\S)")
+
+
+_NAME = re.compile(
+    r"(?<=[\w,;:] )[A-ZÀ-ÞА-Я][\w-]+|[\w-]+(?:[./@_][\w-]+)+|[a-z]+[A-Z]\w+|(?<=[\"“«„])[^\"“”«»\n]{1,40}(?=[\"”»“])"
+)
+"""What is written as a name: with a capital, a sign within, or in quotation marks."""
+
+
+@cache
+def _forbids() -> re.Pattern[str]:
+    return re.compile(f"{pattern('replaced', 'no').pattern}|{pattern('sense', 'denies').pattern}")
+
+
+def _tells(text: str, language: str) -> bool:
+    return _value().search(text) is not None or bool(_order(text, language))
+
+
+def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
+    """What is turned down, where it stands with the words that do so: up to a sign or the verb of what is chosen
+    ("instead of npm use yarn")."""
+    for match in pattern("replaced", "rejected").finditer(text):
+        end = _END.search(text, match.end())
+        found: list[str] = []
+        stop = match.end()
+        for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
+            words = (*_order(token[0], language), *(value for _, value in _values(token[0])))
+            if found and not words and any(_terms(token[0], language)):
+                break
+            found += words
+            stop = token.end()
+        if found:
+            yield (match.start(), stop), frozenset(found)
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    for start, stop in reversed(spans):
+        text = f"{text[:start]} {text[stop:]}"
+    return text
+
+
+_END = re.compile(r"[,;:，。；：、!?]|\.(?!\w)")
+
+
+@cache
+def _amending() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(
+            (
+                _lead().pattern,
+                rf"^(?:{pattern('replaced', 'elliptic').pattern})",
+                pattern("replaced", "new", "sets", "rejected", "gone", "taken", "moved", "withdraw", "allowed").pattern,
+            )
+        )
+    )
+
+
+def _gone(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
+    """What a clause says of that it is there no more."""
+    found = pattern("replaced", *names).search(clause)
+    if found is None:
+        return frozenset()
+    subject = clause[: found.start()]
+    return frozenset((*_order(subject, language), *(value for _, value in _values(subject))))
+
+
+def _withdrawn(low: str, language: str) -> frozenset[str]:
+    """The words of what is taken back."""
+    if not _withdraws().search(low):
+        return frozenset()
+    return frozenset(_order(pattern("replaced", "withdraw", "rule").sub(" ", low), language))
+
+
+@cache
+def _withdraws() -> re.Pattern[str]:
+    fine, withdraw, rule = (pattern("replaced", name).pattern for name in ("fine", "withdraw", "rule"))
+    return re.compile(rf"^\W*(?:{fine})?\W*(?:{withdraw}).{{0,60}}(?:{rule})", re.DOTALL)
+
+
+def _state(told: str, language: str) -> tuple[frozenset[str], str]:
+    """Of what a sentence tells where or what it is, with the little word that says how ("at"); where it tells a
+    value."""
+    found = pattern("replaced", "state").search(told)
+    if found is None or not (subject := frozenset(_order(told[: found.start()], language))):
+        return _NO_STATE
+    first = TOKEN.search(told, found.end())
+    if first is None or not _value().search(told, found.end()):
+        return _NO_STATE
+    return subject, first[0] if first[0] in GLUE else ""
+
+
+_NO_STATE = (frozenset[str](), "")
+
+KINDS = ("tongue", "pace", "day", "currency", "mask", "number")
+
+
+@cache
+def _value() -> re.Pattern[str]:
+    """A value, in a group of its kind. A digit in a name (file1, step-3, v2/a.py) is none."""
+    spaced = {kind: alternatives("replaced", kind, SPACED) for kind in KINDS}
+    unspaced = {kind: alternatives("replaced", kind, UNSPACED) for kind in KINDS}
+    spaced["number"] = (
+        rf"(?:[$€£¥]?(?<![./\\-])\d(?:[\d,.:/-]*\d)?|(?:{spaced['number']}))"
+        rf"(?: ?(?:%|°c|{alternatives('replaced', 'measure', SPACED)}))?"
+    )
+    unspaced["number"] += r"|(?<![A-Za-z\d_./\\-])\d+(?!\w*\.\w)"
+    either = (
+        rf"(?P<{kind}>(?<!\w)(?:{spaced[kind]})(?!\w)" + (f"|{unspaced[kind]}" if unspaced[kind] else "") + ")"
+        for kind in KINDS
+    )
+    return re.compile("|".join(either))
+
+
+def _values(told: str) -> Iterator[tuple[str, str]]:
+    for match in _value().finditer(told):
+        kind = match.lastgroup or ""
+        yield kind, " ".join(DIGITS.get(word, word) for word in match[0].split()) if kind == "number" else match[0]
+
+
+def _order(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text that say what it is about, in order, each once."""
+    bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed", "sets").sub(" ", text))
+    found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], language))
+    return tuple(dict.fromkeys(term for term in found if term not in _light(language)))
+
+
+def _terms(token: str, language: str) -> Sequence[str]:
+    """Chinese characters one by one: in a short sentence pairs would tie a word to its neighbour. What is theirs is not
+    ours."""
+    if token.lower() in _theirs():
+        return ("=theirs",)
+    if "\u3400" <= token[0] <= "\u9fff":
+        return tuple(token)
+    return (token.lower(),) if "/" in token else terms(token, language)
+
+
+@cache
+def _theirs() -> frozenset[str]:
+    return listed("replaced", "theirs")
+
+
+@cache
+def _light(language: str) -> frozenset[str]:
+    """Words that say nothing of their own, as they are compared: to use, to put, now."""
+    return _compared("light", language)
+
+
+@cache
+def speaking() -> frozenset[str]:
+    """Words of speaking to the person: which of them is used makes no other scope."""
+    return frozenset().union(*(_compared("speaking", language) for language in LANGUAGES_OF_STEMS))
+
+
+def _compared(name: str, language: str) -> frozenset[str]:
+    """An entry of a language, of English, whose names are everywhere, and of those without spaces."""
+    found = {character for one in ("zh", "ja") for character in table(one, "replaced").get(name, "")}
+    for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
+        for word in table(one, "replaced").get(name, "").split():
+            found |= {word, stemmed(word, language), *terms(word, language)}
+    return frozenset(found | {word[:2] for word in table("ko", "replaced").get(name, "").split()})
