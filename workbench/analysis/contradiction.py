@@ -3,9 +3,8 @@ what belongs to what."""
 
 from __future__ import annotations
 
-import re
-
 from workbench.analysis.sense import Sense
+from workbench.facts.tables import pattern
 
 TURNED = 0.3
 """So much of what two sentences both say must be denied in the one and not in the other for them to be opposites."""
@@ -108,37 +107,19 @@ def _other_value(fact: Sense, text: Sense) -> bool:
     return any(value.rivals(other) for value in missing for other in more)
 
 
-_OPPOSITES = tuple(
-    (re.compile(one), re.compile(other))
-    for one, other in (
-        (r"(?<!以)前(?![端面台缀])|전에", r"(?<![以然最今])[后後](?![端面台缀续])|후에"),
-        (r"(?<!not )\bonly\b|(?<!nicht )\bnur\b", r"\bnot only\b|\banyone\b|\banybody\b|\beveryone\b|\bnicht nur\b"),
-        (r"\b(?:at least|minimum|or more|mindestens|au moins|al menos|pelo menos)\b|至少",
-         r"\b(?:at most|maximum|up to|no more than|höchstens|au plus|como máximo)\b|最多"),
-        (r"\b(?:under|below|less than|fewer than|at most|unter)\b",
-         r"\b(?:over|above|more than|at least|über)\b(?! the)"),
-        (r"\bonly\b(?!.*\boutside\b)", r"\boutside\b|\belsewhere\b"),
-        (r"\b(?:drop|remov)\w*\b", r"\badd(?:s|ed|ing)?\b"),
-        (r"\benabl\w+\b", r"\bdisabl\w+\b"),
-        (r"\b(?:keep|leave|kept|left)\b", r"\b(?:change|replace|drop)\w*\b"),
-        (r"\b(?:allow\w*|permit\w*)\b", r"\b(?:deny|denied|forbid\w*|block\w*)\b"),
-        (r"\b(?:first|zuerst)\b|먼저|先に", r"\b(?:last|later|zuletzt)\b|나중에|後で"),
-        (r"\bup\b(?! to \d)", r"\bdown\b"),
-        (r"\bsingle\b", r"\bdouble\b"),
-        (r"\bupper ?case\b", r"\blower ?case\b"),
-        (r"\bascending\b", r"\bdescending\b"),
-        (r"\b(?:newest|latest)\b", r"\boldest\b"),
-        (r"\bpublic\b", r"\bprivate\b"),
-        (r"\bmandatory\b|\brequired\b", r"\boptional\b"),
-        (r"\bincreas\w+\b", r"\b(?:decreas|reduc)\w+\b"),
-        (r"\binclud\w+\b", r"\bexclud\w+\b"),
-    )
+_OPPOSITES = (
+    ("before", "after"), ("only", "anyone"), ("at_least", "at_most"), ("under", "over"), ("within", "outside"),
+    ("removed", "added"), ("enabled", "disabled"), ("kept", "changed"), ("allowed", "refused"), ("first", "last"),
+    ("up", "down"), ("single", "double"), ("upper", "lower"), ("ascending", "descending"), ("newest", "oldest"),
+    ("public", "private"), ("required", "optional"), ("more", "less"), ("included", "excluded"),
 )  # fmt: skip
+"""What is the opposite of what, by the name of an entry in every language's words."""
 
 
 def _opposed(fact: Sense, text: Sense) -> bool:
     """Whether one of two opposites stands in the fact, and the other alone in the text."""
-    for one, other in _OPPOSITES:
+    for names in _OPPOSITES:
+        one, other = (pattern("opposites", name) for name in names)
         for mine, yours in ((one, other), (other, one)):
             alone = mine.search(fact.text) and not yours.search(fact.text)
             if alone and yours.search(text.text) and not mine.search(text.text):

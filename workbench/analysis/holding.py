@@ -20,8 +20,9 @@ from typing import Literal
 
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
+from workbench.analysis.built import built, heap_of, in_order, scrambled
 from workbench.analysis.contradiction import another_value, contradicts, turned
-from workbench.analysis.sense import Sense, built, denies, heap_of, in_order, normal, scrambled, sense_of, units
+from workbench.analysis.sense import Sense, denies, normal, sense_of, units
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.tables import bounded

@@ -3,6 +3,7 @@
 An entry is a list of alternatives of a pattern, or words with blanks between. Its sections, each with its own use:
 
     sense       what denies, contrasts and orders, and the sorts of little words: `workbench.analysis.sense`
+    opposites   words of which two cannot both be right of a thing: `workbench.analysis.contradiction`
     claims      what is said to have become of something: `workbench.analysis.became`
     standing    how a standing instruction is built: the roles of `workbench.facts.standing_rules`
     compared    what holds a sentence together, turns it round or says nothing: `workbench.facts.terms`
