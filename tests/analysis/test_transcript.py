@@ -27,7 +27,7 @@ def test_every_kind_of_block_has_its_voice_and_words() -> None:
         "1 assistant: see\nit␇␛␡\\u0080\\u202e\\ud800",
         "1 thinking: [reasoning not shown, 6 characters signed]",
         "3 call: Say as it is",
-        f"3 call: Count {{'n': {2**70}}}",
+        f'3 call: Count {{"n":{2**70}}}',
         "3 call: Odd \\ud800",
         "4 system: rule",
         "5 error: no",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
+from workbench.base.values import json_text
 from workbench.compaction.assembled.react import react
 from workbench.compaction.shape import Shape
 from workbench.conformance.drawn import conversations
 from workbench.session import Message
-from workbench.tokens.visible import json_text
 
 
 @settings(max_examples=30, deadline=None)

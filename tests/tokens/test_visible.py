@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
+from workbench.base.values import json_text
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Basis, Size, visible_chars
-from workbench.tokens.visible import json_text, visible_parts
+from workbench.tokens.visible import visible_parts
 
 
 def message(*blocks: Block, kind: Kind = "normal") -> Message:

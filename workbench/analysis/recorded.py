@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from workbench.analysis.course import Course
 from workbench.base.figures import grouped
 from workbench.base.text import counted
+from workbench.base.values import json_text
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.spans import each, without
 from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse, Way
-from workbench.tokens.visible import json_text
 
 DONE: Mapping[Way, str] = {
     "summary": "compacted",

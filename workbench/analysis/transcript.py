@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import orjson
-
 from workbench.base.secrets import masked
+from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolResult, ToolUse, rounds_of
 
 Verbosity = Literal["default", "compact", "quiet"]
@@ -113,7 +112,7 @@ def _said(message: Message, block: Block) -> tuple[Voice, str]:
                 f"[reasoning not shown, {len(signature)} characters signed]" if signature else ""
             )
         case ToolUse(_, name, given):
-            return "call", f"{name} {given if isinstance(given, str) else _json(given)}"
+            return "call", f"{name} {given if isinstance(given, str) else json_text(given)}"
         case ToolResult():
             return ("error" if block.is_error else "result"), block.text or "(empty)"
         case Media():
@@ -128,11 +127,3 @@ def _speaker(message: Message) -> Voice:
     if message.kind == "meta":
         return "note"
     return "result" if message.role == "tool" else message.role
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, orjson.JSONEncodeError):
-        # Lone surrogates and integers beyond 64 bits.
-        return repr(value)

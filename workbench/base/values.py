@@ -1,10 +1,13 @@
-"""What stands in decoded JSON, depth first and without recursion: a file may nest deeper than Python calls."""
+"""Decoded JSON: as a text again, whatever stands in it, and its values, depth first and without recursion: a file may
+nest deeper than Python calls."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from workbench.base.text import whole
 
@@ -18,6 +21,17 @@ def json_of(model: BaseModel) -> bytes:
         return model.model_dump_json().encode()
     except ValueError:
         return whole(json.dumps(model.model_dump(mode="json"), ensure_ascii=False)).encode()
+
+
+def json_text(value: Any) -> str:
+    """A value as compact JSON. Never raises: what no encoder takes is shown as a note of its type."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # lone surrogates and integers beyond 64 bits: the standard encoder takes both
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        except (TypeError, ValueError, RecursionError):
+            return f"[{type(value).__name__} that is not JSON]"
 
 
 def fields_in(value: object) -> Iterator[tuple[str, object]]:

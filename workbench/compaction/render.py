@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
-from workbench.tokens.visible import json_text
 
 _TAGS = {"user": "user", "assistant": "agent", "tool": "tool_results", "system": "system"}
 

@@ -14,8 +14,7 @@ from functools import cached_property, wraps
 from itertools import accumulate
 from typing import Any, TypeVar
 
-import orjson
-
+from workbench.base.values import json_text
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.session import (
     Media,
@@ -62,13 +61,7 @@ def api_chars(message: Message) -> int:
                 result = {"tool_use_id": block.call_id, "content": block.text, "is_error": block.is_error}
                 blocks.append({"type": "tool_result", **result})
     body = {"role": message.role, "content": blocks}
-    try:
-        return len(orjson.dumps(body).decode())
-    except (TypeError, orjson.JSONEncodeError):
-        # Lone surrogates and integers beyond 64 bits: the standard encoder takes both.
-        import json
-
-        return len(json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str))
+    return len(json_text(body))
 
 
 class Shape:

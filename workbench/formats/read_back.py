@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, get_args
 
-import orjson
-
 from workbench.base.text import clip_at_word
+from workbench.base.values import json_text
 from workbench.formats.kit.blocks import is_compaction
 from workbench.session import (
     Block,
@@ -207,7 +206,7 @@ def _leaves(value: Any) -> Iterator[str]:
         for inner in value:
             yield from _leaves(inner)
     else:
-        yield value if isinstance(value, str) else orjson.dumps(value).decode()
+        yield value if isinstance(value, str) else json_text(value)
 
 
 def _on_one_line(text: str, as_text: bool) -> str:

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.values import json_text
 from workbench.session import Message, Session
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.live import SPOKEN
@@ -123,7 +122,7 @@ def not_taught(exact: Exact, model: str | None) -> str:
 
 def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
     """The local figure for just what the body holds; a system message among the messages is counted in `system`."""
-    texts = [orjson.dumps(tool).decode() for tool in body.get("tools", ())]
+    texts = [json_text(tool) for tool in body.get("tools", ())]
     system = body.get("system") or body.get("instructions")
     if system:
         texts.append(system if isinstance(system, str) else "\n\n".join(str(part.get("text", "")) for part in system))

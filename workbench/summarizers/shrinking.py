@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
+from workbench.base.values import json_text
 
 STEP = 0.8
 """The share of the material that stays, each time."""
@@ -46,7 +46,7 @@ def shrunk(text: str, asked: str, room: float | None = None) -> str | None:
 def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = None) -> list[dict[str, Any]] | None:
     """API messages without the oldest; the last one, which asks, stays. None where nothing can go, or only all of the
     material. `room` is the share that the server has room for."""
-    sizes = [len(orjson.dumps(message)) for message in messages]
+    sizes = [len(json_text(message)) for message in messages]
     whole = sum(sizes)
     target = min(whole * STEP, whole * MARGIN * room if room is not None else whole)
     left = whole

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.base.values import json_text
 from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
@@ -56,7 +57,7 @@ class Sending:
     @property
     def chars(self) -> int:
         """The length of the text, or of the messages as JSON."""
-        return len(self.messages[0]["content"]) if self.asked is not None else len(orjson.dumps(self.messages))
+        return len(self.messages[0]["content"]) if self.asked is not None else len(json_text(self.messages))
 
     @property
     def cut(self) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import orjson
-
+from workbench.base.values import json_text
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 
 
@@ -31,17 +28,3 @@ def visible_parts(message: Message) -> list[str | Media]:
         else:
             parts.extend(part.text if isinstance(part, Text) else part for part in block.content)
     return parts
-
-
-def json_text(value: Any) -> str:
-    """`value` as compact JSON. Never raises: what no encoder takes is shown as a note of its type."""
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:
-        # Lone surrogates and integers beyond 64 bits: the standard encoder takes both.
-        import json
-
-        try:
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-        except (TypeError, ValueError, RecursionError):
-            return f"[{type(value).__name__} that is not JSON]"

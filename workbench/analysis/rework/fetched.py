@@ -17,11 +17,11 @@ from typing import Literal
 
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
+from workbench.base.values import json_text
 from workbench.facts.calls import Called, is_check
 from workbench.facts.shell import views
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
-from workbench.tokens.visible import json_text
 
 _SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
 """Tools that send another agent, who changes what its task names."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.base.values import json_text
 from workbench.compaction.assembled.mentions import with_reminder
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.tool_results import Limits, reduced
 from workbench.compaction.shape import Shape
 from workbench.facts.envelope import envelope
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
-from workbench.tokens.visible import json_text
 
 
 def react(

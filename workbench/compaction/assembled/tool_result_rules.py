@@ -15,12 +15,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle, plural
+from workbench.base.values import json_text
 from workbench.compaction.assembled.recap import recap
 from workbench.facts.calls import Called, exit_code
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import actions_of
 from workbench.session import ToolUse
-from workbench.tokens.visible import json_text
 
 ToolKind = Literal["ls", "glob", "grep", "read", "edit", "write", "bash", "todo", "other"]
 Data = dict[str, Any]

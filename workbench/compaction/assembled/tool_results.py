@@ -14,12 +14,12 @@ from functools import cache
 from typing import Any
 
 from workbench.base.figures import grouped
+from workbench.base.values import json_text
 from workbench.compaction.assembled.tool_result_rules import RULES, Limits, ToolKind, Use
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.envelope import envelope, holds_more, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
-from workbench.tokens.visible import json_text
 
 __all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
 
