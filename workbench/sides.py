@@ -143,7 +143,7 @@ async def tried(pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = N
         await need_key(side.name)
     if purse.limit is not None:
         asked = await asyncio.to_thread(at_most, pair)
-        purse.check(added(most for most, _ in asked), " and ".join(dict.fromkeys(model for _, model in asked)))
+        await purse.allow(added(most for most, _ in asked), " and ".join(dict.fromkeys(model for _, model in asked)))
     running = [_one(number, side, purse, on_heard) for number, side in enumerate(pair)]
     try:
         async with asyncio.TaskGroup() as group:

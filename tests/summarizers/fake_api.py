@@ -304,6 +304,16 @@ def broken_off(*texts: str) -> Reply:
     return reply
 
 
+def broken_off_thinking(thought: str) -> Reply:
+    """The connection ends when it has thought."""
+
+    async def reply(to: Connection) -> None:
+        await begin(to)
+        await think(to, thought)
+
+    return reply
+
+
 def reset() -> Reply:
     """The connection is torn before any answer."""
 

@@ -58,6 +58,14 @@ ASKS = {"role": "user", "content": "Sum up."}
             {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}, ASKS]},
             {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", **NEW}]}, ASKS]},
         ),
+        (
+            {"tools": [{"name": "a", **OLD}, {"name": "b", "input_schema": {"cache_control": 1}, **OLD}],
+             "messages": [{"role": "user", "content": [
+                 {"type": "tool_result", "tool_use_id": "c", "content": [text("x", **OLD)]}]}, ASKS]},
+            {"tools": [{"name": "a"}, {"name": "b", "input_schema": {"cache_control": 1}}],
+             "messages": [{"role": "user", "content": [
+                 {"type": "tool_result", "tool_use_id": "c", "content": [text("x")], **NEW}]}, ASKS]},
+        ),
         ({"messages": [ASKS]}, {"messages": [ASKS]}),
     ],
 )  # fmt: skip

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from tests.summarizers.fake_api import FakeApi, Reply, answer, broken_off, error, uncounted
+from tests.summarizers.fake_api import (
+    FakeApi,
+    Reply,
+    answer,
+    broken_off,
+    broken_off_thinking,
+    error,
+    failing_in_stream,
+    reset,
+    uncounted,
+)
 from tests.summarizers.live_calls import QUICK, over, request
 from tests.summarizers.test_anthropic import SESSION, conversation
 from tests.summarizers.test_server_side import ASKED, BLOCK, made
@@ -15,10 +26,11 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.live import live
+from workbench.summarizers.patience import CLOCKS
 from workbench.summarizers.purse import Purse, Spending, TooDear, usual_purse
 from workbench.summarizers.server_side import server_side
 
-SONNET = "claude-sonnet-4-5"
+SONNET = "claude-sonnet-4-6"
 MOST = 0.033
 """By hand: 1 000 tokens in at $3 a million, and 2 000 out at $15."""
 ONCE = 0.00363
@@ -58,6 +70,37 @@ async def test_attempts_that_broke_off_count(limit: float, sent: int, api: FakeA
     assert len(api.received) == sent
     assert isinstance(got, Summary if sent == 2 else SummaryFailed)
     assert purse.spent == pytest.approx(0.025 + 0.018 + (ONCE if sent == 2 else 0))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reply", "spent"),
+    [
+        ("messages", broken_off_thinking("Hm."), 0.018),  # 1 000 tokens in, as the server says, and thoughts of 1 000
+        ("chat", broken_off_thinking("Hm."), MOST),  # nothing is told before the end
+        ("responses", broken_off_thinking("Hm."), MOST),
+        ("chat", broken_off("The par"), MOST),
+        ("chat", reset(), MOST),
+        ("messages", reset(), MOST),
+        ("chat", failing_in_stream("overloaded_error", "Overloaded"), 0.0),
+    ],
+)
+async def test_a_call_that_broke_off_is_billed_though_no_word_had_come(
+    protocol: str, reply: Reply, spent: float, api: FakeApi
+) -> None:
+    api.replies, purse = [reply], Purse(1.0)
+    spending = Spending(purse, lambda text: 1_000 if text else 0)
+    once = replace(QUICK, tries=1)
+    got = await live(SONNET, over(protocol, api), limits=once, spending=spending)(request(max_output_tokens=2_000))
+    assert isinstance(got, SummaryFailed)
+    assert len(api.received) == 1
+    assert purse.spent == pytest.approx(spent)
+
+
+async def test_a_server_that_nobody_reaches_bills_nothing(api: FakeApi) -> None:
+    nobody, purse = over("chat", api).model_copy(update={"base_url": "http://127.0.0.1:9/v1"}), Purse(1.0)
+    got = await live(SONNET, nobody, limits=QUICK, spending=Spending(purse, thousand))(request())
+    assert isinstance(got, SummaryFailed)
+    assert purse.spent == 0.0
 
 
 @pytest.mark.parametrize(
@@ -104,6 +147,64 @@ async def test_the_servers_own_compaction_is_held_against_it(api: FakeApi) -> No
         await server_side(SONNET, THERE, spending=Spending(purse, thousand))(ASKED)
         assert len(api.received) == sent
     assert purse.spent == pytest.approx(10 * 3 / 1e6)
+
+
+async def test_every_try_of_the_servers_own_compaction_is_held_against_it(api: FakeApi) -> None:
+    """By hand: $0.123 for a try of which nobody knows what it cost, and so much once more."""
+    for limit, sent in ((0.245, 1), (0.247, 2)):
+        api.received.clear()
+        api.replies, purse = [reset(), made(BLOCK, iterations=[])], Purse(limit)
+        await server_side(SONNET, THERE, limits=QUICK, spending=Spending(purse, thousand))(ASKED)
+        assert len(api.received) == sent
+        assert purse.spent == pytest.approx(0.123 + (sent - 1) * 10 * 3 / 1e6)
+
+
+async def test_what_costs_more_is_sent_where_somebody_says_so(api: FakeApi) -> None:
+    """A yes is to what was asked and to nothing dearer, a no to all that follows; a try that follows one that broke is
+    asked for, too."""
+    asked: list[str] = []
+
+    async def ask(what: str) -> bool:
+        asked.append(what)
+        return "$0.0660" not in what
+
+    api.replies = [broken_off_thinking("Hm."), reset(), answer("Fixed."), answer("Fixed.")]
+    purse = Purse(0.032, ask=ask)
+    summarizer = live(SONNET, over("chat", api), limits=QUICK, spending=Spending(purse, thousand))
+    got = await summarizer(request(max_output_tokens=2_000))
+    assert isinstance(got, SummaryFailed)
+    assert asked == [
+        "This may cost $0.0330, more than $0.0320",
+        "This may cost $0.0330 beside the $0.0330 that are spent, more than $0.0330",
+        "This may cost $0.0330 beside the $0.0660 that are spent, more than $0.0660",
+    ]
+    assert len(api.received) == 2
+    await summarizer(request("another", max_output_tokens=2_000))
+    assert (len(asked), len(api.received)) == (3, 2)
+
+
+async def test_one_is_asked_at_a_time_and_no_clock_runs_meanwhile(api: FakeApi) -> None:
+    """Of two calls at once the second is asked for when the first has its bill."""
+    asked: list[str] = []
+    clocks: list[float | None] = []
+
+    async def ask(what: str) -> bool:
+        asked.append(what)
+        clocks.extend(clock.when() for clock in CLOCKS.get())
+        await asyncio.to_thread(lambda: None)
+        return len(asked) == 1
+
+    api.replies = [answer("One."), answer("Two.")]
+    purse = Purse(0.001, ask=ask)
+    summarizer = live(SONNET, limits=QUICK, spending=Spending(purse, thousand))
+    short = [request(f"history {number} " * 500, max_output_tokens=2_000, timeout_s=20.0) for number in range(2)]
+    got = await asyncio.gather(*map(summarizer, short))
+    assert [type(one) for one in got].count(Summary) == 1
+    assert asked == [
+        "This may cost $0.0330, more than $0.0010",
+        "This may cost $0.0330 beside the $0.0036 that are spent, more than $0.0330",
+    ]
+    assert clocks == [None, None]
 
 
 async def test_over_openais_protocols_it_holds_as_well(api: FakeApi) -> None:

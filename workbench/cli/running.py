@@ -85,7 +85,7 @@ def run_named(
         for doubt in bench.doubts:
             warn(doubt)
     recorder = Recorder()
-    watched = _Watched(name, recorder)
+    watched = _Watched(name, recorder, purse)
     began = time.time()
 
     def heard(event: LiveEvent) -> None:
@@ -203,9 +203,9 @@ def changed_words(call: Call) -> list[str]:
 class _Watched:
     """One line on a terminal's stderr: who writes, tokens, seconds and cost so far; gone afterwards."""
 
-    def __init__(self, name: Name, recorder: Recorder) -> None:
+    def __init__(self, name: Name, recorder: Recorder, purse: Purse) -> None:
         self._seen = on_a_terminal() and bool(name.model)
-        self._name, self._recorder = name, recorder
+        self._name, self._recorder, self._purse = name, recorder, purse
         self._began = time.perf_counter()
         self._chars: dict[str, int] = {}
 
@@ -219,7 +219,8 @@ class _Watched:
 
     async def tick(self) -> None:
         while self._seen:
-            click.echo(f"\r\033[K{self._line()}", nl=False, err=True)
+            if not self._purse.asking:  # what is asked stands there
+                click.echo(f"\r\033[K{self._line()}", nl=False, err=True)
             await asyncio.sleep(TICK_S)
 
     def clear(self) -> None:

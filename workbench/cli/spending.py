@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 
+from workbench.analysis.transcript import printable
+from workbench.cli.output import interrupted
 from workbench.compaction.strategy import Compacting
 from workbench.quotes import quotes_for
 from workbench.summarizers.driver import drive
@@ -43,10 +50,13 @@ class Dollars(click.ParamType["float"]):
 
 
 def max_cost(command: F) -> F:
-    """Give a command the option, and `purse`: with that limit, else with that of the settings."""
+    """Give a command the option, and `purse`: with that limit, else with that of the settings. On a terminal what could
+    cost more is asked for."""
 
     def opened(ctx: click.Context, param: click.Parameter, most: float | None) -> Purse:
-        return usual_purse() if most is None else Purse(None if most == float("inf") else most)
+        purse = usual_purse() if most is None else Purse(None if most == float("inf") else most)
+        purse.ask = asked_on_the_terminal if can_be_asked() else None
+        return purse
 
     return click.option(
         "--max-cost",
@@ -54,8 +64,38 @@ def max_cost(command: F) -> F:
         type=Dollars(),
         callback=opened,
         metavar="DOLLARS",
-        help="Send nothing that could make this cost more; else max_cost of the settings. none: no limit.",
+        help="Send nothing that could make this cost more without asking; else max_cost of the settings. "
+        "none: no limit.",
     )(command)
+
+
+def can_be_asked() -> bool:
+    """Whether somebody sits there who reads what stderr says, and can answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+async def asked_on_the_terminal(what: str) -> bool:
+    """No is what is said by anything but a yes; Ctrl-C cancels, as it does anywhere."""
+    click.echo(f"\r\033[K{printable(what)}. Send it all the same? [y/N] ", nl=False, err=True)
+    return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
+
+
+async def _line_typed(terminal: int) -> str:
+    """In a thread that nobody waits for at the end: the program can be left while it reads."""
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Future[bytes] = loop.create_future()
+
+    def take(line: bytes) -> None:
+        if not typed.done():
+            typed.set_result(line)
+
+    def read() -> None:
+        line = os.read(terminal, 1_000)
+        with suppress(RuntimeError):  # the program was left
+            loop.call_soon_threadsafe(take, line)
+
+    threading.Thread(target=read, daemon=True).start()
+    return (await typed).decode(errors="replace")
 
 
 def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter: Meter) -> str:
@@ -73,8 +113,10 @@ def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter
 
 
 def within(purse: Purse, most: float | None, model: str) -> None:
-    """Raises OverTheLimit."""
+    """Asks where somebody can be asked. Raises OverTheLimit."""
     try:
-        purse.check(most, model)
+        asyncio.run(purse.allow(most, model))
     except TooDear as refused:
         raise OverTheLimit(str(refused)) from None
+    except KeyboardInterrupt:
+        raise interrupted("Cancelled: nothing was sent.") from None

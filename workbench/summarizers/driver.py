@@ -24,6 +24,7 @@ from workbench.compaction.strategy import (
     SummaryFailed,
     SummaryRequest,
 )
+from workbench.summarizers.patience import in_time
 from workbench.summarizers.summarizer import Answerer, Summarizer
 
 
@@ -216,7 +217,7 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
     """One request answered in its time, whatever the summarizer does; only a cancel is raised."""
     began = time.perf_counter()
     try:
-        async with asyncio.timeout(request.timeout_s):
+        async with in_time(request.timeout_s):
             got = await summarizer(request)
     except TimeoutError:
         return SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")

@@ -31,7 +31,7 @@ from workbench.summarizers.live_events import (
     Wrote,
     nobody,
 )
-from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.patience import Limits, in_time, limits_of, wait_or_give_up
 from workbench.summarizers.protocols.came import Billed, By, Failed, Spoken, Stopped, Thought, Words
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
@@ -69,12 +69,12 @@ def live(
         began = time.perf_counter()
         whole_s = request.timeout_s or patience.whole_s
         most = request.max_output_tokens or patience.max_output
-        call = _Call(request, key, model, spoken, tell, patience, began + whole_s, most, spending)
+        call = _Call(request, key, model, spoken, tell, patience, most, spending)
         try:
             call.dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
             whole = await asyncio.to_thread(spoken.sending, request, session)
-            async with asyncio.timeout(whole_s), await spoken.connect(whom, whole_s + 5) as client:
-                answer = await call.answer(client, spoken.server_of(client, whom), whole)
+            async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
+                answer = await call.answer(client, spoken.server_of(client, whom), whole, clock)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no whole answer within {whole_s:g} s")
         except BadInput as refused:
@@ -102,6 +102,7 @@ class Heard:
     stop_reason: str = ""
     why: str = ""
     model: str = ""
+    thoughts: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -118,7 +119,6 @@ class _Call:
     spoken: Spoken
     tell: OnLiveEvent
     limits: Limits
-    deadline: float
     most: int
     spending: Spending
     dollars: float | None = 0.0
@@ -126,7 +126,7 @@ class _Call:
     heard: Heard = field(default_factory=Heard)
     left_out: set[str] = field(default_factory=set)
 
-    async def answer(self, client: Any, server: Server, prompt: Sending) -> Answer:
+    async def answer(self, client: Any, server: Server, prompt: Sending, clock: asyncio.Timeout) -> Answer:
         tries = attempt = shrinks = 0
         began, whole = time.perf_counter(), max(1, prompt.chars)
         while True:
@@ -152,7 +152,7 @@ class _Call:
                 self.tell(Shrunk(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut))
                 prompt, tries = smaller, 0
             else:
-                wait = wait_or_give_up(trouble, tries, self.limits, self.deadline)
+                wait = wait_or_give_up(trouble, tries, self.limits, clock)
                 if isinstance(wait, SummaryFailed):
                     return wait
                 self.tell(Retrying(self.key, attempt, wait, trouble.sentence))
@@ -177,8 +177,8 @@ class _Call:
                     self._take(came)
         except TimeoutError:
             if begun:
-                return Trouble("timeout", f"the answer stalled for {limits.stall_s:g} s")
-            return Trouble("timeout", f"no first token within {limits.first_token_s:g} s")
+                return Trouble("timeout", f"the answer stalled for {limits.stall_s:g} s", broke=True)
+            return Trouble("timeout", f"no first token within {limits.first_token_s:g} s", broke=True)
         except BadInput:
             raise
         except Failed as failed:
@@ -187,12 +187,13 @@ class _Call:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
             return trouble_of(error, server)
         if not self.heard.stop_reason:
-            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
+            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry", broke=True)
         return None
 
     def _paid(self, most: float, trouble: Trouble | None) -> float:
-        refused = trouble is not None and trouble.kind != "timeout" and not self.heard.text
-        return self.spending.paid(most, self.heard.usage, self.heard.text, self.model, refused=refused)
+        written = "".join([*self.heard.thoughts, *self.heard.parts])
+        refused = trouble is not None and not trouble.broke and not written
+        return self.spending.paid(most, self.heard.usage, written, self.model, refused=refused)
 
     def _take(self, came: Words | Thought | Billed | By | Stopped) -> None:
         heard = self.heard
@@ -201,6 +202,7 @@ class _Call:
                 heard.parts.append(text)
                 self.tell(Wrote(self.key, text))
             case Thought(text):
+                heard.thoughts.append(text)
                 self.tell(Thinking(self.key, text))
             case By(model):
                 heard.model = model

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from workbench.compaction.strategy import SummaryFailed
@@ -42,11 +45,40 @@ def limits_of(connection: Connection) -> Limits:
     )
 
 
-def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, deadline: float) -> float | SummaryFailed:
-    """Seconds to wait before the next try after `tries` of them, or the failure when none is left.
+CLOCKS: ContextVar[tuple[asyncio.Timeout, ...]] = ContextVar("clocks", default=())
+"""Those that the task at hand is under."""
 
-    `deadline` is on the clock of `time.perf_counter`.
-    """
+
+@asynccontextmanager
+async def in_time(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+    """As `asyncio.timeout`, but the time that is `standing_still` does not count."""
+    async with asyncio.timeout(seconds) as clock:
+        token = CLOCKS.set((*CLOCKS.get(), clock))
+        try:
+            yield clock
+        finally:
+            CLOCKS.reset(token)
+
+
+@contextmanager
+def standing_still() -> Iterator[None]:
+    """While a call waits for others, or for what a person says, no clock runs that it is under."""
+    loop = asyncio.get_running_loop()
+    began, clocks = loop.time(), [(clock, when) for clock in CLOCKS.get() if (when := clock.when()) is not None]
+    for clock, _ in clocks:
+        clock.reschedule(None)
+    try:
+        yield
+    finally:
+        for clock, when in clocks:
+            clock.reschedule(when + loop.time() - began)
+
+
+def wait_or_give_up(
+    trouble: Trouble, tries: int, limits: Limits, clock: asyncio.Timeout
+) -> float | SummaryFailed:
+    """Seconds to wait before the next try after `tries` of them, or the failure when none is left, or `clock` runs out
+    before."""
     if trouble.remedy != "retry":
         return SummaryFailed(trouble.kind, trouble.sentence)
     if tries >= limits.tries:
@@ -54,6 +86,6 @@ def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, deadline: floa
     backoff = min(limits.longest_backoff_s, limits.backoff_s * 2 ** (tries - 1))
     # Spread, so that requests that were refused together do not come back together.
     wait = trouble.wait_s or backoff * random.uniform(0.75, 1.0)
-    if wait >= deadline - time.perf_counter():
+    if (ends := clock.when()) is not None and wait >= ends - asyncio.get_running_loop().time():
         return SummaryFailed(trouble.kind, f"{trouble.sentence}; waiting {wait:.0f} s would outlast the call")
     return wait

@@ -7,7 +7,7 @@ the tokens that it may have. What is billed takes its place; of a call that brok
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -18,6 +18,7 @@ from workbench.base.user_settings import most_dollars
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.connections import Connection
+from workbench.summarizers.patience import standing_still
 from workbench.summarizers.protocols.cache_marks import goes_on
 from workbench.tokens.cost import actual, money
 
@@ -25,8 +26,16 @@ HAIR = 1e-9
 """Dollars that sums of floats may be off."""
 
 
+Ask = Callable[[str], Awaitable[bool]]
+"""Puts to a person whether what the sentence tells of is to be sent all the same."""
+
+
 class TooDear(BadInput):
-    """What is to be sent could cost more than it may."""
+    """What is to be sent could cost more than it may: `what`, without the remedy."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}.")
+        self.what = what
 
 
 @dataclass(slots=True)
@@ -38,10 +47,15 @@ class Bill:
 
 @dataclass(slots=True)
 class Purse:
-    """`limit` in dollars, None for none; `spent` is what was billed so far. For one event loop at a time."""
+    """`limit` in dollars, None for none; `spent` is what was billed so far. Where there is somebody to `ask`, what could
+    cost more is asked for: a yes raises the limit to just that, a no is for all that follows. For one event loop at a
+    time."""
 
     limit: float | None = None
     spent: float = 0.0
+    ask: Ask | None = None
+    asking: bool = False
+    """A person is being asked now."""
     _held: list[float] = field(default_factory=list)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
@@ -52,27 +66,64 @@ class Purse:
             return
         if most is None:
             raise TooDear(
-                f"What {model} costs is not known, so that it cannot be kept below {money(self.limit)}; write its "
-                f"prices into {paths.models()}, or lift the limit (--max-cost none)."
+                f"What {model} costs is not known, so that it cannot be kept below {money(self.limit)}",
+                f"write its prices into {paths.models()}, or lift the limit (--max-cost none)",
             )
         if self.spent + most > self.limit + HAIR:
             so_far = f" beside the {money(self.spent)} that are spent" if self.spent else ""
             raise TooDear(
-                f"This may cost {money(most)}{so_far}, more than {money(self.limit)}; raise --max-cost, or max_cost "
-                f"in {paths.settings()}."
+                f"This may cost {money(most)}{so_far}, more than {money(self.limit)}",
+                f"raise --max-cost, or max_cost in {paths.settings()}",
             )
+
+    async def allow(self, most: float | None, model: str) -> None:
+        """The same, but a person may say that it is to be sent all the same."""
+        while True:
+            try:
+                self.check(most, model)
+                return
+            except TooDear as dear:
+                if self.ask is None:
+                    raise
+                if self.asking:  # one question at a time: what it is answered may answer this one
+                    await self._others()
+                else:
+                    await self._ask(self.ask, dear, most)
+
+    async def _ask(self, ask: Ask, dear: TooDear, most: float | None) -> None:
+        raised = None if most is None else self.spent + most
+        self.asking = True
+        try:
+            if not await ask(dear.what):
+                self.ask = None
+                raise dear
+            self.limit = raised
+        finally:
+            self.asking = False
+            self._wake()
+
+    async def _others(self) -> None:
+        """Until another call has its bill, or another question its answer."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        await turn
+
+    def _wake(self) -> None:
+        for turn in self._waiting:
+            if not turn.done():
+                turn.set_result(None)
+        self._waiting.clear()
 
     @asynccontextmanager
     async def held(self, most: float | None, model: str) -> AsyncIterator[Bill]:
         """A call, for which so much is held back until its bill is there; it waits for calls under way where these hold
-        what it needs. Raises TooDear."""
-        while True:
-            self.check(most, model)
-            if self.limit is None or self.spent + fsum(self._held) + (most or 0.0) <= self.limit + HAIR:
-                break
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            await turn
+        what it needs, and its clocks with it. Raises TooDear."""
+        with standing_still():
+            while True:
+                await self.allow(most, model)
+                if self.limit is None or self.spent + fsum(self._held) + (most or 0.0) <= self.limit + HAIR:
+                    break
+                await self._others()
         bill = Bill(most or 0.0)
         self._held.append(most or 0.0)
         try:
@@ -80,10 +131,7 @@ class Purse:
         finally:
             self._held.remove(most or 0.0)
             self.spent += bill.paid
-            for turn in self._waiting:
-                if not turn.done():
-                    turn.set_result(None)
-            self._waiting.clear()
+            self._wake()
 
 
 def usual_purse() -> Purse:
@@ -105,14 +153,15 @@ class Spending:
             return 0.0
         return actual(billed_as(request, whom, self.tokens(request.text), written), model).dollars
 
-    def paid(self, most: float, usage: Usage | None, heard: str, model: str, *, refused: bool) -> float:
-        """What an attempt has cost of which `usage` and `heard` came. What a server `refused` it does not bill."""
+    def paid(self, most: float, usage: Usage | None, written: str, model: str, *, refused: bool) -> float:
+        """What an attempt has cost of which `usage` came and what was `written`, thoughts included. What a server
+        `refused` it does not bill."""
         if self.purse.limit is None:
             return 0.0
         if usage is None:
             return 0.0 if refused else most
-        written = usage.output if usage.output_final else max(usage.output, self.tokens(heard))
-        cost = actual(replace(usage, output=written), model).dollars
+        output = usage.output if usage.output_final else max(usage.output, self.tokens(written))
+        cost = actual(replace(usage, output=output), model).dollars
         return most if cost is None else cost
 
 

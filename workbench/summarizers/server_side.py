@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.errors import BadInput
@@ -16,11 +16,11 @@ from workbench.session import Message, Opaque, Session, Text
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
-from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.patience import Limits, in_time, limits_of, wait_or_give_up
 from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.server_forms import Form, ServerSummary, Way, form_of
 from workbench.summarizers.summarizer import Summarizer
-from workbench.summarizers.troubles import Server, trouble_of
+from workbench.summarizers.troubles import Server, Trouble, trouble_of
 
 
 def server_side(
@@ -55,14 +55,14 @@ def server_side(
             most = request.max_output_tokens or patience.max_output
             body = await asyncio.to_thread(form.body, session, request, model, most)
             dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
-            async with asyncio.timeout(whole_s), await spoken.connect(whom, whole_s + 5) as client:
-                server = spoken.server_of(client, whom)
-                async with spending.purse.held(dollars, model) as bill:
-                    got = await posted(client, form, body, server, key, tell, patience, began + whole_s)
-                    usage = None if isinstance(got, SummaryFailed) else form.usage(got.get("usage"))
-                    refused = isinstance(got, SummaryFailed)
-                    bill.paid = spending.paid(bill.paid, usage, "", model, refused=refused)
-            answer = got if isinstance(got, SummaryFailed) else form.said(got, usage, time.perf_counter() - began)
+            async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
+                call = _Call(client, spoken.server_of(client, whom), form, body, key, tell, patience, spending, dollars)
+                got = await call.answer(clock)
+            if isinstance(got, SummaryFailed):
+                answer: Answer = got
+            else:
+                usage = form.usage(got.get("usage"))
+                answer = form.said(got, usage, time.perf_counter() - began)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")
         except BadInput as refused:
@@ -78,35 +78,51 @@ def server_side(
     return summarize
 
 
-async def posted(
-    client: Any,
-    form: Form,
-    body: dict[str, Any],
-    server: Server,
-    key: str,
-    tell: OnLiveEvent,
-    limits: Limits,
-    deadline: float,
-) -> dict[str, Any] | SummaryFailed:
-    """The server's answer as decoded JSON, nothing of it interpreted by the client. Retries as `limits` say."""
-    tries = 0
-    turns = body.get("messages") or body.get("input") or ()
-    while True:
-        tries += 1
-        tell(Sent(key, str(body["model"]), tries, sum(len(str(turn.get("content", turn))) for turn in turns)))
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One request on its way to an answer; `dollars` is what an attempt can cost."""
+
+    client: Any
+    server: Server
+    form: Form
+    body: dict[str, Any]
+    key: str
+    tell: OnLiveEvent
+    limits: Limits
+    spending: Spending
+    dollars: float | None
+
+    async def answer(self, clock: asyncio.Timeout) -> dict[str, Any] | SummaryFailed:
+        """The server's answer as decoded JSON, nothing of it interpreted by the client. Retries as `limits` say."""
+        tries, model = 0, str(self.body["model"])
+        turns = self.body.get("messages") or self.body.get("input") or ()
+        chars = sum(len(str(turn.get("content", turn))) for turn in turns)
+        while True:
+            tries += 1
+            async with self.spending.purse.held(self.dollars, model) as bill:
+                self.tell(Sent(self.key, model, tries, chars))
+                got = await self._posted()
+                refused = isinstance(got, Trouble) and not got.broke
+                usage = self.form.usage(got.get("usage")) if isinstance(got, dict) else None
+                bill.paid = self.spending.paid(bill.paid, usage, "", model, refused=refused)
+            if not isinstance(got, Trouble):
+                return got if isinstance(got, dict) else SummaryFailed("error", "the server's answer is no JSON object")
+            wait = wait_or_give_up(got, tries, self.limits, clock)
+            if isinstance(wait, SummaryFailed):
+                return wait
+            self.tell(Retrying(self.key, tries, wait, got.sentence))
+            await asyncio.sleep(wait)
+
+    async def _posted(self) -> object | Trouble:
         try:
             # The client's own models would drop or reorder what they do not know; a signed block must not change.
-            got = await client.post(form.path, cast_to=object, body=body, options=dict(form.options))
+            got: object = await self.client.post(
+                self.form.path, cast_to=object, body=self.body, options=dict(self.form.options)
+            )
         except Exception as error:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
-            trouble = trouble_of(error, server)
-        else:
-            return got if isinstance(got, dict) else SummaryFailed("error", "the server's answer is no JSON object")
-        wait = wait_or_give_up(trouble, tries, limits, deadline)
-        if isinstance(wait, SummaryFailed):
-            return wait
-        tell(Retrying(key, tries, wait, trouble.sentence))
-        await asyncio.sleep(wait)
+            return trouble_of(error, self.server)
+        return got
 
 
 def with_blocks(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:

@@ -39,7 +39,8 @@ class Trouble:
     """`remedy` says what may be tried; `kind` and `sentence` are the failure if nothing helps.
 
     `wait_s` is what the server asked for, None if it did not; `field` the parameter to leave out (remedy "adapt");
-    `room` the share of the prompt that the server's own figures leave (remedy "shrink"), None if it gave none.
+    `room` the share of the prompt that the server's own figures leave (remedy "shrink"), None if it gave none. `broke`:
+    the server did not refuse, but was heard no more, so that it may bill what it did all the same.
     """
 
     kind: FailureKind
@@ -48,6 +49,7 @@ class Trouble:
     wait_s: float | None = None
     field: str = ""
     room: float | None = None
+    broke: bool = False
 
 
 _TOO_LONG = re.compile(
@@ -81,6 +83,10 @@ _TRANSIENT_TYPES = frozenset(
 )
 
 
+_BEFORE_IT_STANDS = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
+"""What a transport raises before anything is sent."""
+
+
 def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
     """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
     status = getattr(error, "status_code", None)
@@ -111,7 +117,8 @@ def _of_connection(error: Exception, server: Server) -> Trouble:
     if any(map(_is_for_good, chain)):
         remedy = f"check {server.address_from}, the network and its proxy"
         return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
-    return Trouble("error", f"the connection to {server.address} failed ({why})", "retry")
+    broke = not any(type(one).__name__ in _BEFORE_IT_STANDS for one in chain)
+    return Trouble("error", f"the connection to {server.address} failed ({why})", "retry", broke=broke)
 
 
 def _chain(error: BaseException) -> list[BaseException]:

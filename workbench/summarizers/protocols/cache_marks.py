@@ -26,12 +26,15 @@ def goes_on(request: SummaryRequest) -> bool:
 
 
 def marked(body: Fields) -> Fields:
-    """`system` and `messages` of a body with a mark each at the end of what the agent itself had sent: of the system
-    prompt, and of the last message before the instruction. Marks that stood there go, for the API takes four at most.
+    """`tools`, `system` and `messages` of a body with a mark each at the end of what the agent itself had sent: of the
+    system prompt, which comes after the tools, and of the last message before the instruction. Marks that stood there
+    go, for the API takes four at most.
     """
     *conversation, instruction = [_bare(message) for message in body["messages"]]
     system = _blocks(body.get("system"))
-    fields: Fields = {"system": _with_mark(system)} if system else {}
+    fields: Fields = {"tools": list(map(_unmarked, body["tools"]))} if body.get("tools") else {}
+    if system:
+        fields["system"] = _with_mark(system)
     for at in range(len(conversation) - 1, -1, -1):
         blocks = _blocks(conversation[at]["content"])
         if any(map(_takes_mark, blocks)):
@@ -42,12 +45,15 @@ def marked(body: Fields) -> Fields:
 
 def _bare(message: Fields) -> Fields:
     content = message["content"]
-    return {**message, "content": [_unmarked(block) for block in content]} if isinstance(content, list) else message
+    return {**message, "content": list(map(_unmarked, content))} if isinstance(content, list) else message
 
 
 def _unmarked(block: Any) -> Any:
-    there = isinstance(block, dict) and "cache_control" in block
-    return {name: value for name, value in block.items() if name != "cache_control"} if there else block
+    """A block, or a tool, and what a tool's result holds."""
+    if not isinstance(block, dict):
+        return block
+    bare = {name: value for name, value in block.items() if name != "cache_control"}
+    return _bare(bare) if block.get("type") == "tool_result" and "content" in block else bare
 
 
 def _blocks(content: Any) -> list[Any]:
