@@ -54,6 +54,19 @@ def test_no_secret_of_the_list_is_left_in_a_file() -> None:
     assert [one.about for one, kept in zip(FOUND, left, strict=True) if kept["text"] != masked(one.text)] == []
 
 
+@pytest.mark.parametrize("begins", ["[notes](x.md)\n\n", "[[home]] ", "[1] ", '["Keys"] ', "{draft} "])
+def test_a_text_that_begins_with_a_bracket_is_a_text(begins: str) -> None:
+    texts = [begins + shape.text for shape in FOUND]
+    assert [text for text in texts if without_secrets(text.encode()).decode() != masked(text)] == []
+
+
+@pytest.mark.parametrize("begins", ["\ufeff", " \n", "[", "[ [\n", "[{},"])
+def test_json_is_told_by_how_it_begins(begins: str) -> None:
+    """The key is spelled with an escape, which a text does not have."""
+    file = begins + '{"pass\\u0077ord": "hunter2-x9"}'
+    assert without_secrets(file.encode()).decode() == begins + '{"pass\\u0077ord": "[masked]"}'
+
+
 def test_no_secret_of_a_session_reaches_a_masked_export(tmp_path: Path) -> None:
     """In requests, calls, results and answers, kept and summarised."""
     messages: list[dict[str, object]] = []

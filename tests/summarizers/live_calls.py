@@ -18,7 +18,7 @@ from workbench.summarizers.patience import Limits
 
 PROMPT = "Summarize the conversation."
 HEAD = (user("Please fix the parser in src/parse.py. " * 40), agent("I fixed it. " * 200))
-QUICK = Limits(first_token_s=5, stall_s=5, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
+QUICK = Limits(first_token_s=30, stall_s=30, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
 """Patient where a test expects an answer, quick where it expects another try."""
 
 NO_SILENCE = replace(QUICK, first_token_s=0.1)
@@ -28,7 +28,7 @@ NO_STALL = replace(QUICK, stall_s=0.1)
 def request(text: str = "the history " * 1_000, **settings: object) -> SummaryRequest:
     whole = f"{PROMPT}\n{text}"
     return SummaryRequest(
-        "summary", HEAD, PROMPT, OneText(lambda: whole), chars=len(text), **{"timeout_s": 20.0, **settings}  # type: ignore[arg-type]
+        "summary", HEAD, PROMPT, OneText(lambda: whole), chars=len(text), **{"timeout_s": 60.0, **settings}  # type: ignore[arg-type]
     )  # fmt: skip
 
 

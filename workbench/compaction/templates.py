@@ -17,7 +17,6 @@ from typing import Any
 from jinja2 import Template, TemplateError, meta, nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import _PassArg
 from jinja2.visitor import NodeTransformer
 
 TURNS = 100_000
@@ -179,9 +178,13 @@ def _told(context: Context, value: Any) -> str:
     return str(value)
 
 
-def _within_room(name: str, filter: Callable[..., Any]) -> Callable[..., Any]:
+def _boundless(name: str) -> str:
+    """Under this name, which no template can write, a filter stands that takes from no room."""
+    return f"boundless {name}"
+
+
+def _within_room(name: str) -> Callable[..., Any]:
     """A filter that takes from the room of its rendering."""
-    wants = _PassArg.from_obj(filter)
 
     @pass_context
     def bounded(context: Context, value: Any, *args: Any, **named: Any) -> Any:
@@ -190,15 +193,7 @@ def _within_room(name: str, filter: Callable[..., Any]) -> Callable[..., Any]:
         left.take(1)
         left.fill(value, *given)
         left.hold(_GROWS[name](value, given) if name in _GROWS else 0)
-        match wants:
-            case None:
-                made = filter(value, *args, **named)
-            case _PassArg.context:
-                made = filter(context, value, *args, **named)
-            case _PassArg.eval_context:
-                made = filter(context.eval_ctx, value, *args, **named)
-            case _PassArg.environment:
-                made = filter(context.environment, value, *args, **named)
+        made = context.environment.call_filter(_boundless(name), value, args, named, context=context)
         left.fill(made)
         return made
 
@@ -229,8 +224,9 @@ class _Bounded(ImmutableSandboxedEnvironment):
         # These go round as often as a number says, where nothing counts it, or are for pages.
         for name in ("slice", "batch", "wordwrap", "urlize", "xmlattr", "random"):
             del self.filters[name]
-        for name, filter in self.filters.items():
-            self.filters[name] = _within_room(name, filter)
+        for name, filter in list(self.filters.items()):
+            self.filters[_boundless(name)] = filter
+            self.filters[name] = _within_room(name)
         self.filters[_counted.__name__] = _counted
         self.filters[_concatenated.__name__] = _concatenated
         self.globals["range"] = _range

@@ -19,6 +19,9 @@ from workbench.session import Session
 _STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*+)(?:"(\s{0,100}:)?|\\?(?=\n|\Z))')
 """One that a crash cut off ends with its line: else what follows on the next would be taken for what lies between."""
 
+_JSON = re.compile(rb'[\xef\xbb\xbf\s\x00]*+(?:\[\s*+)*+(?:\{\s*+(?:["}]|\Z)|\]|\Z)')
+"""How a file of JSON begins, or of lines of it; a text may begin with a bracket, too."""
+
 _SIGNS = b" \t\r\n\x00,:{}[]"
 _NO_TEXT = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
@@ -35,7 +38,7 @@ def load_masked(path: Path, progress: Progress = no_progress, part: str = "") ->
 
 def without_secrets(data: bytes) -> bytes:
     """A file of JSON, of lines of JSON, or of plain text, with its secrets masked."""
-    if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):
+    if not _JSON.match(data):
         return _plain(data)
     parts: list[bytes] = []
     done, key, ends = 0, "", 0

@@ -74,9 +74,7 @@ def standing_still() -> Iterator[None]:
             clock.reschedule(when + loop.time() - began)
 
 
-def wait_or_give_up(
-    trouble: Trouble, tries: int, limits: Limits, clock: asyncio.Timeout
-) -> float | SummaryFailed:
+def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, clock: asyncio.Timeout) -> float | SummaryFailed:
     """Seconds to wait before the next try after `tries` of them, or the failure when none is left, or `clock` runs out
     before."""
     if trouble.remedy != "retry":

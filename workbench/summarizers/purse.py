@@ -47,9 +47,10 @@ class Bill:
 
 @dataclass(slots=True)
 class Purse:
-    """`limit` in dollars, None for none; `spent` is what was billed so far. Where there is somebody to `ask`, what could
-    cost more is asked for: a yes raises the limit to just that, a no is for all that follows. For one event loop at a
-    time."""
+    """`limit` in dollars, None for none; `spent` is what was billed so far. For one event loop at a time.
+
+    Where there is somebody to `ask`, what could cost more is asked for: a yes raises the limit to just that, a no is
+    for all that follows."""
 
     limit: float | None = None
     spent: float = 0.0
