@@ -19,7 +19,7 @@ from click.testing import Result
 
 from tests.commands import RULE, cwb, session_lines, write_lines
 from tests.paths import ROOT
-from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
+from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, reset, stalling
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
 from workbench.compaction.strategies import all_strategies
@@ -210,17 +210,25 @@ class TestCompact:
         assert (kept.end, kept.calls[0].failure, kept.calls[0].detail) == ("cancelled", "error", "cancelled")
 
     @pytest.mark.usefixtures("interruptible")
-    async def test_a_terminal_shows_how_far_it_is(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        async with fake_api(stalling("The user wants ")) as api:
+    async def test_a_terminal_asks_what_may_be_spent_and_shows_how_far_it_is(
+        self, session: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Before anything is sent, and again for a second try, when nobody knows what the first one cost."""
+        async with fake_api(reset(), stalling("The user wants ")) as api:
             client_talks_to(api, monkeypatch)
             monkeypatch.setenv("TERM", "xterm")
             terminal, inner = pty.openpty()
-            args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE)
+            args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "--max-cost", "0.01")
             child = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, stdin=inner, stdout=inner, stderr=inner
             )
             os.close(inner)
-            seen = await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"~3 tokens written, "), 60)
+            seen = b""
+            for sent in (0, 1):
+                seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+                assert len(api.received) == sent
+                os.write(terminal, b"y\n")
+            seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"~3 tokens written, "), 60)
             child.send_signal(signal.SIGINT)
             seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"kept as run"), 60)
             await asyncio.wait_for(child.wait(), 30)
@@ -228,6 +236,8 @@ class TestCompact:
         assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
         assert b"$0.0051" in seen
         assert b"\033[KCancelled: nothing was written" in seen
+        asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.0100|\1)\. Send it all"
+        assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
 
     @pytest.mark.parametrize(
         ("name", "said"),
