@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
@@ -19,6 +22,7 @@ from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
 from workbench.tui.bench.visiting import run_with
 from workbench.tui.screens.run import RunScreen
+from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_view import TextView
 
@@ -49,7 +53,7 @@ async def until(pilot: Pilot[None], met: Callable[[], bool]) -> None:
     raise AssertionError("it never came to that")
 
 
-def text_of(screen: RunScreen, selector: str) -> str:
+def text_of(screen: Screen[Any], selector: str) -> str:
     widget = screen.query_one(selector)
     if isinstance(widget, OptionList):
         return "\n".join(str(option.prompt) for option in widget.options)
@@ -62,7 +66,10 @@ def journal_bytes() -> bytes:
 
 
 async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, api: FakeApi) -> None:
+    """It is asked for once more, and sent."""
     await pilot.press("enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, SpendScreen))
+    await pilot.press("y")
     await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
     assert screen.phase == "running"
     assert "~" in text_of(screen, "#progress")
@@ -95,9 +102,12 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
 
             paths.settings().parent.mkdir(parents=True, exist_ok=True)
             paths.settings().write_text("max_cost = 0.0001")
-            await press(pilot, "enter")
-            assert "This may cost $" in text_of(screen, "#said")
-            assert text_of(screen, "#said").endswith("The same key once more sends it all the same.")
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, SpendScreen))
+            assert re.fullmatch(r"This may cost \$0\.\d+, more than \$0\.0001\.", text_of(pilot.app.screen, "#what"))
+            await press(pilot, "enter")  # what is marked sends nothing
+            assert pilot.app.screen is screen
+            assert text_of(screen, "#said").startswith("This may cost $")
             assert (screen.phase, api.received) == ("ready", [])
 
             await cancelled_while_it_is_written(pilot, screen, api)

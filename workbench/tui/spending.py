@@ -1,29 +1,21 @@
-"""What a run on a screen may cost: the limit of the settings, until a person says that this one may cost more."""
+"""What a run on a screen may cost: the limit of the settings, until a person says that it may cost more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from workbench.summarizers.purse import Purse, TooDear, usual_purse
-from workbench.tokens.cost import added
+from textual.app import App
+
+from workbench.summarizers.purse import Purse, usual_purse
 
 
-class Allowance:
-    """Asks once for each thing that could cost more than the limit; `said` tells which was asked for last."""
+def purse_of(app: App[Any]) -> Purse:
+    """One with the limit of the settings, which asks in a dialog: from a worker, for that waits. Raises BadInput for
+    broken settings."""
+    from workbench.tui.screens.spend import SpendScreen
 
-    def __init__(self) -> None:
-        self.said: object = None
+    async def ask(what: str) -> bool:
+        return bool(await app.push_screen(SpendScreen(what), wait_for_dismiss=True))
 
-    def purse(self, what: object, most: Sequence[float | None], model: str) -> Purse:
-        """For `what` (anything that tells one run from another), which can cost `most` dollars together. Raises TooDear
-        the first time, with the question; whoever asks for the same again has answered it."""
-        purse = usual_purse()
-        try:
-            purse.check(added(most), model)
-        except TooDear as dear:
-            if self.said != what:
-                self.said = what
-                raise TooDear(f"{dear} The same key once more sends it all the same.") from None
-            purse = Purse()
-        self.said = None
-        return purse
+    return replace(usual_purse(), ask=ask)

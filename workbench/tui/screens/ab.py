@@ -22,7 +22,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand, set_policy
 from workbench.compaction.policy import Policy
 from workbench.session import fingerprint
-from workbench.sides import Side, Tried, at_most, tried
+from workbench.sides import Side, Tried, tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Sent, Shrunk, Wrote, sentence
 from workbench.summarizers.named import Name, parsed
@@ -34,7 +34,7 @@ from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who
-from workbench.tui.spending import Allowance
+from workbench.tui.spending import purse_of
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
@@ -109,7 +109,6 @@ kept in the journal."""
         self.prompts: tuple[Found, ...] = ()
         self.halves = (Half(_usual(bench)), Half(_usual(bench)))
         self.running = False
-        self.allowance = Allowance()
         self._drawn: list[tuple[Part, ...] | None] = [None, None]
 
     def compose(self) -> ComposeResult:
@@ -168,19 +167,12 @@ kept in the journal."""
     @work(exclusive=True, group="ab", exit_on_error=False)
     async def run_both(self) -> None:
         pair = [Side(half.label, set_policy(self.bench, half.policy(self.bench)), half.name) for half in self.halves]
-        try:
-            asked = await asyncio.to_thread(at_most, pair)
-            models = " and ".join(dict.fromkeys(model for _, model in asked))
-            purse = self.allowance.purse([str(side.name) for side in pair], [most for most, _ in asked], models)
-        except BadInput as refused:
-            self.notify(str(refused), severity="warning", markup=False, timeout=10)
-            return
         for half in self.halves:
             half.written, half.said, half.done = "", "", None
         self.running, clock = True, time.perf_counter()
         self.draw()
         try:
-            both = await tried(pair, purse, lambda number, event: self.halves[number].heard(event))
+            both = await tried(pair, purse_of(self.app), lambda number, event: self.halves[number].heard(event))
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return

@@ -45,7 +45,7 @@ from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
-from workbench.tui.spending import Allowance
+from workbench.tui.spending import purse_of
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
@@ -110,7 +110,6 @@ question and asks again; w writes the questions beside the session, where you ca
         self.said = ""
         self.shown: tuple[Watched | int, ...] = ()
         self.running = False
-        self.allowance = Allowance()
 
     @property
     def bench(self) -> Bench:
@@ -151,7 +150,9 @@ question and asks again; w writes the questions beside the session, where you ca
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
         known = await asyncio.to_thread(answered_before, bench, model)
         quote = await asyncio.to_thread(quoted, exam, model, known)
-        purse = self.allowance.purse((model, bench), [quote.at_most.dollars] if quote.calls else [], model)
+        purse = purse_of(self.app)
+        if quote.calls:
+            await purse.allow(quote.at_most.dollars, model)
         calls, answered = several(quote.calls, "call"), 0
         self.say(f"asking {model}: {calls}, ≈{figure(quote.tokens)} tokens, about {quote.cost} · esc cancels")
 

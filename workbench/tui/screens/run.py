@@ -33,6 +33,7 @@ from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
+from workbench.tokens.cost import added
 from workbench.tui.failures import failure_of
 from workbench.tui.fit import fit
 from workbench.tui.plain import one_line
@@ -41,7 +42,7 @@ from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finishe
 from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
-from workbench.tui.spending import Allowance
+from workbench.tui.spending import purse_of
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
@@ -98,7 +99,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.progress = Watch()
         self.recorder = Recorder()
         self.earlier = Usage()
-        self.allowance, self.purse = Allowance(), Purse()
+        self.purse = Purse()
         self.said = ""
         self._drawn: object = None
         self._possible: tuple[bool | None, ...] = ()
@@ -255,11 +256,9 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.start(())
 
     def start(self, drafts: tuple[Draft, ...]) -> None:
-        """Run from the start; what `drafts` answer is not asked again. What could cost more than it may is asked for
-        first."""
+        """Run from the start; what `drafts` answer is not asked again."""
         try:
-            most = [quote.at_most.dollars for quote in self.quotes or ()] if self.writer.model and not drafts else []
-            self.purse = self.allowance.purse(self.writer, most, self.writer.model)
+            self.purse = purse_of(self.app)
         except BadInput as refused:
             self.say(str(refused))
             return
@@ -310,6 +309,9 @@ class RunScreen(Drafting, Screen[Ended | None]):
         bench, name, recorder, watch = self.bench, self.writer, self.recorder, self.progress
         before = self.phase_before(drafts)
         try:
+            if name.model and not drafts:
+                most = added(quote.at_most.dollars for quote in self.quotes or ())
+                await self.purse.allow(most, name.model)
             ask = drafts_or(drafts, await self.summarizer())
             keep = as_it_goes(bench, name, recorder, began) if name.model else None
             done = await run(bench.compacting(), ask, on_event=self._told, keep=keep)
