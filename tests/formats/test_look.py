@@ -84,7 +84,8 @@ def test_a_look_is_gone_with_the_last_that_holds_it() -> None:
     lines = b'{"type":"user"}\n' * (FIRST + 1)
     with gc_paused():
         asked = Look.of(lines)
-        assert asked.records[0].value == {"type": "user"} and asked.document is None
+        assert asked.records[0].value == {"type": "user"}
+        assert asked.document is None
         gone = weakref.ref(asked)
         del asked
         assert gone() is None

@@ -113,8 +113,8 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """The file as JSON. It knows of no `Look`: records that were not all asked for would hold one, and with it the whole
-    file, in a circle that only a collection of garbage ends, which is put off while a session is read."""
+    """The file as JSON. It knows of no `Look`: records that were not all asked for would hold one, and with it the
+    whole file, in a circle that only a collection of garbage ends, which is put off while a session is read."""
 
     head: bytes
     read: Callable[[], bytes]

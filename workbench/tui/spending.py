@@ -16,6 +16,7 @@ def purse_of(app: App[Any]) -> Purse:
     from workbench.tui.screens.spend import SpendScreen
 
     async def ask(what: str) -> bool:
-        return bool(await app.push_screen(SpendScreen(what), wait_for_dismiss=True))
+        yes = await app.push_screen(SpendScreen(what), wait_for_dismiss=True)
+        return bool(yes)
 
     return replace(usual_purse(), ask=ask)
