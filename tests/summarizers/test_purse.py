@@ -25,8 +25,8 @@ from tests.summarizers.test_server_side import SESSION as THERE
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.clocks import CLOCKS
 from workbench.summarizers.live import live
-from workbench.summarizers.patience import CLOCKS
 from workbench.summarizers.purse import Purse, Spending, TooDear, usual_purse
 from workbench.summarizers.server_side import server_side
 

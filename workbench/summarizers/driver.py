@@ -24,7 +24,7 @@ from workbench.compaction.strategy import (
     SummaryFailed,
     SummaryRequest,
 )
-from workbench.summarizers.patience import in_time
+from workbench.summarizers.clocks import in_time
 from workbench.summarizers.summarizer import Answerer, Summarizer
 
 

@@ -18,6 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
+from workbench.summarizers.clocks import in_time
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live_events import (
     Adapted,
@@ -31,7 +32,7 @@ from workbench.summarizers.live_events import (
     Wrote,
     nobody,
 )
-from workbench.summarizers.patience import Limits, in_time, limits_of, wait_or_give_up
+from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
 from workbench.summarizers.protocols.came import Billed, By, Failed, Spoken, Stopped, Thought, Words
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES

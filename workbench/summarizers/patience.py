@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 from workbench.compaction.strategy import SummaryFailed
@@ -43,35 +40,6 @@ def limits_of(connection: Connection) -> Limits:
         tries=connection.tries,
         max_output=connection.max_output,
     )
-
-
-CLOCKS: ContextVar[tuple[asyncio.Timeout, ...]] = ContextVar("clocks", default=())
-"""Those that the task at hand is under."""
-
-
-@asynccontextmanager
-async def in_time(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
-    """As `asyncio.timeout`, but the time that is `standing_still` does not count."""
-    async with asyncio.timeout(seconds) as clock:
-        token = CLOCKS.set((*CLOCKS.get(), clock))
-        try:
-            yield clock
-        finally:
-            CLOCKS.reset(token)
-
-
-@contextmanager
-def standing_still() -> Iterator[None]:
-    """While a call waits for others, or for what a person says, no clock runs that it is under."""
-    loop = asyncio.get_running_loop()
-    began, clocks = loop.time(), [(clock, when) for clock in CLOCKS.get() if (when := clock.when()) is not None]
-    for clock, _ in clocks:
-        clock.reschedule(None)
-    try:
-        yield
-    finally:
-        for clock, when in clocks:
-            clock.reschedule(when + loop.time() - began)
 
 
 def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, clock: asyncio.Timeout) -> float | SummaryFailed:

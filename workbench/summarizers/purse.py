@@ -17,8 +17,8 @@ from workbench.base.errors import BadInput
 from workbench.base.user_settings import most_dollars
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Usage
+from workbench.summarizers.clocks import standing_still
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.patience import standing_still
 from workbench.summarizers.protocols.cache_marks import goes_on
 from workbench.tokens.cost import actual, money
 

@@ -13,10 +13,11 @@ from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message, Opaque, Session, Text
+from workbench.summarizers.clocks import in_time
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
-from workbench.summarizers.patience import Limits, in_time, limits_of, wait_or_give_up
+from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
 from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.server_forms import Form, ServerSummary, Way, form_of
 from workbench.summarizers.summarizer import Summarizer
