@@ -216,13 +216,15 @@ def stands(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tup
     the outcome. Reads every message."""
     from workbench.analysis.watched import judge_context, judge_left, judge_outcome
 
-    shape, system = bench.opened.shape, bench.opened.system
-    now = [judge_context(one, shape, system) for one in bench.watched]
-    after = [judge_outcome(one, shape, outcome, system) if outcome else None for one in bench.watched]
+    shape, context = bench.opened.shape, bench.context
+    now = [judge_context(one, shape, context.beside()) for one in bench.watched]
+    beside = context.beside(outcome)
+    after = [judge_outcome(one, shape, outcome, beside) if outcome else None for one in bench.watched]
     second = _once_more(bench, outcome) if outcome and again else None
     twice: list[Verdict | None] = [*after] if again else [None for _ in bench.watched]
     if second:
-        twice = [judge_left(one, shape, second.stays, second.made, system) for one in bench.watched]
+        beside = second.context.beside(second.outcome)
+        twice = [judge_left(one, shape, second.stays, second.made, beside) for one in bench.watched]
     return tuple(Stand(*one) for one in zip(bench.watched, now, after, twice, strict=True))
 
 

@@ -17,7 +17,16 @@ from workbench.analysis.cache import Rates
 from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.sweep.axes import Axis, parse_axis, varied
-from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept, told
+from workbench.analysis.sweep.cells import (
+    Cell,
+    Plan,
+    as_preset,
+    cell_fields,
+    cell_from,
+    plan_of,
+    swept,
+    told,
+)
 from workbench.analysis.sweep.journal import Journal, done, key_of, stamp_of
 from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
@@ -207,6 +216,40 @@ def test_the_best_is_the_least_that_stays_within_the_window() -> None:
     assert (by["cost"], by["after"], by["compactions"], by["retention"]) == (row, small, none, small)
     assert best((replace(cheap, over=5), cheap), CRITERIA[0]) is cheap
     assert best((replace(row, files=0),), CRITERIA[0]) is None
+
+
+def test_of_several_that_keep_what_is_watched_the_cheapest_is_best() -> None:
+    plan = plan_of(TRIM, ("window=1,2,3,4",), None, retained=False, watched=("One.", "Two.", "Three."))
+    kept = ("verbatim", "paraphrased", None)
+    cells = [
+        *(Cell("a", (n,), units=cost, watched=(first, second, None)) for n, cost, first, second in [
+            (1, 1.0, "verbatim", "gone"), (2, 9.0, *kept[:2]), (3, 8.0, *kept[:2]), (4, 2.0, "unknown", "contradicted"),
+        ]),
+        *(Cell("b", (n,), watched=("verbatim", None, None)) for n in (1, 2, 3, 4)),
+        Cell("c", (1,), error="no"),
+    ]  # fmt: skip
+    rows = rows_of(plan, cells)
+    assert [[*map(str, row.held)] for row in rows] == [
+        ["2 of 2", "0 of 1", "–"], ["2 of 2", "1 of 1", "–"], ["2 of 2", "1 of 1", "–"], ["1 of 2", "0 of 1", "–"],
+    ]  # fmt: skip
+    assert [row.watched for row in rows] == [2 / 3, 1.0, 1.0, 1 / 3]
+    watched = next(one for one in CRITERIA if one.name == "watched")
+    assert best(rows, watched) is rows[2]
+    assert best(rows_of(replace(plan, watched=()), cells), watched) is None
+
+
+def test_watched_sentences_are_judged_in_summaries_that_can_be_read() -> None:
+    path, rule = str(SAMPLES / "claude-code-overflow.jsonl"), "Don't touch the legacy/ folder."
+    plan = plan_of(
+        load_preset("message-window"), ("trigger_messages=60,600",), None, retained=False, watched=(rule, "Use tabs.")
+    )
+    cells = swept(path, plan, plan.settings)
+    assert [(cell.compactions > 0, cell.watched) for cell in cells] == [
+        (True, ("gone", None)),
+        (False, ("verbatim", None)),
+    ]
+    assert tuple(cell_from(json.loads(json.dumps(cell_fields(cell)))) for cell in cells) == cells
+    assert key_of(plan) != key_of(replace(plan, watched=(rule,))) != key_of(replace(plan, watched=()))
 
 
 def test_the_best_goes_to_the_bench_as_a_preset(plan: Plan, tmp_path: Path) -> None:

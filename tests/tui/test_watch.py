@@ -10,7 +10,9 @@ from textual.widgets import DataTable, Input, Static
 from tests.tui.app import brought, failing_story, on_bench, press, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
+from workbench.analysis.course import course_of
 from workbench.analysis.pictures import LOST
+from workbench.analysis.replay import replay
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
@@ -187,6 +189,21 @@ def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
     told = steps.stands(bench, outcome, again=True)
     assert [(one.now, one.after, one.again) for one in told] == [("verbatim",) * 3, ("gone",) * 3]
     assert made(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
+
+
+@pytest.mark.parametrize(("left", "after"), [("Be brief.", "gone"), ("- Keep the lid on.\n- Be brief.", "verbatim")])
+def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after: str) -> None:
+    rule = "Keep the lid on."
+    opened = open_bench(replace(story(6), memories=f"- {rule}\n- Be short."), Counter(None))
+    trimmed = steps.watching(steps.choose_preset(opened, load_preset("trim")), (rule,))
+    assert trimmed.offline.outcome.status == "compacted"
+    (one,) = steps.stands(trimmed, trimmed.offline.outcome, again=True)
+    assert (one.now, one.after, one.again) == ("verbatim", "verbatim", "verbatim")
+    assert made(trimmed, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim",)
+    (trail,) = replay(course_of(opened.session, Counter(None)), load_preset("trim"), None, watched=(rule,)).watched
+    assert trail.last == "verbatim"
+    rewritten = replace(trimmed.offline.outcome, memories=left)
+    assert [one.after for one in steps.stands(trimmed, rewritten)] == [after]
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])

@@ -132,7 +132,8 @@ def generations(
     for turn in turns(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
         held = still_held(context, stop, turn.stays, turn.made, following)
-        judged = tuple(judge_left(one, context.shape, turn.stays, turn.made, context.system) for one in watched)
+        beside = turn.context.beside(turn.outcome)
+        judged = tuple(judge_left(one, context.shape, turn.stays, turn.made, beside) for one in watched)
         found.append(_step(turn, held, judged))
     return Generations(tuple(found))
 

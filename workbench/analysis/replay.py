@@ -25,7 +25,7 @@ from workbench.analysis.retention import unread
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
 from workbench.analysis.watched import Eye, Trail
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, prompted
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.preset import Preset
@@ -181,7 +181,8 @@ def replay(
     `on_outcome` hears of each. Raises BadInput for a broken table of models."""
     preset = of_its_time(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
-    eyes = [Eye(sentence, course.layout.shape, course.session.system) for sentence in watched]
+    beside = prompted(course.session.system, course.session.memories)
+    eyes = [Eye(sentence, course.layout.shape, beside) for sentence in watched]
     playing = _Playing(running, rates_of(course.session.model), answer or writer(watched), eyes, on_outcome)
     for index in course.calls:
         while running.stop < index:
@@ -285,7 +286,7 @@ class _Playing:
         after = context.from_outcome(outcome)
         filler = self.answer is estimate and outcome.summarizes
         for eye in self.eyes:
-            eye.compacted(number, running.stop, after.messages, unread=filler or unread(outcome))
+            eye.compacted(number, running.stop, after.messages, after.beside(), unread=filler or unread(outcome))
         running.replaced(after)
         self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._looked_at += len(context) if self._futile else 0

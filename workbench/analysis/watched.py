@@ -21,6 +21,7 @@ from workbench.analysis.holding import ENOUGH, LIGHT, Said, Sought, sought
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import new_messages, staying, unread
 from workbench.base.errors import BadInput
+from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.terms import ALIKE, stemmed
@@ -72,14 +73,14 @@ def _known(shape: Shape) -> dict[str, dict[int, Verdict]]:
 
 
 @lru_cache(maxsize=256)
-def _in_system(sentence: str, system: str) -> Verdict:
-    return judge(sentence, system)
+def _beside(sentence: str, text: str) -> Verdict:
+    return judge(sentence, text)
 
 
-def judge_context(sentence: str, shape: Shape, system: str = "") -> Verdict:
-    """How it stands in the messages of a context, which are read once, or in the system prompt, which is sent with
-    every call and which no compaction takes."""
-    return _best((*_places(sentence, shape).values(), _in_system(sentence, system)))
+def judge_context(sentence: str, shape: Shape, beside: str = "") -> Verdict:
+    """How it stands in the messages of a context, which are read once, or `beside` them: in the system prompt and the
+    agent's memories, which are sent with every call."""
+    return _best((*_places(sentence, shape).values(), _beside(sentence, beside)))
 
 
 def place(sentence: str, shape: Shape) -> int | None:
@@ -88,18 +89,18 @@ def place(sentence: str, shape: Shape) -> int | None:
     return min(places, key=lambda index: BEST_FIRST.index(places[index]), default=None)
 
 
-def judge_outcome(sentence: str, shape: Shape, outcome: Outcome, system: str = "") -> Verdict:
-    """How it stands in what a compaction left of a context of this shape, or in the system prompt."""
-    return judge_left(sentence, shape, staying(outcome), None if unread(outcome) else new_messages(outcome), system)
+def judge_outcome(sentence: str, shape: Shape, outcome: Outcome, beside: str = "") -> Verdict:
+    """How it stands in what a compaction left of a context of this shape, or beside the messages."""
+    return judge_left(sentence, shape, staying(outcome), None if unread(outcome) else new_messages(outcome), beside)
 
 
 def judge_left(
-    sentence: str, shape: Shape, stays: Sequence[int], made: Sequence[Message] | None, system: str = ""
+    sentence: str, shape: Shape, stays: Sequence[int], made: Sequence[Message] | None, beside: str = ""
 ) -> Verdict:
     """The same where those messages of the context are left that `stays` marks, and `made` stand for the others;
     unknown where it stands in none of them and nobody can read what was made, which is None then."""
     there = (verdict for index, verdict in _places(sentence, shape).items() if stays[index])
-    kept = _best((*there, _in_system(sentence, system)))
+    kept = _best((*there, _beside(sentence, beside)))
     if made is None:
         return "unknown" if kept == "gone" else kept
     return _best((kept, judge_messages(sentence, made)))
@@ -129,6 +130,11 @@ class Trail:
         return self._first("contradicted", "gone")
 
     @property
+    def stood(self) -> bool:
+        """Whether it ever stood."""
+        return self.last in HOLDS or any(HOLDS & {one.before, one.after} for one in self.passed)
+
+    @property
     def unread(self) -> int | None:
         """The first after which nobody can read whether it still stands; None where there is none."""
         return self._first("unknown")
@@ -142,7 +148,7 @@ HOLDS: frozenset[Verdict] = frozenset({"verbatim", "paraphrased"})
 
 def judge_recorded(sentence: str, session: Session) -> Trail:
     """How it came through each compaction that the session records."""
-    system = _in_system(sentence, session.system)
+    system = _beside(sentence, prompted(session.system, session.memories))
     found: list[Passed] = []
     for epoch in session.epochs[:-1]:
         if epoch.ended_by is not None:
@@ -168,16 +174,16 @@ def _better(before: Verdict, now: Verdict) -> Verdict:
 
 class Eye:
     """Follows a sentence through messages that come one after the other, those of `shape`, and are compacted at times;
-    the `system` prompt always stands beside them.
+    system prompt and memories always stand `beside` them.
 
     They are judged once for whoever follows it through the same shape; only what a compaction made is read anew.
     """
 
-    def __init__(self, sentence: str, shape: Shape, system: str = "") -> None:
+    def __init__(self, sentence: str, shape: Shape, beside: str = "") -> None:
         self.sentence, self.shape = sentence, shape
         self._form, self._places = _form(" ".join(sentence.split())), _places(sentence, shape)
         self._coming = deque(sorted(self._places))
-        self._now = self._system = _in_system(sentence, system)
+        self._now = _beside(sentence, beside)
         self._unread = False
         self._passed: list[Passed] = []
 
@@ -187,12 +193,12 @@ class Eye:
             self._now = _best((self._now, self._places[self._coming.popleft()]))
         return self._now
 
-    def compacted(self, at: int, stop: int, left: Iterable[Message], *, unread: bool) -> None:
-        """A compaction, numbered `at`, `left` these messages of all before `stop`. `unread`: nobody can read what it
-        put in the place of others, nor what is later made of that."""
+    def compacted(self, at: int, stop: int, left: Iterable[Message], beside: str = "", *, unread: bool) -> None:
+        """A compaction, numbered `at`, `left` these messages of all before `stop`, and this `beside` them. `unread`:
+        nobody can read what it put in the place of others, nor what is later made of that."""
         before = self.come(stop)
         self._unread = self._unread or unread
-        now = _best((self._system, *map(self._judged, left))) if self._form.sought else "gone"
+        now = _best((_beside(self.sentence, beside), *map(self._judged, left))) if self._form.sought else "gone"
         self._now = "unknown" if self._unread and now == "gone" else now
         self._passed.append(Passed(at, before, self._now))
 

@@ -18,6 +18,8 @@ from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
+from workbench.analysis.transcript import one_line, printable
+from workbench.analysis.watched import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -25,6 +27,8 @@ from workbench.base.spread import cores
 from workbench.base.text import counted
 from workbench.cli.output import interrupted, on_a_terminal, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
+from workbench.cli.watched import WORDS
+from workbench.cli.watched import heads as watched_heads
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
@@ -38,6 +42,7 @@ WIDEST = 12
 @selection(
     "part",
     "window",
+    "watch",
     nargs=-1,
     strategy="What to vary, beginning with its own preset.",
     preset="What to vary.",
@@ -77,13 +82,18 @@ def command(
     """Replay FILEs (and the files in folders) over a grid of one or two numbers of a policy, and say which do best.
 
     All cores are used. A file that fails is a row with its reason. With --resume an interrupted sweep goes on from what
-    its journal says is done; the same journal may be used for a wider grid.
+    its journal says is done; the same journal may be used for a wider grid. A watched sentence is judged at every
+    compaction: --best watched chooses what keeps it, the cheapest of several.
     """
     preset = chosen.policy()
     if not vary:
         raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
-    plan = plan_of(preset, vary, chosen.window, retained=retained or criterion.name == "retention", part=chosen.part)
+    watched = tuple(map(sentence_to_watch, chosen.watched))
+    if criterion.name == "watched" and not watched:
+        raise BadInput("--best watched needs a sentence; give one with --watch.")
+    retained = retained or criterion.name == "retention"
+    plan = plan_of(preset, vary, chosen.window, retained=retained, part=chosen.part, watched=watched)
     if save_as is not None and save_as in preset_names() and not (paths.presets() / f"{save_as}.toml").is_file():
         raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
     cells = _done(plan, [str(path.resolve()) for path in listed(chosen.files)], resume, cluster)
@@ -97,6 +107,7 @@ def command(
             vary=plan.axes,
             window=plan.window,
             part=plan.part or None,
+            watched=plan.watched,
             rows=rows,
             cells=cells,
             failed={cell.file: cell.error for cell in cells if cell.error},
@@ -130,6 +141,7 @@ class Swept:
     vary: Sequence[Axis]
     window: int | None
     part: str | None
+    watched: Sequence[str]
     rows: Sequence[Row]
     cells: Sequence[Cell]
     failed: Mapping[str, str]
@@ -198,7 +210,7 @@ def _report(
     plan: Plan, cells: Sequence[Cell], rows: Sequence[Row], found: Row | None, criterion: Criterion, saved: Path | None
 ) -> None:
     files = len({cell.file for cell in cells})
-    kind = "extracted" if plan.retained else "estimated"
+    kind = "extracted" if plan.extracted else "estimated"
     click.echo(
         f"{plan.preset.name}: {counted(len(plan.settings), 'setting')} on "
         f"{counted(files, 'file')}, summaries {kind}. Figures are means over files; `over window` is a sum."
@@ -208,6 +220,9 @@ def _report(
         click.echo()
         _heat_map(plan, rows, found, criterion)
     _failures(cells)
+    for number, sentence in enumerate(plan.watched):
+        if not any(row.held[number].of for row in rows):
+            click.echo(f"\nNever there: {printable(one_line(sentence, WORDS))}")
     if found:
         click.echo(f"\nBest by {criterion.name} ({criterion.about}): {_setting(plan, found.setting)}")
         if found.over:
@@ -218,7 +233,8 @@ def _report(
 def _table(plan: Plan, rows: Sequence[Row], found: Row | None) -> None:
     dollars = all(row.dollars for row in rows)
     heads = [*(axis.field for axis in plan.axes), "compactions", "mean after", "peak", "over window", "re-billed"]
-    heads += ["cost $" if dollars else "cost M in", *(["retention"] if plan.retained else []), "failed", ""]
+    heads += ["cost $" if dollars else "cost M in", *(["retention"] if plan.retained else [])]
+    heads += [*watched_heads(plan.watched), "failed", ""]
     click.echo()
     write_table(
         heads,
@@ -232,6 +248,7 @@ def _table(plan: Plan, rows: Sequence[Row], found: Row | None) -> None:
                 grouped(row.rebilled),
                 f"{row.cost:.2f}",
                 *([_percent(row.retention)] if plan.retained else []),
+                *map(str, row.held),
                 str(row.failed) if row.failed else "",
                 "★ best" if row is found else "",
             ]
@@ -268,7 +285,7 @@ def _heat_map(plan: Plan, rows: Sequence[Row], found: Row | None, criterion: Cri
 def _figure(criterion: Criterion, figure: float | None) -> str:
     if figure is None:
         return "–"
-    if criterion.name == "retention":
+    if criterion.name in ("retention", "watched"):
         return _percent(figure)
     return f"{figure:.2f}" if criterion.name == "cost" else f"{figure:.1f}" if figure < 100 else grouped(figure)
 

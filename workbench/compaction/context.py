@@ -67,6 +67,11 @@ class Context:
     def shape(self) -> Shape:
         return self.layout.shape
 
+    def beside(self, outcome: Outcome | None = None) -> str:
+        """What stands in every prompt beside the messages, as an outcome leaves it."""
+        memories = outcome.memories if outcome else None
+        return prompted(self.system, self.memories if memories is None else memories)
+
     @property
     def memory_lines(self) -> list[str]:
         """The agent's memories, oldest first."""
@@ -210,6 +215,11 @@ class Context:
 
     def _basis(self, start: int, stop: int) -> Basis:
         return span_basis(self.layout.sizes, self.layout.billed, start, stop)
+
+
+def prompted(system: str, memories: str) -> str:
+    """The system prompt with the agent's memories."""
+    return "\n".join(filter(None, (system, memories)))
 
 
 def memories_in(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis
+from workbench.analysis.watched import Verdict
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import error_line
@@ -33,14 +34,20 @@ from workbench.tokens.window import Window, window_of
 @dataclass(frozen=True)
 class Plan:
     """What a sweep does: a preset, its fields that vary, and what is kept as it is. `retained`: facts are looked for in
-    every outcome, for which the summaries are extracted and not only estimated. `part`: of files with several sessions
-    this one."""
+    every outcome. `part`: of files with several sessions this one. `watched` sentences are judged at every compaction.
+    """
 
     preset: Preset
     axes: tuple[Axis, ...]
     window: int | None = None
     retained: bool = False
     part: str = ""
+    watched: tuple[str, ...] = ()
+
+    @property
+    def extracted(self) -> bool:
+        """Whether the summaries are sentences of the sessions, and not only their likely length."""
+        return self.retained or bool(self.watched)
 
     @property
     def settings(self) -> tuple[tuple[Number, ...], ...]:
@@ -82,7 +89,8 @@ class Cell:
     `after` is the mean size after a compaction, None without one; `over` the calls that would be sent more than the
     window holds; `dollars` as in `Replay.cost`, None where the model's prices are not known, `units` the same in
     millions of input tokens' worth; `retention` the mean share of facts held, from
-    0 to 1, None where it was not asked for or nothing was compacted.
+    0 to 1, None where it was not asked for or nothing was compacted. `watched` says of each sentence how it stands in
+    the end, None where it never stood in the session.
     """
 
     file: str
@@ -99,10 +107,19 @@ class Cell:
     units: float = 0.0
     dollars: float | None = None
     retention: float | None = None
+    watched: tuple[Verdict | None, ...] = ()
     error: str = ""
 
 
-def plan_of(preset: Preset, vary: Sequence[str], window: int | None, *, retained: bool, part: str = "") -> Plan:
+def plan_of(
+    preset: Preset,
+    vary: Sequence[str],
+    window: int | None,
+    *,
+    retained: bool,
+    part: str = "",
+    watched: tuple[str, ...] = (),
+) -> Plan:
     """Raises BadInput unless one or two fields vary, each value is allowed, and there are not too many of them."""
     if not 1 <= len(vary) <= 2:
         raise BadInput("A sweep varies one or two fields; give --vary once or twice.")
@@ -111,7 +128,7 @@ def plan_of(preset: Preset, vary: Sequence[str], window: int | None, *, retained
         raise BadInput(f"{axes[0].field} cannot vary along both axes; name two fields.")
     if math.prod(len(axis.values) for axis in axes) > MOST_VALUES:
         raise BadInput(f"This grid has more than {MOST_VALUES} settings; take larger steps.")
-    plan = Plan(preset, axes, window, retained, part)
+    plan = Plan(preset, axes, window, retained, part, watched)
     for setting in plan.settings:
         plan.policy(setting)
     return plan
@@ -152,10 +169,9 @@ def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], ow
     try:
         preset = plan.preset_with(setting)
         window = plan.window_of(setting, own)
-        if plan.retained:
-            played = replay(course, preset, window, extractive, on_outcome=look)
-        else:
-            played = replay(course, preset, window)
+        writer = extractive if plan.extracted else None
+        on_outcome = look if plan.retained else None
+        played = replay(course, preset, window, writer, watched=plan.watched, on_outcome=on_outcome)
     except Exception as error:
         return Cell(file, setting, error=_reason(error))
     return told(file, setting, played, held)
@@ -178,6 +194,7 @@ def told(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[
         units=played.cost / (played.rates.input or 1.0),
         dollars=played.cost if played.rates.known else None,
         retention=math.fsum(held) / len(held) if held else None,
+        watched=tuple(trail.last if trail.stood else None for trail in played.watched),
     )
 
 
@@ -199,4 +216,5 @@ def cell_fields(cell: Cell) -> dict[str, Any]:
 
 def cell_from(fields: Mapping[str, Any]) -> Cell:
     """Raises TypeError or KeyError for fields that are no cell's."""
-    return Cell(**{**fields, "setting": tuple(fields["setting"])})
+    watched = tuple(fields.get("watched", ()))
+    return Cell(**{**fields, "setting": tuple(fields["setting"]), "watched": watched})

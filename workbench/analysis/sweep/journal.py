@@ -26,7 +26,8 @@ Stamp = tuple[int, int]
 
 def key_of(plan: Plan) -> str:
     """What must be equal for a cell to be the same: the policy but for what varies, what varies, the window, the
-    part of each file, and what the figures mean. The values that are tried are not in it: a grid may be widened."""
+    part of each file, what is watched, and what the figures mean. The values that are tried are not in it: a grid may
+    be widened."""
     fixed: dict[str, Any] = plan.preset.policy.model_dump(mode="json")
     for axis in plan.axes:
         *groups, last = axis.field.split(".")
@@ -36,7 +37,16 @@ def key_of(plan: Plan) -> str:
         inner.pop(last, None)
     window = None if any(axis.field == WINDOW for axis in plan.axes) else plan.window
     fields = [axis.field for axis in plan.axes]
-    said = [plan.preset.strategy, fixed, fields, window, plan.retained, FIGURES, *([plan.part] if plan.part else [])]
+    said: list[Any] = [
+        plan.preset.strategy,
+        fixed,
+        fields,
+        window,
+        plan.retained,
+        FIGURES,
+        *([plan.part] if plan.part else []),
+    ]
+    said += [plan.watched] if plan.watched else []
     return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 

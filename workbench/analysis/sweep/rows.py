@@ -8,6 +8,7 @@ from math import fsum
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import Cell, Plan
+from workbench.analysis.watched import HOLDS, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,19 @@ CRITERIA = (
     Criterion("rebilled", "tokens that are billed anew because the cache was lost"),
     Criterion("sent", "tokens sent over all calls"),
     Criterion("retention", "facts that the outcomes still hold", largest=True),
+    Criterion("watched", "watched sentences that still stand in the end", largest=True),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """In how many files a watched sentence still `stands` in the end, `of` those in which it ever stood."""
+
+    stands: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.stands} of {self.of}" if self.of else "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,14 @@ class Row:
     cost: float
     dollars: bool
     retention: float | None
+    held: tuple[Held, ...] = ()
+    """Of each watched sentence."""
+
+    @property
+    def watched(self) -> float | None:
+        """The share of watched sentences that still stand; None where none ever stood."""
+        of = sum(one.of for one in self.held)
+        return sum(one.stands for one in self.held) / of if of else None
 
     def figure(self, criterion: str) -> float | None:
         value = getattr(self, criterion)
@@ -60,10 +81,10 @@ def rows_of(plan: Plan, cells: Iterable[Cell]) -> tuple[Row, ...]:
     groups: dict[tuple[Number, ...], list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.setting, []).append(cell)
-    return tuple(_row(setting, groups[setting]) for setting in plan.settings if setting in groups)
+    return tuple(_row(plan, setting, groups[setting]) for setting in plan.settings if setting in groups)
 
 
-def _row(setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
+def _row(plan: Plan, setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
     fine = [cell for cell in cells if not cell.error]
     count = max(len(fine), 1)
     afters = [cell.after for cell in fine if cell.after is not None]
@@ -83,14 +104,19 @@ def _row(setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
         fsum(known if dollars else (cell.units for cell in fine)) / count,
         dollars,
         fsum(held) / len(held) if held else None,
+        tuple(_held([cell.watched[number] for cell in fine]) for number in range(len(plan.watched))),
     )
+
+
+def _held(verdicts: Sequence[Verdict | None]) -> Held:
+    return Held(sum(one in HOLDS for one in verdicts), sum(one is not None for one in verdicts))
 
 
 def best(rows: Sequence[Row], criterion: Criterion) -> Row | None:
     """The best setting by a criterion. A setting under which prompts are larger than the window loses to one under
-    which fewer are, whatever the criterion: it would have failed. Equal ones: the first of the grid."""
+    which fewer are, whatever the criterion: it would have failed. Equal ones: the cheapest, the first of the grid."""
     able = [row for row in rows if row.files and row.figure(criterion.name) is not None]
     if not able:
         return None
     sign = -1 if criterion.largest else 1
-    return min(able, key=lambda row: (row.over, sign * (row.figure(criterion.name) or 0.0)))
+    return min(able, key=lambda row: (row.over, sign * (row.figure(criterion.name) or 0.0), row.cost))
