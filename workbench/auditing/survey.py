@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from zlib import crc32
 
@@ -33,7 +33,7 @@ from workbench.facts.answers import typed
 from workbench.facts.standing import RulesIn, said_in, standing
 from workbench.finding.places import places
 from workbench.formats import registry
-from workbench.formats.files import bytes_of, load, load_bytes
+from workbench.formats.files import bytes_of, gc_paused, load, load_bytes
 from workbench.formats.format import Skimmed
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
@@ -81,7 +81,8 @@ def surveyed(work: Work) -> Surveyed:
         digest = crc32(data)
         if digest == work.known:
             return Surveyed(work.path, digest, None)
-        return Surveyed(work.path, digest, tuple(_rows(path, data, bare, played=work.played)))
+        with gc_paused():
+            return Surveyed(work.path, digest, tuple(_rows(path, data, bare, played=work.played)))
     except Exception as error:
         # Whatever is wrong with one file of many thousand, the others are not to be lost for it.
         return Surveyed(work.path, digest, (replace(bare, error=_reason(error)),))
@@ -151,9 +152,9 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         bare,
         format=session.format,
         tool=bare.tool or tool_names().get(session.format) or registry.by_id(session.format).title,
-        version=masked(session.facts.version),
-        model=masked(session.model or ""),
-        project=masked(session.cwd or ""),
+        version=_name(session.facts.version),
+        model=_name(session.model or ""),
+        project=_name(session.cwd or ""),
         title=masked(clip_at_word(session.title, TITLE)),
         calls=len(bills),
         peak=max(bills, default=0),
@@ -162,6 +163,12 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         cost=cost,
         price=rates.input if rates.known else None,
     )
+
+
+@lru_cache(maxsize=1_024)
+def _name(text: str) -> str:
+    """Masked; what thousands of sessions say alike is looked at once."""
+    return masked(text)
 
 
 @cache
