@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,18 @@ import pytest
 import workbench
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
+from tests.tui.bench.desk import Desk
+from workbench.analysis.compare import candidates
 from workbench.base.figures import grouped
-from workbench.tokens import Scale, scales
+from workbench.tokens import Counter, Scale, scales
+from workbench.tokens.sizes import Basis
+from workbench.tui.bench import planning
+from workbench.tui.bench.panes import size_after
+from workbench.tui.bench.reading import source
+from workbench.tui.middle.tabs import result_parts
+from workbench.tui.screens.compare import asked_of, columns_of
+from workbench.tui.screens.export import draft
+from workbench.tui.status_lines import status_text
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
@@ -63,6 +74,38 @@ def test_the_context_before_and_after(policy: tuple[Path, str, tuple[object, ...
         kind: share.share for kind, share in ours.kinds.items()
     }
     assert held["overall"]["weighted"] == ours.overall.weighted
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["with a summary", "without one"])
+def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare_and_in_what_is_written(
+    asks: bool, tmp_path: Path
+) -> None:
+    """What the preview says of the size afterwards is what Compare says, what a run makes and what a command does."""
+    preset = "codex" if asks else "trim"
+    session, counter = workbench.load(BILLED), Counter()
+    counter.count_all(session.messages, lambda done, of: None, lambda: False)
+    desk = Desk(session, counter, preset=preset, epoch=1, window=WINDOW[BILLED])
+    assert size_after(desk.bench).basis is (Basis.ESTIMATE if asks else desk.bench.layout.sizes.meter.basis)
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.rest()
+    previewed, words = size_after(desk.bench), status_text(desk.bench, None, "", "").plain
+    compared = {one.name: one.after for one in columns_of(desk.bench, asked_of(desk.bench, candidates((), (preset,))))}
+    assert compared[preset] == previewed
+
+    desk.do("run")
+    desk.rest()
+    ran = desk.bench
+    assert ran.result
+    assert size_after(ran) == previewed
+    assert status_text(ran, None, "", "").plain.split(" · ")[-1] == words.split(" · ")[-1]
+    assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(source(desk.view, 0)))
+    assert [one.after for one in columns_of(ran, asked_of(ran, ()))] == [previewed]
+
+    out = tmp_path / "new.jsonl"
+    args = ("--epoch", 1, "--window", WINDOW[BILLED], "--preset", preset)
+    told = document("compact", BILLED, *args, "-o", out)
+    assert figures(told["after"]) == (previewed.messages, previewed.chars, previewed.tokens)
+    assert draft(ran, ran.session.format).export.written.data.count(b"\n") == out.read_bytes().count(b"\n")
 
 
 def test_what_is_used_again_later_counts_in_calls_too() -> None:

@@ -165,9 +165,15 @@ class Bench:
         return tuple(self.layout.messages)
 
     @property
+    def is_tried(self) -> bool:
+        """Whether the offline run has been made, so that the preview is what it gives and no estimate."""
+        return "offline" in self.__dict__
+
+    @property
     def outcome(self) -> Outcome:
-        """The last run's outcome, while nothing has changed since; else the preview's."""
-        return self.result.outcome if self.result else self.plan.outcome
+        """The last run's outcome, while nothing has changed since; else what a run offline gives, and until that is
+        made the plan's estimate."""
+        return (self.result or (self.offline if self.is_tried else self.plan.run)).outcome
 
     def held(self, outcome: Outcome) -> Retention:
         """What an outcome of this context still holds of its head; what the session says later weighs more."""

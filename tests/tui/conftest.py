@@ -14,7 +14,7 @@ Tokens = dict[str, list[Token]]
 RESTS = (
     "bench.reading.SETTLE_S",
     "bench.finding.TYPED_S",
-    "bench.planning.CHECK_S",
+    "bench.planning.REST_S",
     "screens.open.SETTLE_S",
     "screens.policy_text.SETTLE_S",
     "screens.run_draft.SETTLE_S",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from textual.widgets import DataTable, Input, Static
 
-from tests.tui.app import brought, failing_story, on_bench, press, story
+from tests.tui.app import brought, failing_story, on_bench, press, session_of, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.analysis.course import course_of
@@ -15,8 +16,9 @@ from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
+from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
-from workbench.tui.bench import watching
+from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.generations import GenerationsScreen, made
@@ -136,7 +138,8 @@ def verdicts(bench: Bench, desk: Desk) -> list[tuple[str | None, ...]]:
 
 def test_it_is_judged_anew_when_something_changes() -> None:
     desk = Desk(story(6), preset="trim")
-    desk.store.subscribe(lambda was, now: watching.judge_watched(desk, was, now))
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(watching.judge_watched, desk))
     asks = "Why does CI fail on the second job?"
     assert watching.turn(desk, asks) == (asks,)
     desk.rest()
@@ -209,8 +212,9 @@ def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])
 def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(story(6), preset="trim")
-    monkeypatch.setattr(watching, "MOST_AT_ONCE", desk.bench.layout.shape.chars[-1] + room)
-    desk.store.subscribe(lambda was, now: watching.find_receipt(desk, was, now))
+    monkeypatch.setattr(planning, "MOST_AT_ONCE", desk.bench.layout.shape.chars[-1] + room)
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(watching.find_receipt, desk))
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
     assert (desk.view.received is desk.bench) is told
@@ -218,3 +222,32 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.rest()
     assert desk.view.received is desk.bench
     assert desk.view.receipt == steps.receipt(desk.bench, desk.bench.offline, desk.bench.held(desk.bench.outcome))
+
+
+PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.'
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        (PASTED, (" ".join(PASTED.split()),)),
+        ("Got this feedback:\nLog no token. It ends (so to say", ("Log no token.",)),
+        ("```\nwe never log here.\n```\nLog no token.", ("Log no token.",)),
+        ("日志里不要写令牌。", ("日志里不要写令牌。",)),
+        ("868→", ()),
+    ],
+)
+def test_what_is_offered_are_whole_sentences_and_no_code(text: str, offered: tuple[str, ...]) -> None:
+    assert watching.sentences_of(Message("m", "user", (Text(text),))) == offered
+
+
+def test_of_a_tools_result_only_what_ends_as_a_sentence_is_offered() -> None:
+    read = ToolResult("c", (Text("12 rows of the table\nThe token is never logged.\n13 rows of the table"),))
+    assert watching.sentences_of(Message("m", "tool", (read,))) == ("The token is never logged.",)
+
+
+def test_where_there_is_no_rule_the_beginnings_of_what_was_asked_are_offered_the_newest_first() -> None:
+    asked = ("add a small test", "why is it red?")
+    session = session_of([Message(f"m{at}", "user", (Text(text),)) for at, text in enumerate(asked)])
+    offered = [(one.sentence, one.about) for one in watching.offered(open_bench(session, Counter()), 5)]
+    assert offered == [("why is it red?", "asked, message 2"), ("add a small test", "asked, message 1")]

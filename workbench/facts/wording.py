@@ -144,6 +144,20 @@ def sentences(text: str) -> Iterator[str]:
             yield text[start:stop].strip()
 
 
+def is_whole(sentence: str) -> bool:
+    """Whether a sentence can stand by itself: what is quoted or bracketed in it begins and ends there, and nothing has
+    to follow."""
+    pairs = (sentence.count(opened) == sentence.count(closed) for opened, closed in ("()", "[]", "“”"))
+    return (
+        all(pairs)
+        and not (sentence.count('"') % 2 or sentence.count("`") % 2)
+        and sentence.rstrip("*_")[-1:] not in _UNENDED
+    )
+
+
+_UNENDED = tuple(":：,;({[=\\")
+
+
 def plain(sentence: str) -> str:
     """A sentence in lower case without emphasis marks and with straight apostrophes, for matching only."""
     return _LABEL.sub("", sentence).replace("’", "'").strip().lower()

@@ -315,6 +315,7 @@ def test_what_was_counted_before_it_is_opened_is_not_laid_out_again() -> None:
 
 def test_nothing_is_said_of_what_is_still_being_counted() -> None:
     desk = Desk(story())
+    desk.store.subscribe(partial(planning.try_out, desk))
     desk.store.subscribe(partial(planning.judge, desk))
     assert (desk.view.counting is not None, [*desk.work]) == (True, [])
     counting.show_growth(desk)

@@ -14,7 +14,7 @@ from workbench.analysis.search import hits, query_of
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.tui.bench.host import Cursor, Host
-from workbench.tui.bench.store import Finding, View
+from workbench.tui.bench.store import Finding, View, other_fates
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.rows import Arrangement, Groups, arranged
@@ -66,7 +66,7 @@ def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
 
 def look_again(host: Host, was: View | None, now: View) -> None:
     """Another plan is drawn, or another context. What was asked of it still holds."""
-    if was is None or was.shown is now.shown:
+    if was is None or not other_fates(was, now):
         return
     finding, messages = now.finding, now.shown.layout.messages
     if was.shown.layout.messages is not messages:

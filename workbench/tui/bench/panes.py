@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -14,8 +15,9 @@ from workbench.analysis.timeline import compacted_at
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
+from workbench.tokens.sizes import Basis, Size
 from workbench.tui.bars import Budget, Told
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import View, other_fates
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import plain, several
 from workbench.tui.policy_words import split_line, split_words
@@ -47,15 +49,15 @@ def draw_title(title: Static, was: View | None, now: View) -> None:
 
 
 def draw_status(status: Static, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "checks", "running", "said"):
+    if other(was, now, "shown", "tried", "checks", "running", "said"):
         status.update(status_text(now.shown, now.checks, now.running, now.said), layout=False)
 
 
 def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "bills", "receipt", "received", "stretches"):
+    if other(was, now, "shown", "tried", "bills", "receipt", "received", "stretches"):
         bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
         gaps = now.bills.gaps_in(bench.epoch) if now.bills else ()
-        after, compacts = bench.context.outcome_size(outcome), outcome.status != "unchanged"
+        after, compacts = size_after(bench), outcome.status != "unchanged"
         parts = bench.strategy.layers(bench.context, outcome)
         bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
@@ -65,10 +67,17 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         bar.show(Budget(parts, left, plan.before, after, limit, plan.triggers, done, gaps, told, agents))
 
 
+def size_after(bench: Bench) -> Size:
+    """The size of what a compaction leaves; an estimate while its summaries are, whatever its figures stand on."""
+    after, is_run = bench.context.outcome_size(bench.outcome), bench.result is not None or bench.is_tried
+    return after if is_run or not bench.plan.requests else replace(after, basis=Basis.ESTIMATE)
+
+
 def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
     yield f"Context window: {bench.opened.limit or 'unknown; ctrl+w sets it'}"
     if bench.result is None:
-        yield "After: a preview. What it keeps is told of a run with extractive summaries; r makes one."
+        made = "of a run with extractive summaries" if bench.is_tried else "the summary's size is estimated"
+        yield f"After: a preview, {made}; r makes it stand."
     yield from map(str, gaps[:NAMED])
     if len(gaps) > NAMED:
         yield f"Nor {counted(len(gaps) - NAMED, 'other call')}; `cwb doctor` names each."
@@ -92,7 +101,7 @@ def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:
 
 def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
     bench, found = now.shown, now.finding
-    if other(was, now, "shown"):
+    if other_fates(was, now):
         rounds.show(Drawn(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
         count = len(bench.layout.shape.rounds.rounds)
         held = f"{several(count, 'round')} · {several(len(bench.layout.messages), 'message')}"
@@ -113,7 +122,7 @@ def draw_found(bar: FindBar, was: View | None, now: View) -> None:
 
 
 def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "remark"):
+    if other(was, now, "shown", "tried", "remark"):
         bench = now.shown
         words = filter(None, (split_words(bench), now.remark))
         _entitle(form, bench.strategy.title)

@@ -17,14 +17,22 @@ from workbench.tui.bench.store import Change, View, brought_up, drawable, moved,
 from workbench.tui.fields import asks_otherwise
 from workbench.tui.rows import Groups
 
-CHECK_S = 0.15
-"""How long the plan rests before it is checked."""
+REST_S = 0.15
+"""How long the plan rests before it is run offline and checked."""
+
+MOST_AT_ONCE = 8_000_000
+"""A preview of more characters stays an estimate: to run it, and to look for facts in it, takes seconds, at every
+change."""
 
 
 def planned(bench: Bench) -> None:
     """Make what drawing a bench needs: seconds, at worst, for a long session."""
-    bench.context.outcome_size(bench.outcome)
     _ = bench.plan
+    _measure(bench)
+
+
+def _measure(bench: Bench) -> None:
+    bench.context.outcome_size(bench.outcome)
     bench.strategy.layers(bench.context, bench.outcome)
     layers_after(bench.context, bench.outcome)
 
@@ -146,23 +154,51 @@ async def to_epoch(host: Host, number: int) -> None:
 # --- what is said of a plan -------------------------------------------------------------------------------------------
 
 
-def is_another(was: View | None, now: View) -> bool:
-    """Whether what is shown has changed, is counted and is the present bench: nothing holds up counting or planning."""
+def try_out(host: Host, was: View | None, now: View) -> None:
+    """Have what is shown run offline where it is another, is counted and is the present bench: nothing holds up
+    counting or planning."""
     other = was is None or was.shown is not now.shown or was.counting is not now.counting
-    return other and now.counting is None and now.shown is now.bench
+    if other and now.counting is None and now.shown is now.bench:
+        host.spawn("try", run_beside, host)
+
+
+async def run_beside(host: Host) -> None:
+    """Run what is shown offline once it has rested: it is then what the preview shows, and what is told of it waits for
+    that. A long one stays an estimate."""
+    await asyncio.sleep(REST_S)
+    bench = host.store.view.shown
+    if bench.result is None and is_small(bench):
+        await asyncio.to_thread(_tried, bench)
+    if bench is host.store.view.shown:
+        host.store.put(replace(host.store.view, tried=bench))
+
+
+def is_small(bench: Bench) -> bool:
+    return bench.layout.shape.chars[-1] <= MOST_AT_ONCE
+
+
+def _tried(bench: Bench) -> None:
+    try:
+        _ = bench.offline
+    except BadInput:  # nothing can be compacted here, which the status says
+        return
+    _measure(bench)
+
+
+def is_tried(was: View | None, now: View) -> bool:
+    """Whether what is shown has just been tried, and can be judged."""
+    return now.tried is now.shown and (was is None or was.tried is not now.tried)
 
 
 def judge(host: Host, was: View | None, now: View) -> None:
     """Have what is shown checked, and remarked on by its strategy."""
-    if is_another(was, now):
+    if is_tried(was, now):
         host.spawn("checks", run_checks, host)
         if now.shown.strategy.remark is not None:
             host.spawn("remark", find_remark, host)
 
 
 async def run_checks(host: Host) -> None:
-    """Check what is shown, once it has rested."""
-    await asyncio.sleep(CHECK_S)
     from workbench.compaction.checks import check
 
     bench = host.store.view.shown

@@ -159,6 +159,7 @@ class BenchScreen(Screen[None]):
         subscribe(partial(finding.look_again, self))
         subscribe(partial(planning.plan_present, self))
         subscribe(self._draw_middle)
+        subscribe(partial(planning.try_out, self))
         subscribe(partial(planning.judge, self))
         subscribe(partial(counting.follow_epoch, self))
         subscribe(partial(watching.judge_watched, self))
@@ -188,7 +189,7 @@ class BenchScreen(Screen[None]):
             reading.show_hit(text)
         if panes.other(was, now, "tab", "pane"):
             self._activate()
-        if panes.other(was, now, "shown", "tab", "verbosity", "folds") or (
+        if panes.other(was, now, "shown", "tried", "tab", "verbosity", "folds") or (
             now.tab == "checks" and panes.other(was, now, "checks")
         ):
             self.fill_middle()

@@ -90,6 +90,7 @@ class View:
     many messages are counted and how many there are. `wanted` are changes that are still being planned, `owed` by how
     much the split is to move once it is known where it lies, `kept` the work that is written down already.
     `stretches` are the epochs with what each is known to have lost.
+    `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
     `receipt` what a compaction of the bench `received` keeps, loses and costs.
     """
@@ -102,6 +103,7 @@ class View:
     pane: str = "rounds"
     said: str = ""
     running: str = ""
+    tried: Bench | None = None
     checks: tuple[Check, ...] | None = None
     counting: tuple[int, int] | None = None
     remark: str = ""
@@ -177,6 +179,15 @@ def brought_up(view: View) -> View:
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
     return replace(view, shown=bench, groups=groups, remark="") if drawable(bench) else view
+
+
+def other_fates(was: View | None, now: View) -> bool:
+    """Whether messages have another fate than was drawn: something else is shown, or a run offline did not do as was
+    estimated."""
+    if was is None or was.shown is not now.shown:
+        return True
+    shown = now.shown
+    return was.tried is not now.tried and shown.is_tried and shown.outcome.fates != shown.plan.outcome.fates
 
 
 Listener = Callable[[View | None, View], None]

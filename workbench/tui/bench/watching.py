@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench import bench as steps
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 MOST_OFFERED = 500
 """Of a message so many sentences are offered."""
 
+MOST_ASKED = 50
+"""Of so many messages of the user's, the newest, the beginning is offered."""
+
 _LEAST_WORDS = 3
 
 
@@ -36,7 +41,8 @@ def watch(host: Host) -> None:
 
 
 def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
-    """The rules in force in a message, its other sentences, then the rules elsewhere: each once."""
+    """The rules in force in a message, its other sentences, then the rules elsewhere, or where there are none what was
+    asked for elsewhere, the newest first: each once."""
     from workbench.analysis.suggested_pins import suggest
     from workbench.tui.screens.watch import Offered
 
@@ -47,20 +53,38 @@ def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
     elsewhere = [
         Offered(pin.text, f"{pin.reason}, message {figure(pin.index + 1)}") for pin in rules if pin.index != index
     ]
+    asked = [] if rules else [Offered(one, f"asked, message {figure(at + 1)}") for at, one in _asked(bench.messages)]
     found: dict[str, Offered] = {}
-    for one in (*here, *others, *elsewhere):
+    for one in (*here, *others, *elsewhere, *asked):
         found.setdefault(one.sentence, one)
     return tuple(found.values())
 
 
 def sentences_of(message: Message) -> tuple[str, ...]:
-    """What of a message may be watched, in its order, each once: sentences of some words."""
-    from workbench.facts.wording import scanned, sentences
+    """What of a message may be watched, in its order, each once: whole sentences of some words, no code. What a tool
+    gives is mostly data: of that only what ends as sentences do."""
+    said = _whole(message.text)
+    given = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
+    return tuple(dict.fromkeys((*said, *given)))[:MOST_OFFERED]
 
-    texts = (message.text, *(result.text for result in message.results))
-    found = (" ".join(one.split()) for text in texts for one in sentences(scanned(text)))
-    rules = (one for one in found if one.count(" ") >= _LEAST_WORDS - 1 or not one.isascii())
-    return tuple(dict.fromkeys(rules))[:MOST_OFFERED]
+
+def _whole(text: str) -> Iterator[str]:
+    from workbench.facts.pasted import without_paste
+    from workbench.facts.wording import is_whole, scanned, sentences
+
+    for sentence in sentences(without_paste(scanned(text))):
+        one = " ".join(sentence.split())
+        some_words = one.count(" ") >= _LEAST_WORDS - 1 or any(not sign.isascii() and sign.isalpha() for sign in one)
+        if some_words and is_whole(one):
+            yield one
+
+
+def _asked(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    """How each of the user's newest messages begins, with its place."""
+    spoken = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
+    for at in islice(spoken, MOST_ASKED):
+        if first := next(_whole(messages[at].said), ""):
+            yield at, first
 
 
 def turn(host: Host, sentence: str) -> tuple[str, ...]:
@@ -75,14 +99,13 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
 
 def judge_watched(host: Host, was: View | None, now: View) -> None:
     """Have the watched sentences judged where what is shown, or what is watched, is another."""
-    if planning.is_another(was, now) and now.shown.watched:
+    if planning.is_tried(was, now) and now.shown.watched:
         host.spawn("watched", find_stands, host)
 
 
 async def find_stands(host: Host) -> None:
-    """Judge what is shown once it has rested: now, after it is compacted, then after a second compaction. A preview is
-    run offline, with extractive summaries."""
-    await asyncio.sleep(planning.CHECK_S)
+    """Judge what is shown: now, after it is compacted, then after a second compaction. A preview is run offline, with
+    extractive summaries."""
     bench = host.store.view.shown
     for judged in (partial(stands, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
         found = await asyncio.to_thread(judged)
@@ -91,19 +114,13 @@ async def find_stands(host: Host) -> None:
         host.store.put(replace(host.store.view, stands=found, stood=bench))
 
 
-MOST_AT_ONCE = 8_000_000
-"""Of a preview of more characters no receipt is made: looking for facts takes seconds, at every change."""
-
-
 def find_receipt(host: Host, was: View | None, now: View) -> None:
     """Have it told what a compaction keeps, loses and costs, where what is shown is another."""
-    small = now.shown.layout.shape.chars[-1] <= MOST_AT_ONCE
-    if planning.is_another(was, now) and (now.shown.result or small):
+    if planning.is_tried(was, now) and (now.shown.result or planning.is_small(now.shown)):
         host.spawn("receipt", make_receipt, host)
 
 
 async def make_receipt(host: Host) -> None:
-    await asyncio.sleep(planning.CHECK_S)
     bench = host.store.view.shown
     try:
         found = await asyncio.to_thread(_receipt, bench)

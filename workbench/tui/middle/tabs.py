@@ -34,7 +34,7 @@ def prompt_parts(view: View) -> Parts:
     """The whole next prompt, part by part in its order."""
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
-    waits = bench.result is None and bool(bench.plan.requests)
+    waits = bench.result is None and not bench.is_tried and bool(bench.plan.requests)
     parts: Parts = [Part(f"the next prompt, in its order{', a placeholder for the summary' if waits else ''}", "title")]
     for part in bench.strategy.prompt(after, bench.policy):
         place = f"prompt/{part.name}"
@@ -115,6 +115,8 @@ def _stands(spans: tuple[Span, ...]) -> str:
 
 def preview_note(bench: Bench) -> Part:
     """Whether what follows is a preview or a result."""
+    if bench.result is None and bench.is_tried:
+        return Part("preview, as a run offline gives it, without a model; r makes it stand, R asks a model", "warning")
     if bench.result is None:
         return Part("preview: the summary is a placeholder of the expected size; r runs the compaction", "warning")
     return Part("result of the run; it stands until something is changed or undone", "good")

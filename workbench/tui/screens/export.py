@@ -55,10 +55,10 @@ def draft(bench: Bench, format_id: str) -> Draft:
 
 
 def _preview_check(bench: Bench) -> tuple[Check, ...]:
-    """A preview's summary is a placeholder: nobody wants it in a session unless they insist."""
+    """What nobody has said yes to is not wanted in a session, unless they insist."""
     if bench.result is not None or bench.outcome.status == "unchanged":
         return ()
-    return (Check("summary written", True, False, "this is a preview with a placeholder; r runs it first"),)
+    return (Check("summary written", True, False, "this is a preview; r runs it first"),)
 
 
 def can_be_placed(made: Export, where: Path | None) -> bool:
@@ -139,11 +139,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
         self.prepare(self.bench.session.format)
 
     def _about(self) -> str:
-        what = (
-            "the result of the run"
-            if self.bench.result
-            else "the preview: its summary is only a placeholder, r runs the compaction first"
-        )
+        what = "the result of the run" if self.bench.result else "the preview: r runs the compaction first"
         return f"Export {what}. The session that is open is never changed."
 
     @on(Select.Changed, "#format")
