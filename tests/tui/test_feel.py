@@ -53,7 +53,7 @@ async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() ->
         assert all(len(one) < 20 for one in told), "no `repr` of a session: half a second for one of 100 MB"
         await settled(pilot)
         assert screen.bench.is_planned
-        assert rounds.drawn.outcome is screen.bench.outcome
+        assert rounds.drawn.outcome.fates == screen.bench.outcome.fates
 
 
 async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
