@@ -29,7 +29,7 @@ from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench import following
 from workbench.tui.bench.host import take
-from workbench.tui.bench.screen import BREAKPOINTS, LINES
+from workbench.tui.bench.places import BREAKPOINTS, LINES
 from workbench.tui.bench.store import AT_ONCE
 from workbench.tui.fit import fit
 from workbench.tui.rest import AT_MOST, DUE, collect_at_rest

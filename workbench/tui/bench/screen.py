@@ -29,6 +29,7 @@ from workbench.tui.bench import (
     finding,
     following,
     panes,
+    places,
     planning,
     policy,
     reading,
@@ -60,13 +61,6 @@ from workbench.tui.widgets.watched_lines import WatchedLines
 T = TypeVar("T")
 P = ParamSpec("P")
 
-NARROW, HUGE = 110, 170
-BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
-"""Columns from which the panes stand side by side, and from which the policy has a column of its own."""
-
-LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
-"""Lines from which there is room for the growth of the context."""
-
 SPLIT = Binding.Group("Split")
 """Both ways to move it are one thing in the footer."""
 
@@ -77,8 +71,8 @@ class BenchScreen(Screen[None]):
 
     HELP = ABOUT_BENCH
     CSS_PATH = "bench.tcss"
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-    VERTICAL_BREAKPOINTS = LINES
+    HORIZONTAL_BREAKPOINTS = places.BREAKPOINTS
+    VERTICAL_BREAKPOINTS = places.LINES
     AUTO_FOCUS = "#rounds"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -188,7 +182,7 @@ class BenchScreen(Screen[None]):
             text.seek(now.finding.sought)
             reading.show_hit(text)
         if panes.other(was, now, "tab", "pane"):
-            self._activate()
+            places.mark_tab(self, now)
         if panes.other(was, now, "shown", "tried", "tab", "verbosity", "folds") or (
             now.tab == "checks" and panes.other(was, now, "checks")
         ):
@@ -240,7 +234,7 @@ class BenchScreen(Screen[None]):
         """None for what cannot be done now: it is grey. False where there is nothing to leave: that key is hidden."""
         view = self.view
         if id == "leave":
-            return bool(view.running or view.counting or view.finding.is_on or not self._in_list)
+            return bool(view.running or view.counting or view.finding.is_on or not places.in_list(self))
         return None if ACTIONS[id].why_not(view) else True
 
     def on_key(self, event: events.Key) -> None:
@@ -325,22 +319,15 @@ class BenchScreen(Screen[None]):
         self._focus_place()
 
     def widen(self) -> None:
-        pager = self.query_one(Pager)
-        if self.maximized is not None:
-            self.minimize()
-        else:
-            if self._place != "middle":
-                self.show_pane(self.view.tab)
-            # Before the others are hidden: what has the focus then gives it to the next, a field of the policy.
-            pager.focus()
-            self.maximize(pager, container=False)
-        self.call_after_refresh(pager.on_resize)  # Textual sends no Resize for this.
+        if self.maximized is None and places.place_of(self.view) != "middle":
+            self.show_pane(self.view.tab)
+        places.widen(self)
 
     def leave(self) -> None:
         view = self.view
         if view.running:
             self.cancel("run")
-        elif not self._in_list:
+        elif not places.in_list(self):
             self.show_pane("rounds")
         elif view.finding.is_on:
             finding.clear(self)
@@ -352,61 +339,23 @@ class BenchScreen(Screen[None]):
     def show_pane(self, name: str) -> None:
         """Go to a pane; on a narrow screen that is what makes it visible."""
         self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
-        self._show_place()
+        places.show_place(self, self.view)
         self.call_after_refresh(self._focus_place)
 
-    @property
-    def _place(self) -> str:
-        return self.view.pane if self.view.pane in ("rounds", "policy") else "middle"
-
-    @property
-    def _in_list(self) -> bool:
-        return isinstance(self.focused, RoundsList)
-
-    @property
-    def _narrow(self) -> bool:
-        return self.size.width < NARROW
-
-    def _show_place(self) -> None:
-        """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing.
-        The policy is a sheet over the other panes while it is at hand."""
-        self.set_class(self._place == "policy", "-sheet")
-        if self._narrow:
-            for each in ("rounds", "middle", "policy"):
-                self.set_class(each == self._place, f"-show-{each}")
-
-    def _activate(self) -> None:
-        """Mark the tab that is shown: the pane on a narrow screen, the middle's on a wide one."""
-        active = f"tab-{self.view.pane if self._narrow else self.view.tab}"
-        tabs = self.query_one(Tabs)
-        if tabs.active != active:
-            tabs.active = active
-
     def _focus_place(self) -> None:
-        place = self._place
-        if place == "policy":
-            # Not into a field: a digit would be typed there that was meant to go on to another pane.
-            form = self.query_one(PolicyForm)
-            if not form.has_focus_within:
-                form.query_one(Chosen).focus()
-        else:
-            self.query_one("#text" if place == "middle" else "#rounds").focus()
+        places.focus_place(self, self.view)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click or tab may lead into the policy or out of it, too."""
         if self.focused is not event.widget:
             return  # It had the focus for a moment, when what had it before was hidden.
-        policy = self.query_one(PolicyForm)
-        if policy in event.widget.ancestors:
-            if self._place != "policy":
-                self.show_pane("policy")
-        elif self._place == "policy" and event.widget in (self.query_one(RoundsList), self.query_one(Pager)):
-            self.show_pane("rounds" if isinstance(event.widget, RoundsList) else self.view.tab)
+        if pane := places.led_to(self, event.widget, self.view):
+            self.show_pane(pane)
 
     def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
-        self._show_place()
-        self._activate()
+        places.show_place(self, self.view)
+        places.mark_tab(self, self.view)
 
     # --- what the panes tell ----------------------------------------------------------------------------------------
 
@@ -414,7 +363,7 @@ class BenchScreen(Screen[None]):
     def _tab_chosen(self, event: Tabs.TabActivated) -> None:
         # What is active now counts: by the time the event arrives, a key may have gone elsewhere.
         name = event.tabs.active.removeprefix("tab-")
-        if name and name not in (self.view.pane if self._narrow else self.view.tab,):
+        if name and name != places.tab_of(self, self.view):
             self.show_pane(name)
 
     @on(RoundsList.Moved)
