@@ -150,6 +150,10 @@ def test_the_most_telling_term_comes_first() -> None:
     assert "Sunday" not in list(terms_of(said, agents=True))
 
 
+def test_a_number_ends_with_a_digit() -> None:
+    assert list(terms_of("It was 12, then 1,234, 5_000 and 3.14.", agents=True)) == ["12", "1,234", "5_000", "3.14"]
+
+
 def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
     frame = WEIR.replace("412", "____")
     assert is_alone(frame, "412", f"one {WEIR} two {WEIR}")
