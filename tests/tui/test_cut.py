@@ -6,18 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story
+from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, session_of, settled, story
+from workbench.tui.line_breaks import keep_figures_whole
 from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.screens.tour import TourScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.cut_tabs import CutTabs
+from workbench.tui.widgets.cut_text import CutText
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -66,6 +73,67 @@ async def test_no_figure_of_a_finding_is_broken() -> None:
         told = [str(option.prompt) for option in screen.query_one(OptionList).options]
         assert any("197\u00a0481" in line for line in told)
         assert not any("197 481" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("one two", ["one two", ""]),
+        ("one two three", ["one two", "three"]),
+        ("one two three four five six", ["one two", "three…"]),
+        ("seventy7 letters3 seventy7", ["seventy7", "letters…"]),
+    ],
+)
+async def test_a_text_of_too_many_lines_ends_with_an_ellipsis(words: str, shown: list[str]) -> None:
+    class Told(App[None]):
+        def compose(self) -> ComposeResult:
+            text = CutText(words)
+            text.styles.width, text.styles.height = 8, 2
+            yield text
+
+    async with Told().run_test() as pilot:
+        text = pilot.app.query_one(CutText)
+        assert [text.render_line(y).text.rstrip() for y in range(2)] == shown
+
+
+def line_of(screen: Screen[Any], widget: Widget) -> str:
+    """The first line of a widget as the terminal has it."""
+    x, y, width, _ = widget.region
+    return screen._compositor.render_strips()[y].crop(x, x + width).text
+
+
+async def test_tabs_that_do_not_all_fit_say_so_and_lead_to_the_others() -> None:
+    async with on_bench(story(), size=(120, 24)) as (pilot, screen):
+        tabs = screen.query_one(CutTabs)
+        assert line_of(screen, tabs).endswith("Checks Di⋯")
+        await press(pilot, "T")
+        assert line_of(screen, tabs).startswith("⋯Abridged ")
+        assert line_of(screen, tabs).endswith("Diff Theirs ")
+        await press(pilot, "1")
+        for expected in ("abridged", "request"):
+            await pilot.click("More.right")
+            await settled(pilot)
+            assert screen.view.tab == expected
+        await pilot.resize_terminal(160, 24)
+        await settled(pilot)
+        assert line_of(screen, tabs).strip().endswith("Diff Theirs")
+        assert not tabs.has_class("-cut")
+
+
+async def test_no_figure_of_a_question_is_broken() -> None:
+    named = session_of(story().messages, model="claude-opus-4-5-20251101")  # its figure falls on the end of the line
+    async with on_bench(named, size=(80, 24)) as (pilot, _):
+        asked = await brought(pilot, AskScreen, "ctrl+w")
+        about = asked.query_one(".about", Static)
+        told = [about.render_line(y).text.rstrip() for y in range(about.content_size.height)]
+        assert any("200\u00a0000 tokens" in line for line in told), told
+
+
+@pytest.mark.parametrize("gap", ["\u00a0", "\u202f"])
+def test_no_line_is_broken_at_a_no_break_space(gap: str) -> None:
+    keep_figures_whole()
+    wrapped = Content(f"aaa bb 200{gap}000 ccc").wrap(11)
+    assert [line.plain.strip() for line in wrapped] == ["aaa bb", f"200{gap}000 ccc"]
 
 
 async def test_the_tour_covers_no_line_of_the_bars() -> None:

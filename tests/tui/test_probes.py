@@ -49,7 +49,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
         assert grid(screen) == [
             "✓ ✓ ·  recall", "✓ · ·  recall", "✓ ✓ ·  continuation", "✓ ✓ ·  continuation", "✓ ✓ ✓  control",
         ]  # fmt: skip
-        assert "trim 75 % (25–100)" in str(said.content)
+        assert "trim\u00a075\u00a0%\u00a0(25–100) · " in str(said.content), "an arm and its figures stand on one line"
         assert "looked up, not asked" in str(said.content)
         await press(pilot, "f")
         assert grid(screen) == ["✓ · ·  recall"]

@@ -15,7 +15,7 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
-from workbench.tui.plain import bar, fit, plain, unbroken
+from workbench.tui.plain import bar, change, fit, plain, unbroken
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
 MESSAGES = story().messages
@@ -185,3 +185,8 @@ def test_of_a_path_that_is_too_long_the_end_is_shown(words: str, width: int, sho
 )
 def test_no_line_is_broken_in_a_figure(text: str, shown: str) -> None:
     assert unbroken(text) == shown.replace("_", "\u00a0")
+
+
+@pytest.mark.parametrize(("share", "told"), [(-0.594, "−59\u00a0%"), (0.03, "+3\u00a0%")])
+def test_a_change_has_the_sign_of_all_others(share: float, told: str) -> None:
+    assert change(share) == told

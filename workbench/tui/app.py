@@ -26,6 +26,7 @@ from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
+from workbench.tui.line_breaks import keep_figures_whole
 from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
@@ -105,6 +106,7 @@ class WorkbenchApp(App[None]):
         self._named: tuple[Theme, TerminalTheme] | None = None
 
     def on_mount(self) -> None:
+        keep_figures_whole()
         leave_without_terminal(self)
         mask_logs()
         self._collect_as_before = collect_at_rest(self)

@@ -14,7 +14,7 @@ from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
-from workbench.tui.plain import fit, percent
+from workbench.tui.plain import change, fit, percent
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Gap
@@ -137,16 +137,16 @@ def after_cells(budget: Budget, width: int, filled: float = 1.0) -> Cells:
     bar = bar_cells(budget, budget.after_layers, width, filled)
     faint = "" if budget.done else " dim"
     drawn = [(text, name if name in ("dim", "free", "tick", "over") else name + faint) for text, name in bar]
-    change = (budget.after.tokens - budget.before.tokens) / max(1, budget.before.tokens)
-    return [(" after ", "bold"), *drawn, (_figures(budget, budget.after, change, width), "bold" + faint)]
+    by = (budget.after.tokens - budget.before.tokens) / max(1, budget.before.tokens)
+    return [(" after ", "bold"), *drawn, (_figures(budget, budget.after, by, width), "bold" + faint)]
 
 
-def _figures(budget: Budget, size: Size, change: float | None, width: int) -> str:
+def _figures(budget: Budget, size: Size, by: float | None, width: int) -> str:
     tokens = f"{size.basis.value}{short(size.tokens)}"
     if width < BARE:
         return tokens.rjust(FEW_FIGURES - 1)
     share = percent(size.tokens / budget.window) if budget.window else ""
-    changed = "" if change is None else f"{'+' if change > 0 else '−'}{percent(abs(change))}"
+    changed = "" if by is None else change(by)
     return f"{tokens:>7}{share:>7}{changed:>7}"
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from textual.screen import Screen
 
+BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
+"""Columns from which a dialog with a list of sentences is broader, so that fewer of them are cut."""
+
 
 def fit(screen: Screen[Any]) -> None:
     """Give a screen the classes of its breakpoints before its widgets are made: Textual does it after their first

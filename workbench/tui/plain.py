@@ -63,6 +63,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
+def change(share: float) -> str:
+    """`−60 %` or `+3 %`."""
+    return f"{'−' if share < 0 else '+'}{percent(abs(share))}"
+
+
 def clock(time: float | None) -> str:
     """Hour and minute in local time, blank where the time is not known or out of range."""
     return shown(time, "%H:%M", None)

@@ -49,6 +49,7 @@ from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
@@ -128,7 +129,7 @@ class BenchScreen(Screen[None]):
         with Grid(id="panes"):
             yield RoundsList(id="rounds")
             with Vertical(id="middle"):
-                yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
+                yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
                 yield Pager(id="text")
             yield PolicyForm(id="policy")
         yield FindBar(id="find")

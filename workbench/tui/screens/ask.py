@@ -23,7 +23,7 @@ from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, unbroken
 from workbench.tui.widgets.keys_line import KeysLine
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ you type; enter takes it, escape leaves everything as it is."""
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self.words
-            yield Static(Text(self.about), classes="about")
+            yield Static(Text(unbroken(self.about)), classes="about")
             yield Input(self.value, compact=True, id="answer")
             yield Static(id="understood")
         yield KeysLine()
@@ -79,10 +79,10 @@ you type; enter takes it, escape leaves everything as it is."""
         try:
             answer = self.read(typed)
         except BadInput as refused:
-            said.update(Text(f"✘ {refused}" if typed.strip() else TAKES))
+            said.update(Text(unbroken(f"✘ {refused}") if typed.strip() else TAKES))
             said.set_class(bool(typed.strip()), "-refused")
             return None
-        said.update(Text(f"{answer.note} · {TAKES}".strip(" ·")))
+        said.update(Text(unbroken(f"{answer.note} · {TAKES}").strip(" ·")))
         said.remove_class("-refused")
         return answer
 

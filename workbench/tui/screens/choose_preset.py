@@ -19,6 +19,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, unusable
 from workbench.compaction.strategy import Strategy
+from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
@@ -87,12 +88,14 @@ follows at once, and undo brings the old policy back."""
     CSS = """
     ChoosePresetScreen { align: center middle; }
     ChoosePresetScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
+    ChoosePresetScreen.-broad > Vertical { width: 150; }
     ChoosePresetScreen > Vertical { border: round $border; background: $surface; }
     ChoosePresetScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0; background: $surface;
         text-wrap: nowrap; text-overflow: ellipsis; }
     ChoosePresetScreen VerticalScroll { height: 6; }
     ChoosePresetScreen #about { height: auto; }
     """
+    HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
         *TYPING,
@@ -108,6 +111,7 @@ follows at once, and undo brings the old policy back."""
         self.shown: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")

@@ -31,6 +31,7 @@ from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import BY_HAND
@@ -177,11 +178,13 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
     CSS = """
     ChooseSummarizerScreen { align: center middle; }
     ChooseSummarizerScreen > Vertical { width: 100; max-width: 98%; height: 94%; padding: 0 1; }
+    ChooseSummarizerScreen.-broad > Vertical { width: 150; }
     ChooseSummarizerScreen > Vertical { border: round $border; background: $surface; }
     ChooseSummarizerScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
         text-wrap: nowrap; text-overflow: ellipsis; }
     ChooseSummarizerScreen #about { height: auto; max-height: 4; color: $text-muted; }
     """
+    HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
         *TYPING,
@@ -201,6 +204,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
         self.shown: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical() as box:
             box.border_title = "Who writes the summary · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")

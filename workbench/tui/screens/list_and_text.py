@@ -17,6 +17,7 @@ from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import TextView
@@ -52,7 +53,7 @@ class ListAndText(ModalScreen[T | None]):
     def compose(self) -> ComposeResult:
         fit(self)
         with Vertical():
-            yield Static(id="about")
+            yield CutText(id="about")
             with Horizontal():
                 yield Options(empty=self.EMPTY)
                 yield TextView()

@@ -41,7 +41,7 @@ from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
 from workbench.tui.history import History
-from workbench.tui.plain import figure, one_line, several
+from workbench.tui.plain import figure, one_line, percent, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
@@ -87,6 +87,7 @@ question and asks again; w writes the questions beside the session, where you ca
     CSS = """
     ProbesScreen Options { width: 1fr; max-width: 100; }
     ProbesScreen TextView { width: 1fr; }
+    ProbesScreen #about { height: auto; min-height: 2; max-height: 4; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pin", "Pin, ask again", id="probes.pin", tooltip="Pin the question's source, and ask again."),
@@ -317,12 +318,13 @@ def _glyph(found: Probing, arm: int, number: int) -> str:
 
 
 def shares(found: Probing) -> str:
-    """What each arm knows, in the order of the columns."""
+    """What each arm knows, in the order of the columns. No line is broken between an arm and its figures."""
     told = []
     for at, arm in enumerate(found.arms):
         share, (made_up, _) = found.share(at), found.made_up(at)
-        known = f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})" if share else "no answer"
-        told.append(f"{arm.name} {known}{f', {made_up} made up' if made_up else ''}")
+        known = f"{percent(share.value)} ({100 * share.low:.0f}–{100 * share.high:.0f})" if share else "no answer"
+        words = f"{arm.name} {known}{f', {made_up} made up' if made_up else ''}"
+        told.append(words.replace(" ", "\u00a0"))
     return " · ".join(told)
 
 

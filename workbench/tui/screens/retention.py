@@ -36,6 +36,7 @@ from workbench.tui.screens.retention_words import (
     whose,
 )
 from workbench.tui.screens.watch import turned
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
@@ -135,7 +136,7 @@ there); c compacts several times in a row."""
                 with Vertical(id="lost"):
                     yield Static(Text(HEADS, no_wrap=True), classes="heads")
                     yield FactsList()
-            yield Static(id="fact")
+            yield CutText(id="fact")
             yield KeysLine()
 
     def on_mount(self) -> None:

@@ -43,6 +43,7 @@ from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
 from workbench.tui.spending import purse_of
+from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
@@ -107,7 +108,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def compose(self) -> ComposeResult:
         fit(self)
         yield Static(id="title")
-        yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
+        yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
         with Grid(id="panes"):
             with Vertical(id="left"):
                 yield Options(id="steps", classes="pane")

@@ -24,7 +24,7 @@ from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
 from workbench.tokens.cost import actual, added, money
 from workbench.tui.middle.tabs import checks_title
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import change, figure, one_line
 from workbench.tui.screens.run_watch import Watch
 from workbench.tui.widgets.text_view import Part
 
@@ -157,8 +157,8 @@ def reading_words(bench: Bench, reading: Reading | None, draft: Draft | None, to
     if reading is None:
         return " · ".join([*said, "checking …"])
     before, after = bench.context.total, reading.after
-    change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
-    said.append(f"{before} → {after} tokens{change}")
+    by = f" ({change(after.tokens / before.tokens - 1)})" if before.tokens else ""
+    said.append(f"{before} → {after} tokens{by}")
     said.append(checks_title(reading.checks).text)
     if reading.unanswered:
         said.append(f"{len(reading.unanswered)} more to send (ctrl+s)")

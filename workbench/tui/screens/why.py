@@ -31,11 +31,12 @@ from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.table import Table
 
-BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide")]
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (190, "-huge")]
 """Columns from which there is room for where the context went, beside the findings."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
@@ -78,7 +79,8 @@ filled the context and what of it was waste. Enter goes to the message on the be
     WhyScreen Horizontal { height: 15fr; }
     WhyScreen ContentSwitcher { width: 1fr; height: 100%; }
     WhyScreen #went { width: 46; height: 100%; padding: 0 1; background: $surface; display: none; }
-    WhyScreen.-wide #went { display: block; }
+    WhyScreen.-wide #went, WhyScreen.-huge #went { display: block; }
+    WhyScreen.-huge #went { width: 84; padding: 0 2; }
     WhyScreen Options, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
     WhyScreen #rows { height: 100%; }
     WhyScreen #call, WhyScreen #about { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -129,7 +131,7 @@ filled the context and what of it was waste. Enter goes to the message on the be
             yield CallsPlot(id="growth-plot")
             yield Static(id="legend")
             yield Static(id="call")
-            yield Tabs(
+            yield CutTabs(
                 *(Tab(f"{n % 10} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1))
             )
             with Horizontal():

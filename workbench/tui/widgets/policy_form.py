@@ -20,9 +20,10 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import Refused, changed
-from workbench.tui.plain import fit, one_line
+from workbench.tui.plain import fit, one_line, unbroken
 from workbench.tui.policy_words import help_words, trigger_words
 from workbench.tui.sheet import entries_of
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.policy_sheet import PolicySheet
 
 
@@ -93,7 +94,7 @@ class PolicyForm(Vertical):
         self._name = ""
         self._triggers = Static(id="triggers")
         self._told = Text()
-        self._help = Static(id="field-help")
+        self._help = CutText(id="field-help")
 
     def compose(self) -> ComposeResult:
         yield Chosen(id="preset")
@@ -201,10 +202,10 @@ class PolicyForm(Vertical):
         problem = self.refused.get(field.key, ("", ""))[1] if field else ""
         self._help.set_class(bool(problem), "-refused")
         if field is None or self.preset is None or self.policy is None:
-            self._help.update(Text(self.about))
+            self._help.update(Text(unbroken(self.about)))
         elif problem:
-            self._help.update(Text(f"✘ {problem}"))
+            self._help.update(Text(unbroken(f"✘ {problem}")))
         else:
             was, source = field.of(self.preset.policy), self.preset.source_of(field)
             words = help_words(field, was, differs=field.of(self.policy) != was, source=source)
-            self._help.update(Text.assemble((f"{field.key}  ", "dim"), words))
+            self._help.update(Text.assemble((f"{field.key}  ", "dim"), unbroken(words)))
