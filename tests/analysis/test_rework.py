@@ -233,6 +233,8 @@ def test_what_moved_to_another_file_is_not_undone() -> None:
     assert [one[0] for one in items(START, first, CUT, out)] == ["undone"]
     assert items(START, first, CUT, moved, out) == items(START, first, CUT, out, moved) == []
     assert [one[0] for one in items(START, moved, first, CUT, out)] == ["undone"]
+    asked = user("Now b.py needs a reed as well.")
+    assert [one[0] for one in items(START, first, CUT, out, asked, moved)] == ["undone"], "nobody knew of it by then"
     assert [one[0] for one in items(START, first, CUT, out, first)] == ["undone"], "made again in the same file"
     go, python = '\t"example.com/loom/warp/reed"\n', "from workshop.looms import reed_of_the_loom\n"
     for line in (go, python):

@@ -1,12 +1,13 @@
 """Edits after a compaction that take earlier ones back, or make them once more.
 
-What is taken out of one file and stands in another by then was moved; lists of imports follow the code, and say nothing
-by themselves.
+What is taken out of one file and written into another, before or next, was moved; lists of imports follow the code, and
+say nothing by themselves.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -90,7 +91,7 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
                     if kind is None:
                         continue
                     found = _remade(earlier, called, kind, path, taken, typed)
-                    if found and not (kind == "undone" and _moved(path, earlier, edit, written)):
+                    if found and not (kind == "undone" and _moved(path, earlier, edit, written, typed)):
                         told.add(path)
                         yield found
                     break
@@ -98,10 +99,14 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
             done.setdefault(path, []).append(edit)
 
 
-def _moved(path: str, earlier: _Edit, edit: _Edit, written: Sequence[tuple[str, _Edit]]) -> bool:
-    """Whether what an edit takes out was written into another file since it was written here."""
-    out, since = _telling(edit.removed), earlier.called.index
-    elsewhere = (one.added for other, one in written if other != path and one.called.index > since)
+def _moved(
+    path: str, earlier: _Edit, edit: _Edit, written: Sequence[tuple[str, _Edit]], typed: Sequence[tuple[int, str]]
+) -> bool:
+    """Whether what an edit takes out was written into another file since it was written here, or is as what the agent
+    was at goes on: until the user speaks again."""
+    out, since, here = _telling(edit.removed), earlier.called.index, edit.called.index
+    end = next((index for index, _ in typed if index > here), sys.maxsize)
+    elsewhere = (one.added for other, one in written if other != path and since < one.called.index < end)
     return bool(out) and any(len(out & added) >= SAME * len(out) for added in elsewhere)
 
 
