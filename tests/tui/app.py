@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerCancelled, WorkerFailed
 
+from tests.tui.quiet import breath, quiet
 from workbench.session import Block, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
@@ -88,15 +89,14 @@ def _json(block: Block) -> dict[str, object]:
 
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until the session is loaded and counted, the checks are done, and no worker is at work."""
-    idle = 0
-    for _ in range(500):
-        await pilot.pause()
-        idle = 0 if _at_work(pilot.app) else idle + 1
-        if idle == 2:
+    for _ in range(5_000):
+        await quiet()
+        if not _at_work(pilot.app):
             return
         for worker in [worker for worker in pilot.app.workers if not worker.is_finished]:
             with suppress(WorkerCancelled, WorkerFailed):
                 await worker.wait()
+        await breath()
     raise AssertionError(f"the screen does not come to rest: {_state(pilot.app)}")
 
 
@@ -118,6 +118,16 @@ def _at_work(app: App[None]) -> bool:
     benches = [screen for screen in app.screen_stack if isinstance(screen, BenchScreen)]
     unready = any(screen.view.counting or screen.view.checks is None for screen in benches)
     return unready or any(not worker.is_finished for worker in app.workers)
+
+
+async def until(met: Callable[[], bool]) -> None:
+    """Wait while a worker is still at work, for what it shows on the way."""
+    for _ in range(50_000):
+        await quiet()
+        if met():
+            return
+        await breath()
+    raise AssertionError("it never came to that")
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
@@ -160,7 +170,7 @@ async def brought(pilot: Pilot[None], kind: type[S], *keys: str) -> S:
 
 
 def notes(pilot: Pilot[None]) -> list[str]:
-    """What was notified and is still shown, in order."""
+    """What was notified and not cleared away, in order; it does not go by itself here."""
     return [note.message for note in pilot.app._notifications]
 
 

@@ -9,6 +9,8 @@ from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.tokenizer import Token
 
+from tests.tui.quiet import quiet
+
 Tokens = dict[str, list[Token]]
 
 RESTS = (
@@ -60,7 +62,9 @@ def styles_are_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pilot looks more often whether the process is idle, and the screens do not let the cursor rest."""
-    monkeypatch.setattr("textual._wait.SLEEP_GRANULARITY", 0.005)
+    """The pilot asks the event loop whether all is done, and the screens do not let the cursor rest."""
+    for name in ("app.wait_for_idle", "pilot.wait_for_idle", "pilot.Pilot._wait_for_screen"):
+        monkeypatch.setattr(f"textual.{name}", quiet)
+    monkeypatch.setattr("textual.notifications.Notification.time_left", 86_400.0)  # a note stays until a test reads it
     for name in RESTS:
         monkeypatch.setattr(f"workbench.tui.{name}", 0.001)

@@ -22,7 +22,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, notes, on_bench, press, session_of, settled, story, story_file
+from tests.tui.quiet import quiet
 from workbench import bench as steps
 from workbench.session import Message, Text
 from workbench.tui import screens
@@ -225,3 +226,30 @@ def test_a_worker_that_is_given_data_says_what_it_is_called() -> None:
         if data and inspect.getclosurevars(method).nonlocals["description"] is None:
             unnamed.append(name)
     assert not unnamed
+
+
+async def test_a_note_is_there_for_a_test_however_long_it_takes_until_it_is_cleared_away() -> None:
+    async with on_bench(story(1)) as (pilot, _):
+        pilot.app.notify("gone at once", timeout=0)
+        pilot.app.notify("as long as any")
+        await settled(pilot)
+        assert notes(pilot) == ["gone at once", "as long as any"]
+        pilot.app.clear_notifications()
+        assert notes(pilot) == []
+
+
+async def test_a_key_is_done_when_it_has_gone_round_and_is_painted() -> None:
+    """However many turns of the loop that takes, and in whatever widgets, callbacks and screens."""
+    async with on_bench(story(1)) as (_, bench):
+        seen: list[int] = []
+
+        def pass_on(left: int) -> None:
+            seen.append(left)
+            if left:
+                (bench.call_later, bench.call_after_refresh, bench.call_next)[left % 3](pass_on, left - 1)
+
+        pass_on(100)
+        bench.refresh(layout=True)
+        await quiet()
+        assert seen == list(range(100, -1, -1))
+        assert (bench._layout_required, len(bench._dirty_widgets)) == (False, 0)

@@ -10,8 +10,18 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, failing_story, on_bench, press, settled, story, story_file
-from tests.tui.test_run import until
+from tests.tui.app import (
+    app_of,
+    bench_screen,
+    brought,
+    failing_story,
+    on_bench,
+    press,
+    settled,
+    story,
+    story_file,
+    until,
+)
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
@@ -82,7 +92,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
         for half in screen.halves:
             half.name = Name("anthropic", MODEL)
         await pilot.press("r")
-        await until(pilot, lambda: all(half.written for half in screen.halves))
+        await until(lambda: all(half.written for half in screen.halves))
         screen.draw()
         assert screen.query_one("#draft-1", TextView).text == "Half a"
         await press(pilot, "escape")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, on_bench, press, settled, story
+from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, on_bench, press, settled, story, until
 from workbench.base import paths
 from workbench.bench import summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -45,14 +44,6 @@ async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> 
     return screen
 
 
-async def until(pilot: Pilot[None], met: Callable[[], bool]) -> None:
-    for _ in range(2_000):
-        if met():
-            return
-        await pilot.pause()
-    raise AssertionError("it never came to that")
-
-
 def text_of(screen: Screen[Any], selector: str) -> str:
     widget = screen.query_one(selector)
     if isinstance(widget, OptionList):
@@ -68,13 +59,13 @@ def journal_bytes() -> bytes:
 async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, api: FakeApi) -> None:
     """It is asked for once more, and sent."""
     await pilot.press("enter")
-    await until(pilot, lambda: isinstance(pilot.app.screen, SpendScreen))
+    await until(lambda: isinstance(pilot.app.screen, SpendScreen))
     await pilot.press("y")
-    await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
+    await until(lambda: "half a sum" in screen.query_one(TextView).text)
     assert screen.phase == "running"
     assert "~" in text_of(screen, "#progress")
     screen.action_leave()
-    await until(pilot, lambda: screen.phase != "running")
+    await until(lambda: screen.phase != "running")
     await api.gone.wait()
     await settled(pilot)
     assert "cancelled; nothing was changed" in text_of(screen, "#said")
@@ -103,7 +94,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             paths.settings().parent.mkdir(parents=True, exist_ok=True)
             paths.settings().write_text("max_cost = 0.0001")
             await pilot.press("enter")
-            await until(pilot, lambda: isinstance(pilot.app.screen, SpendScreen))
+            await until(lambda: isinstance(pilot.app.screen, SpendScreen))
             assert re.fullmatch(r"This may cost \$0\.\d+, more than \$0\.0001\.", text_of(pilot.app.screen, "#what"))
             await press(pilot, "enter")  # what is marked sends nothing
             assert pilot.app.screen is screen

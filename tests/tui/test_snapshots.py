@@ -34,8 +34,9 @@ from tests.tui.app import (
     settled,
     story,
     story_file,
+    until,
 )
-from tests.tui.test_run import DRAFT, ready, until
+from tests.tui.test_run import DRAFT, ready
 from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
@@ -68,6 +69,7 @@ class Album:
     async def take(self, pilot: Pilot[None], name: str, *keys: str) -> None:
         """Press `keys`, wait until everything is at rest, and take the picture."""
         await press(pilot, *keys)
+        await settled(pilot)
         await self.taken_now(pilot, name)
 
     async def taken_now(self, pilot: Pilot[None], name: str) -> None:
@@ -244,7 +246,7 @@ async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None
             await press(pilot, "escape")
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await pilot.press("enter")
-            await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
+            await until(lambda: "half a sum" in screen.query_one(TextView).text)
             await album.taken_now(pilot, "streaming")
             screen.action_leave()
             await settled(pilot)
@@ -283,6 +285,9 @@ class Held(LoadingScreen):
 
     def on_mount(self) -> None:
         self.query_one(ProgressBar).update(total=100, progress=40)
+
+    def load(self) -> None:  # type: ignore[override]
+        """Nothing is read: Textual calls the `on_mount` of every class, and the other one asks for this."""
 
 
 async def test_opening(album: Album) -> None:

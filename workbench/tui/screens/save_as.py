@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
@@ -42,6 +43,7 @@ without a folder lies where the workbench was started; a file that is there alre
     def __init__(self, about: str, path: Path, write: Callable[[Path], None]) -> None:
         super().__init__()
         self.about, self.path, self.write = about, path, write
+        self._writing: Worker[None] | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -51,9 +53,18 @@ without a folder lies where the workbench was started; a file that is there alre
         yield KeysLine()
 
     @on(Input.Submitted)
-    async def _write(self, event: Input.Submitted) -> None:
+    def _entered(self, event: Input.Submitted) -> None:
+        if not self.is_writing:
+            self._writing = self._write(event.value.strip())
+
+    @property
+    def is_writing(self) -> bool:
+        return self._writing is not None and not self._writing.is_finished
+
+    @work(group="write", description="write")
+    async def _write(self, name: str) -> None:
         try:
-            path = await asyncio.to_thread(self._written, event.value.strip())
+            path = await asyncio.to_thread(self._written, name)
         except BadInput as refused:
             self.query_one("#sentence", Static).update(one_line(str(refused)))
         else:
@@ -65,4 +76,5 @@ without a folder lies where the workbench was started; a file that is there alre
         return path
 
     def action_leave(self) -> None:
-        self.dismiss(None)
+        if not self.is_writing:
+            self.dismiss(None)
