@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts.fuzz import LIBRARY, everything
-from workbench.formats import registry
+from scripts.fuzz.doors import everything, readers
 
 CRASHES = sorted((Path(__file__).parent / "crashes").iterdir())
-READERS = [LIBRARY, *(known.id for known in registry.FORMATS)]
 
 
 @pytest.mark.parametrize("path", CRASHES, ids=lambda path: path.name)
 def test_what_once_failed_does_not(path: Path) -> None:
-    reader = max((one for one in READERS if path.name.startswith(f"{one}-")), key=len)
+    reader = max((one for one in readers() if path.name.startswith(f"{one}-")), key=len)
     everything(reader, path.read_bytes())

@@ -137,15 +137,15 @@ def test_damaged_rows_are_told_and_other_databases_refused(tmp_path: Path) -> No
         load(path)
 
 
-def storage(folder: Path) -> Path:
-    """The sample's session as a storage folder; returns its own file."""
-    info = EXPORT["info"]
+def storage(folder: Path, export: dict[str, Any] = EXPORT) -> Path:
+    """A session, the sample's, as a storage folder; returns its own file."""
+    info = export["info"]
     for kind in ("session", "message", "part"):
         (folder / kind).mkdir(parents=True)
     own = folder / "session" / "p" / f"{info['id']}.json"
     own.parent.mkdir()
     own.write_text(json.dumps(info))
-    for record in EXPORT["messages"]:
+    for record in export["messages"]:
         about = record["info"]
         place = folder / "message" / info["id"] / f"{about['id']}.json"
         place.parent.mkdir(exist_ok=True)

@@ -92,7 +92,12 @@ def _folder(thread: dict[str, Any]) -> str | None:
     """The first folder of the workspace, which is told as an address."""
     trees = list_of(dict_of(dict_of(thread.get("env")).get("initial")).get("trees"))
     address = text_of(dict_of(trees[0]).get("uri")) if trees else ""
-    return unquote(urlsplit(address).path) or None if address.startswith("file:") else word_of(address)
+    if not address.startswith("file:"):
+        return word_of(address)
+    try:
+        return unquote(urlsplit(address).path) or None
+    except ValueError:  # no address after all
+        return None
 
 
 def _message(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Message:

@@ -256,8 +256,8 @@ def _made(sheet: _Sheet, message: Message, *, spent: bool = False) -> None:
         flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
     elif message.kind == "meta":
         flags = {"isMeta": True}
-    plain = len(content) == 1 and content[0]["type"] == "text"
-    body = {"role": "user", "content": content[0]["text"] if plain else content}
+    said = content[0].get("text") if len(content) == 1 and content[0]["type"] == "text" else None
+    body = {"role": "user", "content": said if isinstance(said, str) else content}
     _line(sheet, "user", body, message.time, **flags)
 
 

@@ -18,7 +18,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, dollars_of, list_of
+from workbench.formats.kit.values import dict_of, dollars_of, list_of, word_of
 from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, ToolResult, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
@@ -63,7 +63,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if left := _beside(path, [dict_of(items[n]) for n in told], warnings):
         first = told[left.sources] if left.sources < len(told) else len(items)
         before, after = [n for n in sent if n < first], [n for n in sent if n >= first]
-        epochs = _compacted(left, items, messages, before, after, ids)
+        epochs = _compacted(left, [*map(dict_of, items)], messages, before, after, ids)
     progress(len(data), len(data))
     said = with_said(messages, _TAGS)
     about = beside(_next_to(path, ".json"))
@@ -105,14 +105,19 @@ def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarn
 
 
 def _compacted(
-    left: _Beside, items: list[Any], messages: list[Message], before: list[int], after: list[int], ids: dict[str, int]
+    left: _Beside,
+    items: Sequence[dict[str, Any]],
+    messages: list[Message],
+    before: list[int],
+    after: list[int],
+    ids: dict[str, int],
 ) -> list[Epoch]:
     """Two epochs: the messages `before` it, and what stands for them with those `after` it. What is not in the file as
     it stands there is appended to `messages`; its bill is that of the message it was."""
-    places = {item.get("id"): n for n, item in enumerate(map(dict_of, items)) if n in {*before}}
+    places = {word_of(items[n].get("id")): n for n in before}
     members: list[int] = []
     for item in left.items:
-        place = places.get(item.get("id"))
+        place = places.get(word_of(item.get("id")))
         if place is None or item.get("content") != items[place].get("content"):
             place = len(messages)
             messages.append(replace(_message(place, item, ids, []), usage=None, source=()))

@@ -27,7 +27,8 @@ _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
 _SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
-_ESCAPES = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD]([89a-fA-F])..|.)", re.DOTALL)
+_HEX = r"[0-9a-fA-F]{2}"
+_ESCAPES = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|u[dD]([89a-fA-F]){_HEX}|.)", re.DOTALL)
 
 
 class Record(NamedTuple):

@@ -129,7 +129,7 @@ def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, o
             notes.append("blocks that only the session's own format knows were left out")
         elif not isinstance(block, Text) or block.text:
             content.append(to_anthropic(block, notes))
-    plain = [part["text"] for part in content if part.get("type") == "text"]
+    plain = [part["text"] for part in content if part.get("type") == "text" and isinstance(part.get("text"), str)]
     fields: Item = {"content": "".join(plain) if len(content) <= 1 and len(plain) == len(content) else content}
     extra: Item = {}
     if message.kind == "summary" and role == "user":

@@ -84,7 +84,8 @@ def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str,
     calls = [_call(call, own) for call in message.calls] if message.role == "assistant" else []
     if parts or calls:
         role = "user" if message.role == "tool" else message.role
-        content = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or None
+        said = parts[0].get("text") if len(parts) == 1 and parts[0].get("type") == "text" else None
+        content = said if isinstance(said, str) else parts or None
         item = {"role": role, "content": content}
         item |= {"name": SUMMARY_NAME} if message.kind == "summary" else {}
         items.append(item | ({"tool_calls": calls} if calls else {}))

@@ -211,7 +211,8 @@ def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
     id = new_id(sheet)
     entry = {"type": "message", "id": id, "parentId": sheet.parent, "timestamp": iso(message.time), "message": body}
     if body["role"] == "user":
-        texts = [Text(part["text"]) for part in body["content"] if part["type"] == "text"]
+        words = [part.get("text") for part in body["content"] if part["type"] == "text"]
+        texts = [Text(said) for said in words if isinstance(said, str)]
         plain = len(texts) == len(body["content"])
         said = kind_of("user", texts) if plain else "normal"
     else:
