@@ -266,7 +266,7 @@ def _falling(cells: _Cells, story: Story, lane: Lane, fall: Fall, y: int) -> Non
 
 def _marks(cells: _Cells, story: Story, lane: Lane, y: int) -> None:
     inner, end = cells.width - 2 * SIDE, 0
-    marks = [(lane.fires, "compacts from here on", "mark"), (story.window, "window", "dim")]
+    marks = [(lane.fires, "compacts here", "mark"), (story.window, "window", "dim")]
     for tokens, words, style in marks:
         if tokens is None or tokens > story.scale:
             continue

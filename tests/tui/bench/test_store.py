@@ -327,6 +327,23 @@ def test_nothing_is_said_of_what_is_still_being_counted() -> None:
     assert desk.view.verdict
 
 
+def test_what_is_undone_before_it_could_rest_is_judged_again() -> None:
+    desk = Desk(story())
+    counting.count(desk)
+    desk.rest()
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(planning.judge, desk))
+    desk.do("pin")
+    desk.rest()
+    judged = desk.view.checks
+    assert judged
+    desk.at = (2, False)
+    desk.do("pin", "undo")
+    assert desk.view.checks is None
+    desk.rest()
+    assert desk.view.checks == judged
+
+
 def test_the_bills_of_every_epoch_are_judged_when_all_is_counted() -> None:
     one = billed(right(8), epochs=(Epoch(1, range(9)), Epoch(2, range(9, 17))))
     desk = Desk(one)

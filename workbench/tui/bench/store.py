@@ -171,7 +171,7 @@ def moved(view: View, history: History) -> View:
         return view
     if (bench.preset, bench.strategy) != (before.preset, before.strategy):
         view = replace(view, preset=measured_by(bench))
-    return brought_up(replace(view, checks=None))
+    return brought_up(replace(view, checks=None, tried=None))
 
 
 def brought_up(view: View) -> View:
