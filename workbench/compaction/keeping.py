@@ -20,13 +20,12 @@ from workbench.session import Message, Role, Span, Text
 
 def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
     """These messages and every message at the other end of their tool pairs: parallel calls stay whole, all or none."""
-    partners = shape.partners
     waiting, found = list(indexes), set[int]()
     while waiting:
         index = waiting.pop()
         if index not in found:
             found.add(index)
-            waiting.extend(partners.get(index, ()))
+            waiting.extend(shape.partners.get(index, ()))  # dear to find out: not where nothing is asked for
     return frozenset(found)
 
 

@@ -116,26 +116,33 @@ class Called:
 def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
     """Every call of `messages` in order. A file written again after it was seen counts as modified, not created; with a
     folder what is known to lie in it is deleted or reverted, too."""
-    results = _results_by_call(messages)
     known: dict[str, ActionKind] = {}
     done: list[Called] = []
     running: dict[str, int] = {}
     opened = ""
+    for index, call, at, result in answered(messages):
+        done.append(_called(index, call, at, result, known, opened))
+        if tool_name(call.name) in _OPENING and done[-1].actions:
+            opened = done[-1].actions[-1].target
+        if result is None:
+            continue
+        if running and (name := next((one for one in _given(call) if one in running), "")):
+            number = running[name]
+            done[number] = replace(done[number], ok=_ended(done[number], result))
+        elif done[-1].ok is None and (started := _STARTED.search(result.text[:2000])):
+            running[started[1] or started[2]] = len(done) - 1
+    return tuple(done)
+
+
+def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | None, ToolResult | None]]:
+    """Every call of `messages` in order with the index of its message, and its result with the index of that one's,
+    None while it is open."""
+    results = _results_by_call(messages)
     for index, message in enumerate(messages):
         for call in message.calls:
             waiting = results.get(call.id)
             at, result = waiting.pop(0) if waiting else (None, None)
-            done.append(_called(index, call, at, result, known, opened))
-            if tool_name(call.name) in _OPENING and done[-1].actions:
-                opened = done[-1].actions[-1].target
-            if result is None:
-                continue
-            if running and (name := next((one for one in _given(call) if one in running), "")):
-                number = running[name]
-                done[number] = replace(done[number], ok=_ended(done[number], result))
-            elif done[-1].ok is None and (started := _STARTED.search(result.text[:2000])):
-                running[started[1] or started[2]] = len(done) - 1
-    return tuple(done)
+            yield index, call, at, result
 
 
 _STARTED = re.compile(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.shape_facts import calls_of
-from workbench.facts.calls import Called
+from workbench.facts.calls import Called, answered
 from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars
 
@@ -47,8 +47,10 @@ class Large:
 
 
 def by_tool(context: Context) -> tuple[Share, ...]:
-    """Calls and results by the tool's name, the largest first."""
-    return _shares(context, ((one.call.name, one, spent(context, one)) for one in calls_of(context.shape)))
+    """Calls and results by the tool's name, the largest first. What the calls did need not be known for that, which is
+    dear to find out."""
+    found = (Called(index, call, (), result, at) for index, call, at, result in answered(context.messages))
+    return _shares(context, ((one.call.name, one, spent(context, one)) for one in found))
 
 
 def by_file(context: Context) -> tuple[Share, ...]:
@@ -63,13 +65,13 @@ def by_file(context: Context) -> tuple[Share, ...]:
 
 def by_round(context: Context) -> tuple[RoundShare, ...]:
     """Every round in order."""
-    overhead = context.layout.sizes.overhead
+    overhead, before = context.layout.sizes.overhead, context.layout.tokens
     return tuple(
         RoundShare(
             number,
             context.messages[span.start].id,
-            context.size(span.start, span.stop).tokens,
-            context.upto(span.stop).tokens + overhead,
+            before[span.stop] - before[span.start],
+            before[span.stop] + overhead,
         )
         for number, span in enumerate(context.shape.rounds.rounds, 1)
     )
