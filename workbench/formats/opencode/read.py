@@ -308,7 +308,9 @@ def _take_results(reading: _Reading, index: int, whole: Message, step: list[Any]
 
 def _clear(reading: _Reading, place: int) -> None:
     """What opencode cleared before the record at `place` ends an epoch, where the context has any of it."""
-    cleared = reading.cleared.get(place, {})
+    cleared = reading.cleared.get(place)
+    if not cleared:  # as before most records: the whole context is not walked for each
+        return
     found = [cleared[number] for number in reading.current if number in cleared]
     if not found or not reading.live:
         return
