@@ -327,23 +327,6 @@ def test_nothing_is_said_of_what_is_still_being_counted() -> None:
     assert desk.view.verdict
 
 
-def test_what_is_undone_before_it_could_rest_is_judged_again() -> None:
-    desk = Desk(story())
-    counting.count(desk)
-    desk.rest()
-    desk.store.subscribe(partial(planning.try_out, desk))
-    desk.store.subscribe(partial(planning.judge, desk))
-    desk.do("pin")
-    desk.rest()
-    judged = desk.view.checks
-    assert judged
-    desk.at = (2, False)
-    desk.do("pin", "undo")
-    assert desk.view.checks is None
-    desk.rest()
-    assert desk.view.checks == judged
-
-
 def test_the_bills_of_every_epoch_are_judged_when_all_is_counted() -> None:
     one = billed(right(8), epochs=(Epoch(1, range(9)), Epoch(2, range(9, 17))))
     desk = Desk(one)
@@ -449,3 +432,22 @@ def test_work_is_written_down_when_there_is_some_and_only_once(tmp_path: Path) -
     kept.unlink()
     write_now(desk)
     assert not list(work.iterdir()), "it is written down already"
+
+
+@pytest.mark.parametrize("messages", [40, AT_ONCE + 1])
+def test_what_is_taken_back_before_it_rested_is_checked_again(messages: int) -> None:
+    """One bench is drawn at once, the other only when it is planned: what stood before is still the one on show."""
+    desk = long(messages)
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(planning.judge, desk))
+    desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
+    desk.rest()
+    first = desk.bench
+    assert desk.view.checks is not None
+    take(desk, partial(steps.choose_preset, preset=load_preset("codex")))
+    assert (desk.view.shown is first) == (messages > AT_ONCE)
+    desk.do("undo")
+    assert (desk.bench, desk.view.checks) == (first, None)
+    desk.rest()
+    assert desk.view.checks is not None
+    assert desk.view.tried is first

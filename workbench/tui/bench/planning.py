@@ -157,7 +157,7 @@ async def to_epoch(host: Host, number: int) -> None:
 def try_out(host: Host, was: View | None, now: View) -> None:
     """Have what is shown run offline where it is another, is counted and is the present bench: nothing holds up
     counting or planning."""
-    other = was is None or was.shown is not now.shown or was.counting is not now.counting
+    other = was is None or was.bench is not now.bench or was.shown is not now.shown or was.counting is not now.counting
     if other and now.counting is None and now.shown is now.bench:
         host.spawn("try", run_beside, host)
 
