@@ -11,11 +11,14 @@ from hypothesis import given, settings
 
 from tests.analysis.courses import counter_of, course_of_messages, session_of
 from tests.paths import SAMPLES
+from workbench.analysis.bills import Gap
 from workbench.analysis.course import course_of
 from workbench.analysis.growth import Point
+from workbench.analysis.replay import replay
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
+from workbench.analysis.why.findings import findings
 from workbench.analysis.why.refusals import TOO_LONG, Refusal, overflowed, refusals
 from workbench.base.figures import grouped
 from workbench.bench import counted, open_bench
@@ -170,6 +173,19 @@ def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> 
     assert (never.before, never.rounds) == (None, None)
     assert "left the last call at" in str(never)
     assert delay_without(course_of_messages(reading[:1]), {}, 9) == Delay(9, None, None, 0, 0, 0)
+
+
+def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading: list[Message]) -> None:
+    """Differences from the bills are causes as others are; those that are not named one by one count together."""
+    context, course = context_of(reading), course_of_messages(reading)
+    played = replay(course, load_preset("trim"), context.limit)
+    gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
+    found = findings(context, course, None, waste.wasted(context), (), played, (), fillers.largest(context), gaps)
+    assert [(one.kind, one.tokens) for one in found[:-1]] == [
+        ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),
+    ]  # fmt: skip
+    assert found[4].text.startswith("2 calls with smaller differences, 50 tokens together, that the context shown")
+    assert found[-1].kind == "strategy"
 
 
 def test_results_that_nothing_refers_to() -> None:

@@ -123,6 +123,37 @@ async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
 
 
+async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_typed(
+    own_home: Path, tmp_path: Path
+) -> None:
+    said = []
+
+    def told(screen: AuditScreen) -> None:
+        said.append(screen.query_one(Records).render_line(0).text.strip())
+
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    async with at_rest("audit", size=SIZES[1]) as pilot:
+        told(await brought(pilot, AuditScreen))
+    async with at_rest("audit", given=[folder], size=SIZES[1]) as pilot:
+        told(await brought(pilot, AuditScreen))
+    long([20_000, 60_000]).put(folder / "long.jsonl")
+    async with at_rest("audit", given=[folder], size=SIZES[1]) as pilot:
+        screen = await brought(pilot, AuditScreen, "c")
+        told(screen)
+        await press(pilot, "c")
+        told(screen)
+        await press(pilot, "c", "slash", *"kraken", "enter")
+        told(screen)
+    assert said == [
+        "No agent keeps sessions on this machine. cwb audit FOLDER looks in a folder.",
+        "No session lies in corpus. f5 looks again.",
+        "No session here records a compaction. c: what could not be read.",
+        "Every file could be read. c: the sessions.",
+        "No row has the words “kraken”: esc clears them.",
+    ]
+
+
 async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home: Path) -> None:
     async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)

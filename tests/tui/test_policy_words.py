@@ -11,9 +11,12 @@ from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, split_at
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
+from workbench.compaction.strategies.ledger import LedgerPolicy
+from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Trigger
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.tokens import CountCache, Counter
-from workbench.tui.fields import fields_of
+from workbench.tui.fields import counts_where, fields_of
 from workbench.tui.policy_words import help_words, split_words, trigger_words, unmovable_words
 
 
@@ -68,3 +71,19 @@ def test_help_has_range_unit_default_and_what_the_preset_says() -> None:
     differs = help_words(field, 50_000, differs=True).replace("\u00a0", " ")
     assert differs.endswith("≠ preset: 50 000 characters; ctrl+z goes back to it.")
     assert "one of" in help_words(replace(field, choices=("a", "b")))
+
+
+def test_help_tells_choices_in_words_with_their_ids_and_where_a_setting_counts() -> None:
+    """Ids stand in brackets alone: they are what files hold, and nothing that a person knows."""
+    place = next(one for one in fields_of(UserMessagesPolicy) if one.key == "preamble_place")
+    assert help_words(place, "before_newest_request", differs=True).endswith(
+        "(one of before all else (first), by the last request (before_newest_request), default “before all else”)"
+        " Counts only where “Keep what stands before it all” is on."
+        " ≠ preset: “by the last request”; ctrl+z goes back to it."
+    )
+    cut = {one.key: counts_where(one) for one in fields_of(MessageWindowPolicy)}
+    assert cut["keep_messages"] == "“How the window's end is found” is “newest messages stay” or “newest words stay”"
+    assert cut["request_cut"] == "“Request at most” is set and “How the model is asked” is “as one text”"
+    assert counts_where(next(one for one in fields_of(LedgerPolicy) if one.key == "budget_tokens")) == (
+        "“or at most” is 0"
+    )

@@ -6,14 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.compaction.labels import GROUPS, LABELS
+from workbench.compaction.labels import CHOICES, GROUPS, LABELS
 from workbench.compaction.preset import default_preset, load_preset, preset_names
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.trim import TrimPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.tui.fields import fields_of
-from workbench.tui.sheet import FOREMOST, Entry, arranged, columns_for, entries_of, entry_cells, line_cells, stepped
+from workbench.tui.sheet import (
+    FOREMOST,
+    UNIT,
+    VALUE,
+    Entry,
+    arranged,
+    columns_for,
+    entries_of,
+    entry_cells,
+    line_cells,
+    stepped,
+)
 
 
 def entry(key: str, preset: str = "augment-example", **changes: object) -> Entry:
@@ -29,6 +40,20 @@ def test_every_setting_and_group_has_words_and_no_words_are_left_over() -> None:
     every = [one for strategy in all_strategies() for one in settings_of(type(default_preset(strategy.id).policy))]
     assert {one.path[-1] for one in every} == set(LABELS)
     assert {one.group for one in every} == set(GROUPS)
+
+
+def test_every_choice_has_words_that_have_room_and_none_is_told_by_its_id() -> None:
+    every = [one for strategy in all_strategies() for one in settings_of(type(default_preset(strategy.id).policy))]
+    chosen = {one.path[-1]: one.choices for one in every if one.choices}
+    assert {name: tuple(words) for name, words in CHOICES.items()} == chosen
+    told = [words for choices in CHOICES.values() for words in choices.values()]
+    assert [words for words in told if "_" in words or len(words) > VALUE + UNIT - len("◂  ▸")] == []
+    assert [name for name, choices in CHOICES.items() if len(set(choices.values())) < len(choices)] == []
+
+
+def test_a_choice_stands_on_the_sheet_in_words() -> None:
+    one = entry("preamble_place", "codex", preamble_place="before_newest_request")
+    assert text(entry_cells(one, 67)).split("◂")[1].split("▸")[0].strip() == "by the last request"
 
 
 def test_what_matters_most_stands_first_and_nothing_twice() -> None:

@@ -167,6 +167,78 @@ def label_of(name: str) -> str:
     return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
+CHOICES = {
+    "compress_results": {"finished": "of finished rounds", "head": "of archived rounds", "off": "none"},
+    "cut": {
+        "first_messages": "the first messages",
+        "newest_messages": "newest messages stay",
+        "newest_spoken": "newest words stay",
+        "newest_tokens": "newest tokens stay",
+        "head_percent": "share of characters",
+        "half": "half of each limit",
+    },
+    "drop": {"rounds": "a round", "messages": "any message"},
+    "earlier_summary": {
+        "drop": "is dropped",
+        "keep": "stays where it is",
+        "nest": "is told to the model",
+        "extend": "is carried on",
+    },
+    "estimate_from": {"characters": "by characters", "counted": "are counted"},
+    "keep_at": {"most": "at most", "least": "at least"},
+    "language": {"en": "English", "zh": "Chinese"},
+    "manual_runs": {"full": "summarizes it all", "ladder": "climbs the ladder"},
+    "messages_as": {"messages": "a message", "events": "each call and result"},
+    "preamble_place": {"first": "before all else", "before_newest_request": "by the last request"},
+    "reply_at": {"summary": "behind the summary", "end": "at the end"},
+    "request_cut": {
+        "end": "its end",
+        "middle": "its middle",
+        "start": "its beginning",
+        "before_user_message": "up to a request",
+    },
+    "request_shape": {
+        "text": "as one text",
+        "messages": "as the agent asks",
+        "messages_without_tools": "so, without tools",
+        "messages_under_prompt": "under the prompt",
+    },
+    "safe_end": {
+        "plain_chat": "behind plain words",
+        "whole_pairs": "behind a tool pair",
+        "user_message": "before a request",
+        "answer": "behind an answer",
+    },
+    "search": {"back": "back: more stays", "forward": "forward: less stays"},
+    "summary_role": {"system": "system", "user": "user", "assistant": "assistant"},
+    "target": {
+        "messages": "messages",
+        "tokens": "tokens",
+        "percent_of_context": "% of the context",
+        "percent_of_messages": "% of the messages",
+        "percent_of_window": "% of the window",
+    },
+    "task_type": {
+        "auto": "told by the session",
+        "code": "code",
+        "analysis": "analysis",
+        "conversation": "talk",
+        "mixed": "mixed",
+        "unknown": "unknown",
+    },
+    "tokens_as": {"counted": "by counting", "text": "a quarter of text", "json": "a quarter of JSON"},
+    "trigger": {"input_tokens": "tokens of the prompt", "tool_uses": "calls of tools"},
+    "unread": {"keep": "stays", "answer": "stays, or the answer", "summarize": "is summarized"},
+}
+"""What a form calls the values of a setting that has a few, by the setting's own name. Each ends the sentence that the
+setting's words begin, in twenty cells: so many has a column of the form beside its arrows."""
+
+
+def choice_of(name: str, value: str) -> str:
+    """What a form calls a value of the setting of that name."""
+    return CHOICES.get(name, {}).get(value) or value.replace("_", " ")
+
+
 GROUPS = {
     "trigger": "When to compact",
     "split": "What stays",

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from workbench.compaction.labels import choice_of, label_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import Setting, settings_of
 from workbench.tui.plain import figure
@@ -66,7 +67,23 @@ def value_words(field: Setting, value: Any) -> str:
         return f"{_number(value)}\u00a0{field.unit}" if field.unit else _number(value)
     if field.kind == "lines":
         return f"{figure(len(value))} characters" if value else "nothing"
+    if field.kind == "choice":
+        return f"“{choice_of(field.path[-1], value)}”"
     return repr(value) if value or value == "" else "nothing"
+
+
+def counts_where(field: Setting) -> str:
+    """Where a field counts, in the form's own words: `“Clear calls' inputs too” is on`; "" for everywhere."""
+    return " and ".join(
+        f"“{label_of(name)}” is {' or '.join(_said(name, one) for one in values) if values is not None else 'set'}"
+        for name, values in field.needs
+    )
+
+
+def _said(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"“{choice_of(name, value)}”" if isinstance(value, str) else shown(value)
 
 
 class Refused(ValueError):

@@ -7,9 +7,10 @@ from bisect import bisect_left
 from workbench.base.environment import PREFIX
 from workbench.base.text import plural
 from workbench.bench import Bench
+from workbench.compaction.labels import choice_of
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import allowed_words, value_words
+from workbench.tui.fields import allowed_words, counts_where, value_words
 from workbench.tui.plain import figure
 
 
@@ -75,19 +76,25 @@ def help_words(field: Setting, preset_value: object = None, *, differs: bool = F
     there where it was changed. `source` is that of `Preset.source_of`."""
     facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
     if field.choices:
-        facts.append(f"one of {', '.join(field.choices)}")
+        facts.append(f"one of {', '.join(_with_id(field, one) for one in field.choices)}")
     if field.unit:
         facts.insert(0, field.unit)
     if field.kind != "lines" and field.default not in (None, ""):
         facts.append(f"default {value_words(field, field.default)}")
     text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
     if field.needs:
-        text += f" Counts only where {field.counts_where}."
+        text += f" Counts only where {counts_where(field)}."
     origin = f"${source}" if source.startswith(PREFIX) else source
     if differs:
         was = origin if origin != source else "preset"
         return f"{text} ≠ {was}: {value_words(field, preset_value)}; ctrl+z goes back to it."
     return text if origin == "default" else f"{text} From {'the preset' if origin == 'preset' else origin}."
+
+
+def _with_id(field: Setting, choice: str) -> str:
+    """A choice as the form calls it, and in brackets as files do."""
+    words = choice_of(field.path[-1], choice)
+    return words if words == choice else f"{words} ({choice})"
 
 
 def _count(number: int, unit: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.environment import PREFIX
-from workbench.compaction.labels import heading_of, label_of
+from workbench.compaction.labels import choice_of, heading_of, label_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
@@ -160,7 +160,8 @@ def value_words(entry: Entry, room: int) -> str:
     if field.kind == "switch":
         return "◉ on" if value else "○ off"
     if field.kind == "choice":
-        return f"◂ {fit(str(value), min(len(str(value)), room - 4))} ▸"
+        words = choice_of(field.path[-1], str(value))
+        return f"◂ {fit(words, min(len(words), room - 4))} ▸"
     if field.kind == "lines":
         size = f" {figure(len(value))} characters ⏎"
         first = one_line(value.lstrip().split("\n", 1)[0], 200) or "(empty)"

@@ -50,7 +50,7 @@ HEADLINES = {
     "rework": "Done again after a compaction",
     "overhead": "Sent with every call",
     "message": "One large message",
-    "strategy": "The policy on the bench",
+    "strategy": "For comparison: this policy",
 }
 """A few words for each kind of finding."""
 
@@ -93,8 +93,7 @@ def findings(
     largest: Sequence[Large],
     gaps: Sequence[Gap],
 ) -> tuple[Finding, ...]:
-    """The sentences, the largest figure first. Where bills are not explained by the context, that comes before all
-    else, for all else stands on the context; what the chosen strategy would have done comes last."""
+    """The sentences, the largest figure first. What the chosen strategy would have done is no cause and stands last."""
     bound = limit.tokens if limit else None
     least = int(context.total.tokens * NOTED)
     found = [*_rereads(course, waste, bound, least), *_remedies(context, course, bound, least)]
@@ -108,15 +107,17 @@ def findings(
     found += _cut(waste, least)
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
-    return (*_bills(gaps), *sorted(found, key=lambda one: -one.tokens), _strategy(played, course))
+    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), _strategy(played, course))
 
 
 def _bills(gaps: Sequence[Gap]) -> list[Finding]:
     """The largest differences between what was sent and what is shown."""
     found = [Finding("bill", str(gap), abs(gap.tokens), (gap.message,)) for gap in gaps[:NAMED]]
     if more := gaps[NAMED:]:
-        text = f"{counted(len(more), 'more call')} the context shown does not explain; `cwb doctor` names each."
-        found.append(Finding("bill", text, sum(abs(gap.tokens) for gap in more), tuple(gap.message for gap in more)))
+        tokens = sum(abs(gap.tokens) for gap in more)
+        text = f"{counted(len(more), 'call')} with smaller differences, {grouped(tokens)} tokens together, that the "
+        text += "context shown does not explain either; `cwb doctor` names each."
+        found.append(Finding("bill", text, tokens, tuple(gap.message for gap in more)))
     return found
 
 

@@ -58,6 +58,12 @@ SHOWN: dict[About, str] = {
 FIRST: dict[About, str] = {"sessions": "compactions", "compactions": "before", "unreadable": "path"}
 """By what each table is sorted at first."""
 
+EMPTY: dict[About, str] = {
+    "compactions": "No session here records a compaction. c: what could not be read.",
+    "unreadable": "Every file could be read. c: the sessions.",
+}
+"""What stands in a table that has nothing to list."""
+
 
 class AuditScreen(Screen[None]):
     HELP = """\
@@ -183,10 +189,23 @@ changed."""
 
         lines, told = await asyncio.to_thread(made)
         columns = [column(about, name) for name in SHOWN[about].split()]
-        self.query_one(Records).show(columns, lines, order)
+        self.query_one(Records).show(columns, lines, order, self._empty(query))
         self.query_one("#sums", TextView).show(told, key="sums")
         self.query_one("#table").border_title = f"{_many(len(lines), about)}{self.said}"
         self.query_one("#sums").border_title = f"what would have been cheapest, and sums by {KEYS[self.key]}"
+
+    def _empty(self, query: str) -> str:
+        """Why nothing is in the table, and what to press."""
+        if self.said:
+            return "Looking for sessions …"
+        if any(records(self.rows, self.about)):
+            return f"No row has the words “{one_line(query.strip(), 30)}”: esc clears them."
+        if self.about != "sessions" and self.rows:
+            return EMPTY[self.about]
+        if self.folders:
+            below = " or ".join(folder.name or str(folder) for folder in self.folders)
+            return f"No session lies in {one_line(below, 40)}. f5 looks again."
+        return "No agent keeps sessions on this machine. cwb audit FOLDER looks in a folder."
 
     def action_sort(self) -> None:
         by = self.query_one(Records).column

@@ -18,7 +18,8 @@ from workbench.tui.widgets.list_keys import MOVING
 
 class LineList(LineView, can_focus=True):
     """Who lists something sets the number of lines and draws one; it hears when the cursor has `moved`, and when the
-    line under it is `opened`. `EMPTY` stands in a list without lines."""
+    line under it is `opened`. `empty` stands in a list without lines, at first
+    `EMPTY`."""
 
     ALLOW_SELECT = False  # a double click opens; `y` copies a line
     BINDINGS: ClassVar[list[BindingType]] = MOVING
@@ -29,6 +30,7 @@ class LineList(LineView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.line = 0
+        self.empty = self.EMPTY
 
     def moved(self) -> None:
         """Another line is under the cursor."""
@@ -120,7 +122,7 @@ class LineList(LineView, can_focus=True):
         return line == self.line, self.has_focus
 
     def render_line(self, y: int) -> Strip:
-        if y == 0 and not self.line_count and self.EMPTY:
+        if y == 0 and not self.line_count and self.empty:
             style = self.rich_style + self.get_component_rich_style("lines--empty", partial=True)
-            return Strip([Segment(fit(f" {self.EMPTY}", self.line_width), style)])
+            return Strip([Segment(fit(f" {self.empty}", self.line_width), style)])
         return super().render_line(y)

@@ -80,7 +80,6 @@ class Records(LineList):
         Binding("right,l", "column(1)", "Next column", show=False, id="records.right", tooltip="To the next column."),
         Binding("left,h", "column(-1)", "Column before", show=False, id="records.left", tooltip="A column back."),
     ]
-    EMPTY = "Nothing here: esc clears the words that rows must have, c shows another table, f5 reads again."
 
     @dataclass
     class Chosen(Message):
@@ -100,13 +99,14 @@ class Records(LineList):
     def column(self) -> Column | None:
         return self.columns[self.heads.at] if self.columns else None
 
-    def show(self, columns: Sequence[Column], lines: Sequence[Record], order: tuple[str, bool]) -> None:
-        """Show these. The cursor stays on its session where that is still among them, and at the top where it is."""
+    def show(self, columns: Sequence[Column], lines: Sequence[Record], order: tuple[str, bool], empty: str) -> None:
+        """Show these, or `empty` where there are none. The cursor stays on its session where that is still among them,
+        and at the top where it is."""
         before = self.here if self.line else None
         key = None if before is None else (before["path"], before["part"], before.get("epoch"))
         if columns != self.columns:
             self.columns, self.heads.at, self.heads.left = columns, 0, 0
-        self.lines = lines
+        self.lines, self.empty = lines, empty
         same = (n for n, one in enumerate(lines) if (one["path"], one["part"], one.get("epoch")) == key)
         self.line = next(same, 0) if key else 0
         self.heads.columns, self.heads.sorted = columns, order
