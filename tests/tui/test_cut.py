@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static, Tab
 
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, session_of, settled, story
@@ -107,8 +107,8 @@ async def test_tabs_that_do_not_all_fit_say_so_and_lead_to_the_others() -> None:
         tabs = screen.query_one(CutTabs)
         assert line_of(screen, tabs).endswith("Checks Di⋯")
         await press(pilot, "T")
-        assert line_of(screen, tabs).startswith("⋯Abridged ")
-        assert line_of(screen, tabs).endswith("Diff Theirs ")
+        assert line_of(screen, tabs).startswith("⋯ Request ")
+        assert line_of(screen, tabs).rstrip().endswith("Diff Theirs")
         await press(pilot, "1")
         for expected in ("abridged", "request"):
             await pilot.click("More.right")
@@ -118,6 +118,22 @@ async def test_tabs_that_do_not_all_fit_say_so_and_lead_to_the_others() -> None:
         await settled(pilot)
         assert line_of(screen, tabs).strip().endswith("Diff Theirs")
         assert not tabs.has_class("-cut")
+
+
+@pytest.mark.parametrize("width", [60, 112, 120, 130])
+async def test_tabs_begin_with_a_whole_one_and_show_the_active_one_whole(width: int) -> None:
+    async with on_bench(story(), size=(width, 24)) as (pilot, screen):
+        tabs, wrong = screen.query_one(CutTabs), []
+        for key in (*"12345678", "T", "4", "2", "1"):
+            await press(pilot, key)
+            line = line_of(screen, tabs)
+            names, active = line.strip("⋯ ").split(), tabs.active_tab
+            assert active is not None
+            if names[0] not in [tab.label_text for tab in tabs.query(Tab)] or f" {active.label_text}" not in line:
+                wrong.append((key, line))
+            if ("⋯" in line[:1]) != (names[0] != next(tab for tab in tabs.query(Tab) if tab.display).label_text):
+                wrong.append((key, line))
+        assert wrong == []
 
 
 async def test_no_figure_of_a_question_is_broken() -> None:

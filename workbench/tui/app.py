@@ -328,21 +328,27 @@ class WorkbenchApp(App[None]):
                 self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 
     def commands(self, screen: Screen[object]) -> Iterator[Command]:
-        """What the palette offers: all that the screen in front can do now, as its help has it, then what is every
-        screen's. Moving in a list is nothing to look for."""
-        names = set[str]()
+        """What the palette offers: all that the screen in front can do, as its help has it, then what is every
+        screen's. What cannot be done now says why, as its key does. Moving in a list is nothing to look for."""
+        names = {"palette"}
         for active in screen.active_bindings.values():
-            binding = active.binding
+            binding, can = active.binding, active.enabled
             own = active.node in (screen, self) and binding.tooltip
-            if own and active.enabled and binding.description not in names:
+            if own and binding.description not in names:
                 names.add(binding.description)
-                run = partial(self.run_action, binding.action, active.node)
+                by_key = partial(self.simulate_key, binding.key)
+                run = partial(self.run_action, binding.action, active.node) if can else by_key
                 also = getattr(screen, "ALSO", {}).get(binding.id, "")
-                yield Command(binding.description, binding.tooltip, run, self.get_key_display(binding), also)
-        yield Command("Tour", "The six steps from a full window to a compacted session.", self.action_tour, also="demo")
+                yield Command(binding.description, binding.tooltip, run, self.get_key_display(binding), also, can)
+        yield Command(
+            "Tour",
+            "The six steps from a full window to a compacted session.",
+            self.action_tour,
+            also="demo tutorial intro learn begin start first explain how",
+        )
         for title, help, callback, _ in self.get_system_commands(screen):
             if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
-                yield Command(title, help, callback, also="colors dark light" if title == "Theme" else "")
+                yield Command(title, help, callback, also="colors colours color dark light" if title == "Theme" else "")
 
 
 def _import_bench() -> None:

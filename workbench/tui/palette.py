@@ -15,17 +15,26 @@ NAMED, TOLD, MEANT = 1.0, 0.6, 0.5
 """What a word counts that begins one of the name, of the words beside it, of the help."""
 SCATTERED = 0.4
 """What the letters of all that was typed count at most, found one after another in the name."""
+SMALL = {
+    "a", "an", "and", "are", "can", "do", "does", "for", "get", "has", "have", "how", "i", "in", "is", "it",
+    "me", "my", "of", "on", "see", "show", "so", "that", "the", "there", "this", "to", "use", "want", "was",
+}  # fmt: skip
+"""Words of a question that say nothing of what is looked for."""
+NOT_NOW = 0.9
+"""What a command that cannot be done now counts beside one that can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`also`: words that it is looked for by beside those of its name and its help."""
+    """`also`: words that it is looked for by beside those of its name and its help. Where it cannot be done now
+    (`can`), running it says why."""
 
     name: str
     help: str
     run: IgnoreReturnCallbackType
     key: str = ""
     also: str = ""
+    can: bool = True
 
     @property
     def title(self) -> str:
@@ -33,12 +42,16 @@ class Command:
 
 
 def score(command: Command, query: str) -> float:
-    """0 where a word of the query begins no word of the command, else how well they do on average, up to 1."""
+    """0 where a word of the query begins no word of the command, else how well they do on average, up to 1. A small
+    word may begin none."""
     places = [(worth, _words(text)) for worth, text in
               ((NAMED, command.name), (TOLD, command.also), (MEANT, command.help))]  # fmt: skip
-    asked = _words(query)
-    worths = [max((worth for worth, words in places if _begins(word, words)), default=0.0) for word in asked]
-    return sum(worths) / len(worths) if worths and all(worths) else 0.0
+    found = {word: max((worth for worth, words in places if _begins(word, words)), default=0.0)
+             for word in _words(query)}  # fmt: skip
+    worths = [worth for word, worth in found.items() if worth or word not in SMALL]
+    if not worths or not all(worths):
+        return 0.0
+    return sum(worths) / len(worths) * (1 if command.can else NOT_NOW)
 
 
 def _words(text: str) -> list[str]:
@@ -46,9 +59,17 @@ def _words(text: str) -> list[str]:
 
 
 def _begins(word: str, words: Iterable[str]) -> bool:
-    """Whether it begins one of them; a word of four letters or more also in its plural, or one letter shorter."""
-    stem = word.rstrip("s") if len(word) > 4 else word
-    return any(each.startswith(stem) for each in words)
+    """Whether it begins one of them; a word of more than four letters also without the ending it has here."""
+    stems = tuple(_stems(word))
+    return any(each.startswith(stems) for each in words)
+
+
+def _stems(word: str) -> Iterator[str]:
+    yield word
+    for ending in ("s", "ed", "ing"):
+        if len(word) > 4 and word.endswith(ending):
+            stem = word.removesuffix(ending)
+            yield stem[:-1] if stem[-1] == stem[-2] else stem  # pinning
 
 
 class Palette(Provider):
@@ -61,6 +82,8 @@ class Palette(Provider):
 
     async def discover(self) -> Hits:
         for one in self.commands:
+            if not one.can:
+                continue
             yield DiscoveryHit(one.title, one.run, help=one.help)
 
     async def search(self, query: str) -> Hits:

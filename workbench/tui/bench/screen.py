@@ -37,7 +37,8 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, ALSO, FOOTER, GROUPS, PANES
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES
+from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
 from workbench.tui.bench.store import Store, View, first_view

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.widget import Widget
-from textual.widgets import Static, Tabs
+from textual.widgets import Static, Tab, Tabs
 
 MORE = "⋯"
 
@@ -30,11 +28,14 @@ class More(Static):
 
 
 class CutTabs(Tabs):
+    """What is cut is cut at the right: at the left the tabs begin with a whole one."""
+
     DEFAULT_CSS = """
     CutTabs More { width: 1; height: 1; display: none; color: $accent; text-style: bold; }
     CutTabs More.left { dock: left; }
     CutTabs More.right { dock: right; }
     CutTabs.-cut More { display: block; }
+    CutTabs.-cut #tabs-list { padding-right: 16; }
     """
 
     def compose(self) -> ComposeResult:
@@ -45,15 +46,27 @@ class CutTabs(Tabs):
     def on_mount(self) -> None:
         scroll = self.query_one("#tabs-scroll", Container)
         self.watch(scroll, "scroll_x", self._mark)
-        self.watch(scroll, "virtual_size", self._mark)
+        self.watch(scroll, "virtual_size", self._scroll_active_tab)
 
-    def on_resize(self, event: events.Resize) -> None:
+    @property
+    def _seen(self) -> list[Tab]:
+        return [tab for tab in self.query(Tab) if tab.display]
+
+    def _scroll_active_tab(self) -> None:
+        """As far as shows the active tab whole, with those before it as there is room."""
+        tabs, room = self._seen, self.query_one("#tabs-scroll", Container)
+        self.set_class(sum(tab.outer_size.width for tab in tabs) > self.size.width, "-cut")
+        active = self.active_tab
+        if active is not None:
+            starts = (tab.virtual_region.x for tab in tabs)
+            end = active.virtual_region.right
+            first = next((x for x in starts if end - x <= room.size.width), active.virtual_region.x)
+            room.scroll_to(x=first, animate=False, force=True, immediate=True)
         self._mark()
 
     def _mark(self) -> None:
         """Both marks have their column while the tabs are cut, so that these do not jump when they are scrolled."""
-        scroll, all_tabs = self.query_one("#tabs-scroll", Container), self.query_one("#tabs-list", Widget)
-        self.set_class(all_tabs.virtual_size.width > self.size.width, "-cut")
+        room, end = self.query_one("#tabs-scroll", Container), self._seen[-1].virtual_region.right
         left, right = self.query(More).results(More)
-        left.update(MORE if scroll.scroll_x > 0 else "")
-        right.update(MORE if scroll.scroll_x < scroll.max_scroll_x else "")
+        left.update(MORE if room.scroll_x > 0 else "")
+        right.update(MORE if end > room.scroll_x + room.size.width else "")
