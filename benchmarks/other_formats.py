@@ -38,8 +38,8 @@ def written(source: Path, folder: Path) -> Iterator[tuple[str, Path]]:
     rollout = folder / "rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-000000000000.jsonl"
     rollout.write_bytes(as_of("codex"))
     yield "Codex", rollout
-    yield "opencode, a database", _database(folder / "opencode.db", orjson.loads(as_of("opencode")))
-    yield f"OpenHands, {EVENTS} events", _events(folder / "openhands", orjson.loads(as_of("openhands", EVENTS)))
+    yield "opencode, a database", written_database(folder / "opencode.db", orjson.loads(as_of("opencode")))
+    yield f"OpenHands, {EVENTS} events", written_events(folder / "openhands", orjson.loads(as_of("openhands", EVENTS)))
 
 
 def values_in(path: Path) -> Iterator[bytes]:
@@ -60,7 +60,7 @@ def bytes_in(path: Path) -> int:
     return sum(one.stat().st_size for one in (path / "events").iterdir()) if path.is_dir() else path.stat().st_size
 
 
-def _database(path: Path, export: dict[str, Any]) -> Path:
+def written_database(path: Path, export: dict[str, Any]) -> Path:
     info = export["info"]
     base = sqlite3.connect(path)
     base.executescript(_TABLES)
@@ -78,10 +78,11 @@ def _database(path: Path, export: dict[str, Any]) -> Path:
     return path
 
 
-def _events(folder: Path, events: list[dict[str, Any]]) -> Path:
+def written_events(folder: Path, events: list[dict[str, Any]]) -> Path:
     (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_bytes(b"{}")
     for number, event in enumerate(events[:EVENTS]):
-        (folder / "events" / f"{number}.json").write_bytes(orjson.dumps(event))
+        (folder / "events" / f"event-{number:05}-{event['id']}.json").write_bytes(orjson.dumps(event))
     return folder
 
 

@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--peer", default=os.environ.get("WORKBENCH_PEER", ""))
     given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is compiled is kept, as where the program is installed
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         home = Path(folder)
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_STATE_HOME"] = folder

@@ -1,5 +1,7 @@
 """Small made-up contexts for the tests of this room."""
 
+from collections.abc import Iterable, Sequence
+
 from hypothesis import strategies as st
 
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse, Usage
@@ -15,6 +17,9 @@ class Letters:
 
     def count(self, text: str) -> Count:
         return Count(len(text))
+
+    def counts(self, texts: Sequence[str]) -> Iterable[Count]:
+        return map(self.count, texts)
 
 
 def counted(messages: list[Message]) -> Counter:

@@ -1,3 +1,4 @@
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 from tests.tokens.sessions import Letters, answer, counted, result, user
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult
 from workbench.tokens import Count, CountCache, Counter, Engine, estimate_tokens
-from workbench.tokens.counting import IMAGE_TOKENS, SLICE, Weight, guess, media_tokens
+from workbench.tokens.counting import IMAGE_TOKENS, SLICE, TOGETHER, Weight, guess, media_tokens
 
 
 def no_engine() -> Engine:
@@ -92,6 +93,22 @@ def test_cancelling_keeps_what_was_counted_and_in_the_order_asked_for(tmp_path: 
     assert again.count_all(messages[6:], quiet, never)
 
 
+def test_texts_are_counted_in_handfuls_of_so_many_characters() -> None:
+    handfuls: list[list[int]] = []
+
+    class Watched(Letters):
+        def counts(self, texts: Sequence[str]) -> Iterable[Count]:
+            handfuls.append([len(text) for text in texts])
+            return super().counts(texts)
+
+    sizes = [TOGETHER - 1, 1, 40, TOGETHER, TOGETHER - 40, 41, 7]
+    messages = [user(str(number), "x" * size) for number, size in enumerate(sizes)]
+    counter = Counter(engine=Watched)
+    assert counter.count_all(messages, quiet, never)
+    assert handfuls == [sizes[:2], [40, TOGETHER], [TOGETHER - 40, 41], [7]]
+    assert [counter.local(message) for message in messages] == sizes
+
+
 def test_a_second_run_needs_no_tokenizer(tmp_path: Path) -> None:
     long = [user("1", "a text that is longer than thirty-two characters"), user("2", "日本語 \ud800 " * 20)]
     first = Counter(CountCache(tmp_path / "c"), Letters)
@@ -111,9 +128,7 @@ def test_a_broken_cache_changes_no_count(tmp_path: Path) -> None:
 
 
 def test_a_count_that_failed_stays_an_estimate_and_is_not_cached(tmp_path: Path) -> None:
-    class Fails:
-        name = "fails"
-
+    class Fails(Letters):
         def count(self, text: str) -> Count:
             return Count(9, exact="bad" not in text)
 

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from workbench.tokens.engine import (
     Count,
     Engine,
     Ordinary,
+    Together,
     count_piece,
     estimate_tokens,
     load_engine,
@@ -148,6 +150,30 @@ def test_splintr_counts_as_tiktoken_does(fast: Engine, text: str) -> None:
 )
 def test_splintr_counts_odd_texts_as_tiktoken_does(fast: Engine, text: str) -> None:
     assert fast.count(text) == tiktoken_engine().count(text)
+
+
+TEXTS = st.one_of(
+    st.text(max_size=80), st.text(alphabet="ab \n'<|/>=日é٣\ud800", max_size=80), st.sampled_from(SPECIAL)
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(TEXTS, max_size=12), st.integers(1, 100))
+def test_texts_counted_together_have_the_counts_of_each_alone(fast: Engine, texts: list[str], window: int) -> None:
+    assert isinstance(fast, Together)
+    alone = replace(fast.alone, window=window)
+    assert [*replace(fast, alone=alone).counts(texts)] == [alone.count(text) for text in texts]
+
+
+def test_what_a_tokenizer_breaks_on_together_is_counted_one_by_one() -> None:
+    def panics(texts: list[str]) -> tuple[bytes, bytes]:
+        raise PanicException("runtime error")
+
+    def panics_on_b(text: str) -> list[int]:
+        return panics([text]) and [] if "b" in text else [0] * len(text)
+
+    together = Together(Ordinary("test", panics_on_b), panics)
+    assert [*together.counts(["aaa", "bbbb", ""])] == [Count(3), Count(estimate_tokens("bbbb"), False), Count(0)]
 
 
 def test_the_fast_engine_is_taken_when_it_is_there(fast: Engine) -> None:

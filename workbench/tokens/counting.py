@@ -5,13 +5,18 @@ One `Counter` serves one open session: it holds the messages it has seen. The co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session import Media, Message, Thinking, ToolResult, ToolUse
 from workbench.tokens.cache import CountCache, text_key
-from workbench.tokens.engine import FAMILY, Engine, estimate_tokens, load_engine
+from workbench.tokens.engine import FAMILY, Count, Engine, estimate_tokens, load_engine
 from workbench.tokens.visible import visible_parts
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 IMAGE_TOKENS = 1_600
 """An image, whatever its size: what Claude bills for one that fills its 1 568 pixels; small ones cost less."""
@@ -20,7 +25,10 @@ DOCUMENT_BYTES_PER_TOKEN = 32
 """Encoded bytes of a PDF per token: about 75 kB a page, read as text and as an image. No rule is published."""
 
 SLICE = 1_024
-"""Messages that are looked up in the cache, counted and remembered together."""
+"""Messages that are looked up in the cache, counted and remembered together, at most."""
+
+TOGETHER = 1 << 20
+"""Characters of texts from which on no more messages are taken together."""
 
 
 class Weight(NamedTuple):
@@ -114,40 +122,59 @@ class Counter:
     ) -> bool:
         """Count what is not counted yet, in the order given; False when cancelled.
 
-        `progress` gets (messages done, messages in all) after every slice; `cancelled` is asked before every message.
+        `progress` gets (messages done, messages in all) after every handful; `cancelled` is asked before every message.
         What was counted until then is kept, in memory and in the cache. Raises BadInput when no tokenizer can be built.
         """
-        total = len(messages)
-        for start in range(0, total, SLICE):
-            part = messages[start : start + SLICE]
-            if not self._count_slice(part, cancelled):
-                return False
-            progress(start + len(part), total)
-        return True
+        from concurrent.futures import ThreadPoolExecutor
 
-    def _count_slice(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> bool:
-        known = self._tokens
-        waiting: list[tuple[Message, list[str | Media], list[tuple[_Key, str]]]] = []
-        for message in messages:
-            seen = self._weights.get(id(message))
-            if seen is None or not seen.counted:
-                parts = visible_parts(message)
-                waiting.append((message, parts, _keyed(parts)))
-        if self.cache is not None:
-            unknown = [k for _, _, keyed in waiting for k, _ in keyed if isinstance(k, bytes) and k not in known]
-            known.update(self.cache.get(unknown).items())
-        finished = True
-        for message, parts, keyed in waiting:
-            if cancelled():
-                finished = False
-                break
-            for key, text in keyed:
-                if key not in known:
-                    self._asked = True  # all that is kept has been looked up
-                    self._count(key, text)
+        done = 0
+        with ThreadPoolExecutor(1, "counting") as beside:
+            handfuls = self._handfuls(messages, cancelled, beside)
+            # Each is put away when the next has been made ready, for a tokenizer lets other threads run meanwhile.
+            for handful, _ in pairwise(chain(handfuls, [_Handful(0)])):
+                self._put_away(handful)
+                done = handful.stop
+                progress(done, len(messages))
+        return done == len(messages)
+
+    def _handfuls(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool], beside: Executor
+    ) -> Iterator[_Handful]:
+        """The messages, in parts that are being counted `beside`; until it is cancelled."""
+        known, before, stop = self._tokens, _Handful(0), 0
+        while stop < len(messages) and not cancelled():
+            handful, chars, texts = _Handful(stop), 0, dict[_Key, str]()
+            for message in messages[stop : stop + SLICE]:
+                if chars >= TOGETHER or (handful.stop > stop and cancelled()):
+                    break
+                handful.stop += 1
+                seen = self._weights.get(id(message))
+                if seen is None or not seen.counted:
+                    parts = visible_parts(message)
+                    keyed = _keyed(parts)
+                    handful.waiting.append((message, parts, keyed))
+                    new = [(key, text) for key, text in keyed if key not in known and key not in before.texts]
+                    texts.update(new)
+                    chars += sum(len(text) for _, text in new)
+            if self.cache is not None:
+                known.update(self.cache.get([key for key in texts if isinstance(key, bytes)]).items())
+            handful.texts = {key: text for key, text in texts.items() if key not in known}
+            if handful.texts:
+                self._asked = True  # all that is kept has been looked up
+                handful.counts = beside.submit(self._counts, [*handful.texts.values()])
+            yield handful
+            before, stop = handful, handful.stop
+
+    def _counts(self, texts: Sequence[str]) -> list[Count]:
+        return [*self._engine().counts(texts)]
+
+    def _put_away(self, handful: _Handful) -> None:
+        if handful.counts is not None:
+            for key, count in zip(handful.texts, handful.counts.result(), strict=True):
+                self._take(key, count)
+        for message, parts, keyed in handful.waiting:
             self._remember(message, self._weight(message, parts, keyed))
         self.save()
-        return finished
 
     def save(self) -> None:
         """Put what was counted into the cache, if there is one."""
@@ -160,7 +187,9 @@ class Counter:
             self._tokens.update(kept.items())
             return
         self._asked = True
-        count = self._engine().count(text)
+        self._take(key, self._engine().count(text))
+
+    def _take(self, key: _Key, count: Count) -> None:
         self._tokens[key] = count.tokens
         if not count.exact:
             self._guessed.add(key)
@@ -181,6 +210,17 @@ _Key = bytes | str
 """A text's hash; for a short text itself, which is cheaper to count than to look up on disk."""
 
 SHORT = 32
+
+
+@dataclass(slots=True)
+class _Handful:
+    """Messages up to `stop` that are counted together: those that wait for it, each with what a model reads of it and
+    its texts by their keys; `texts` are those that are not known, `counts` theirs when they are there."""
+
+    stop: int
+    waiting: list[tuple[Message, list[str | Media], list[tuple[_Key, str]]]] = field(default_factory=list)
+    texts: dict[_Key, str] = field(default_factory=dict)
+    counts: Future[list[Count]] | None = None
 
 
 def _key(text: str) -> _Key:
