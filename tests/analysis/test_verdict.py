@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from dataclasses import replace
+
 import pytest
 
 from tests.analysis.courses import counted_from
@@ -12,6 +15,7 @@ from workbench.analysis.why.findings import Limit
 from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.verdict import verdict
 from workbench.bench import open_bench
+from workbench.compaction.layout import Layout
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message
 
@@ -74,3 +78,27 @@ def test_what_a_person_wrote_is_cut_at_a_word_and_harmless() -> None:
     request = user("u", "\x1b[31mred [bold] and much more than forty characters of it")
     said = verdict(context_of([request, agent("a", "So be it.")]), None)
     assert said.partition("“")[2].partition("”")[0] == "␛[31mred [bold] and much more than…"
+
+
+def told(words: int, said: str) -> str:
+    """Of one round whose two calls are texts, and what a command said to each, in a message of the user's."""
+    said_by = [user("u", said), agent("a", "ls"), user("r", "word " * words, kind="meta"), agent("b", "ls")]
+    return verdict(context_of([*said_by, user("s", "word " * words, kind="meta")]), None)
+
+
+def test_of_a_single_round_it_says_what_fills_it() -> None:
+    assert " %); 2 results take " in told(200, "Count them.")
+    assert " in 1 call; 1 call of Bash takes " in verdict(context_of(rounds(200)), None)
+
+
+@pytest.mark.parametrize(("first", "named"), [(89, False), (90, True)])
+def test_a_round_is_the_whole_context_from_ninety_percent_on(first: int, named: bool) -> None:
+    context = context_of(rounds(0, 0))
+    sizes = replace(context.layout.sizes, tokens=array("q", (0, 0, first, 0, 0, 100 - first)))
+    context = replace(context, layout=Layout(context.layout.shape, sizes))
+    assert ("of Bash" in verdict(context, None)) == named
+
+
+def test_a_tag_that_only_opens_a_template_is_not_what_was_asked() -> None:
+    assert "round 1, “Count them.”, took" in told(20, "<task>\nCount them.")
+    assert "round 1, “<task>”, took" in told(20, "<task>\n")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.base.text import are, clip, clip_at_sentence, clip_at_word, clip_middle, counted, plural
+from workbench.base.text import are, clip, clip_at_sentence, clip_at_word, clip_middle, counted, plural, untagged
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,19 @@ def test_nouns_after_a_number(number: int, noun: str, said: str) -> None:
 
 def test_the_verb_after_a_number() -> None:
     assert [are(number) for number in (0, 1, 2)] == ["are", "is", "are"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("<task>\nFix it", "Fix it"),
+        (" <a>\n\n<b-c> \n Fix <it>", " Fix <it>"),
+        ("<task>Fix it", "<task>Fix it"),
+        ("</task>\nFix it", "</task>\nFix it"),
+        ("<task>\n \n", "<task>\n \n"),
+        ("Fix\n<it>\n", "Fix\n<it>\n"),
+        ("", ""),
+    ],
+)
+def test_lines_that_only_open_a_tag_are_left_out(text: str, left: str) -> None:
+    assert untagged(text) == left

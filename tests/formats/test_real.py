@@ -29,7 +29,7 @@ REAL: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "adk/customer-service-123.session.json": ("adk", 34, (34,)),
     "adk/text_search_floral_dress.session.json": ("adk", 40, (40,)),
     "mini-swe-agent/github_issue.traj.json": ("mini-swe-agent", 22, (22,)),
-    "mini-swe-agent/psf__requests-1142.traj.json": ("mini-swe-agent", 144, (144,)),
+    "mini-swe-agent/psf__requests-1142.traj.json": ("mini-swe-agent", 144, (143,)),
     "swe-agent/marshmallow-1867-fc-replace.traj": ("swe-agent", 36, (14, 28)),
     "openhands/v0-basic_gui_mode.json": ("openhands", 10, (10,)),
     "gemini/agent-sessions-jsonl_v040.jsonl": ("gemini", 4, (4,)),

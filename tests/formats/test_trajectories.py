@@ -111,6 +111,23 @@ def test_what_a_mini_trajectory_says() -> None:
     assert (session.title, session.cwd) == ("Fix it </pr_description>", "/w")
 
 
+@pytest.mark.parametrize(
+    ("last", "submission", "sent"),
+    [
+        ({"role": "user", "content": "diff --git a b"}, "diff --git a b", 2),
+        ({"role": "user", "content": "diff --git a b"}, "diff --git a", 3),
+        ({"role": "user", "content": "diff --git a b"}, "", 3),
+        ({"role": "assistant", "content": "diff --git a b"}, "diff --git a b", 3),
+        ({"role": "exit", "content": "any"}, "", 2),
+    ],
+)
+def test_what_was_submitted_went_to_no_model(last: Json, submission: str, sent: int) -> None:
+    """It can be a patch of any size, and would be the largest of the context."""
+    messages = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}, last]
+    session = read(MINI, mini(messages, info={"exit_status": "Submitted", "submission": submission}))
+    assert [*session.epochs[0].members] == [*range(sent)]
+
+
 def test_what_a_swe_agent_history_says() -> None:
     session = read(SWE, swe())
     assert shape(session.context()) == [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from workbench.base.secrets import masked
+from workbench.base.text import untagged
 from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolResult, ToolUse, rounds_of
 
@@ -74,12 +75,12 @@ def _last_answer(messages: Sequence[Message], span: Span) -> int | None:
 def one_line(text: str, chars: int = LINE_CHARS) -> str:
     """The first line that says something, printable, cut to `chars`; `…` stands for whatever was left out."""
     body = text.strip()
-    head = body[: 4 * chars]
+    head = untagged(body[: 4 * chars]).lstrip()
     first, more, _ = head.partition("\n")
     line = printable(" ".join(first.split()))
     if len(line) > chars:
         return line[: chars - 1] + "…"
-    if more or len(body) > len(head):
+    if more or len(body) > 4 * chars:
         return line[: chars - 2] + " …"
     return line
 

@@ -74,3 +74,13 @@ def counted(number: int, noun: str) -> str:
 def are(number: int) -> str:
     """`is` for one, `are` for any other number."""
     return "is" if number == 1 else "are"
+
+
+_TAGS = re.compile(r"(\s*<[A-Za-z][\w:-]*>[ \t]*\n)+")
+
+
+def untagged(text: str) -> str:
+    """The text behind lines that only open a tag, as of templates (`<task>`): they say nothing of what is asked."""
+    tags = _TAGS.match(text)
+    rest = text[tags.end() :] if tags else ""
+    return rest if rest.strip() else text

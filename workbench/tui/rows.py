@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Literal
 
+from workbench.base.text import untagged
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.shape import Shape, per_shape
@@ -273,7 +274,7 @@ def first_words(message: Message) -> str:
     if calls := message.calls:
         first = f"{one_line(calls[0].name, 60)} {call_words(calls[0])}".rstrip()
         return first if len(calls) == 1 else f"{first} (+{len(calls) - 1})"
-    if said := message.said.strip():
+    if said := untagged(message.said.strip()):
         return one_line(said) if message.starts_round else f"✎ {one_line(said)}"
     for block in message.blocks:
         match block:

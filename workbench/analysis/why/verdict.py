@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from workbench.analysis.transcript import one_line
 from workbench.analysis.why import fillers
@@ -21,11 +22,15 @@ CAUSES = 2
 WORDS = 40
 """Characters of a round's request."""
 
+ALL = 0.9
+"""A round of at least this share is the whole context in other words: what fills it is the next cause."""
+
 
 def verdict(context: Context, limit: Limit | None) -> str:
     """`Compacted at 155k: round 10, “add a multi step …”, took 63k (40 %) in 48 calls; 58k (37 %) are …`
 
-    Shares are of the whole context. A tool is named only where no round is: the same tokens are in both. O(messages).
+    Shares are of the whole context. A tool is named only where no round is, or one is nearly all of it: the same tokens
+    are in both. O(messages).
     """
     whole = context.total.tokens
     if not whole:
@@ -46,7 +51,9 @@ def _state(whole: int, limit: Limit | None) -> str:
 
 def _causes(context: Context, whole: int) -> list[str]:
     rounds = fillers.by_round(context)
-    named = [*_rounds(context, rounds, whole)] or [*_tool(context, whole)]
+    named = [*_rounds(context, rounds, whole)]
+    if not named or max(named)[0] >= ALL * whole:
+        named += [*_tool(context, whole)] or [*_results(context, whole)]
     named.append(_overhead(context, whole))
     found = [text for tokens, text in sorted(named, reverse=True)[:CAUSES] if tokens >= NAMED * whole]
     if found or not rounds:
@@ -69,7 +76,18 @@ def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) 
 
 def _tool(context: Context, whole: int) -> Iterator[tuple[int, str]]:
     for one in fillers.by_tool(context)[:1]:
-        yield one.tokens, f"{counted(one.count, 'call')} of {one_line(one.name)} take {_share(one.tokens, whole)}"
+        yield (
+            one.tokens,
+            f"{counted(one.count, 'call')} of {one_line(one.name)} {_take(one.count)} {_share(one.tokens, whole)}",
+        )
+
+
+def _results(context: Context, whole: int) -> Iterator[tuple[int, str]]:
+    """What commands said, where an agent's calls are texts: messages behind its own that no person wrote."""
+    tokens, pairs = context.layout.sizes.tokens, pairwise(context.messages)
+    behind = enumerate(((before.role, after.kind) for before, after in pairs), 1)
+    if found := [tokens[at] for at, pair in behind if pair == ("assistant", "meta")]:
+        yield sum(found), f"{counted(len(found), 'result')} {_take(len(found))} {_share(sum(found), whole)}"
 
 
 def _overhead(context: Context, whole: int) -> tuple[int, str]:
@@ -80,3 +98,7 @@ def _overhead(context: Context, whole: int) -> tuple[int, str]:
 
 def _share(tokens: int, whole: int) -> str:
     return f"{short(tokens)} ({100 * tokens / whole:.0f} %)"
+
+
+def _take(count: int) -> str:
+    return "takes" if count == 1 else "take"

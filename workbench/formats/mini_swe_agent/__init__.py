@@ -1,8 +1,8 @@
 """mini-swe-agent trajectories: `{info, messages, trajectory_format}`, once a bare list.
 
 The agent keeps one linear list and sends all of it, so there is one epoch. In the text protocol what a command said is
-a user's message: of kind meta from the first answer on, but for what a person typed in between. The message of role
-`exit` that ends newer files is never sent.
+a user's message: of kind meta from the first answer on, but for what a person typed in between. What ends
+a run is never sent: a message of role `exit` in newer files, the submitted patch as a user's message before.
 """
 
 from __future__ import annotations

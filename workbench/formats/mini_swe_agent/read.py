@@ -43,7 +43,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     progress(len(data), len(data))
     named = dict_of(config.get("model")).get("model_name")
     cwd = dict_of(config.get("environment")).get("cwd")
-    sent = [n for n, m in enumerate(messages) if m.blocks and _role(items[n]) != "exit"]
+    unsent = _unsent(items, text_of(info.get("submission")))
+    sent = [n for n, m in enumerate(messages) if m.blocks and n != unsent]
     return Session(
         format=ID,
         path=path,
@@ -57,6 +58,15 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         warnings=(*warnings, *odd),
         facts=SessionFacts(exit_status=as_text(info.get("exit_status") or ""), cost=_whole_cost(info, messages)),
     )
+
+
+def _unsent(items: Sequence[Any], submission: str) -> int | None:
+    """The index of the message that ended the run and went to no model: an `exit`, or, up to 1.x, what was submitted,
+    said once more as the user's. None where there is none."""
+    if not items:
+        return None
+    submitted = submission and _role(items[-1]) == "user" and dict_of(items[-1]).get("content") == submission
+    return len(items) - 1 if submitted or _role(items[-1]) == "exit" else None
 
 
 def _chat(item: Any) -> Any:
