@@ -101,7 +101,9 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
         api.replies = [knowing(api)] * 4
         notes = (await ask(session))["notes"]
     before, after = [line for line in notes.splitlines() if MODEL in line and " asked at " not in line]
+    (foreseen,) = re.findall(rf"{MODEL} is asked at \S+ for (about .*)\.$", notes, re.MULTILINE)
     assert re.search(r"is asked 3 calls, ≈[\d ]+ tokens: about \$\d", before)
+    assert before.endswith(f": {foreseen}.")  # one price for the same calls
     assert "4 calls, 4 000 tokens in, 168 out" in after
     assert "$0.0242" in after  # 4 000 × 5 + 168 × 25 of a million
 
@@ -130,6 +132,8 @@ async def test_a_call_that_failed_is_asked_when_the_run_goes_on(session: Path, m
         lost = [arm["name"] for arm in first["arms"] if arm["unanswered"]]
         assert len(lost) == 1
         assert marks(first, lost[0]) == ["unanswered"] * 4
+        assert first["notes"].count("1 call gave no answer, and the same command asks again: ") == 1
+        assert "summary" not in first["notes"]
         assert next(arm for arm in first["arms"] if arm["name"] == lost[0])["share"] is None
         before = len(api.received)
         api.replies = [knowing(api)] * 2

@@ -29,14 +29,16 @@ from workbench.bench import Bench, stands
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Answer, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
+from workbench.quotes import quotes_for
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
+from workbench.summarizers.estimate import estimate
 from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, nobody
 from workbench.summarizers.named import Name, asking, named
 from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
-from workbench.tokens.cost import Cost, actual_of_all, at_share, estimate, together
+from workbench.tokens.cost import Cost, actual_of_all, at_share, together
 
 RECORDED = "recorded"
 """The arm of the agent's own compaction."""
@@ -108,20 +110,18 @@ class Quote:
     at_most: Cost
 
 
-def quoted(exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False) -> Quote:
-    """Renders and hashes the requests: not for an event loop. Raises BadInput for a broken table of models."""
-    different = {sheet.request.key: sheet for sheet in exam.sheets}
-    missing = [sheet for key, sheet in different.items() if key not in known]
-    asked = [exam.arms[sheet.arm].tokens + sheet.request.chars // 8 for sheet in missing]
-    rooms = [sheet.request.max_output_tokens or 0 for sheet in missing]
-
-    def cost(share: int) -> Cost:
-        """Where of the room for an answer one in `share` tokens is written."""
-        calls = [estimate(tokens, room // share, model) for tokens, room in zip(asked, rooms, strict=True)]
-        whole = together(calls, model)
-        return in_batch(whole) if batch else whole
-
-    return Quote(len(missing), len(different) - len(missing), sum(asked), cost(3), cost(1))
+def quoted(bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False) -> Quote:
+    """As any run is quoted, by what would be sent. Renders the requests: not for an event loop. Raises BadInput for a
+    broken table of models."""
+    run = driver.drive(exam.asking(known), estimate)
+    foreseen = quotes_for(run, bench.layout.sizes.meter, asking(model))
+    answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
+    cost, at_most = (
+        together(costs, model) for costs in ([one.cost for one in foreseen], [one.at_most for one in foreseen])
+    )
+    if batch:
+        cost, at_most = in_batch(cost), in_batch(at_most)
+    return Quote(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most)
 
 
 def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
@@ -167,7 +167,7 @@ def watched_in(bench: Bench, exam: Exam) -> tuple[Watched, ...]:
 @dataclass(frozen=True)
 class Asked:
     """What a model answered, as it is graded, and the record of the run for the journal; None where all of it was
-    answered before. `failed` are the calls that gave no answer, in words; `cut`: the model's window was too small for
+    answered before. `failed` says of each call that gave no answer why; `cut`: the model's window was too small for
     an arm, and its oldest messages were left out."""
 
     probing: Probing
@@ -235,5 +235,5 @@ def asked(
             finished(unfinished(bench, name, recorder, began, run.seconds), run.outcome, bench.context, ())
         )
     cut = any(isinstance(event, Shrunk) for event in recorder.events)
-    failed = tuple(str(answer) for answer in run.answers if isinstance(answer, SummaryFailed))
+    failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
     return Asked(graded(exam, {**known, **run.recording}, name.model), record, failed, cut)

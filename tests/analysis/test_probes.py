@@ -34,6 +34,7 @@ from workbench.analysis.probes.stored import beside, probes_toml
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
 from workbench.compaction.shape import Shape
+from workbench.compaction.shape_facts import facts_of
 from workbench.session import Message, SessionFacts
 
 
@@ -98,6 +99,17 @@ class TestMade:
     def test_a_control_asks_after_nothing_that_is_there(self) -> None:
         named = (*TALK, agent("`stitch_ferry_ledger` is an invented name."))
         assert not [one for one in asked(named) if "stitch_ferry_ledger" in one and "define" in one]
+
+    def test_an_entry_that_was_chosen_from_a_list_is_no_question(self) -> None:
+        talk = (
+            user("What else of the canal could be done before Sunday, please?"),
+            agent("Optional next steps:\n\n1. **Ferry timetable refresh**\n2. **Gauge calibration of the weir**"),
+            user("yeah let's do 1"),
+        )
+        assert [one.detail for one in facts_of(Shape(talk)) if one.kind == "decision"] == [
+            "1. **Ferry timetable refresh**"
+        ]
+        assert [one.kind for one in asked(talk).values() if one.kind == "decision"] == []
 
     def test_a_secret_is_not_asked_for(self) -> None:
         talk = (user("The token for the gauge of the upper weir is `sk-ant-REDACTED`, keep it."),)
@@ -194,6 +206,12 @@ LIMIT = Probe("recall", "How many?", "2,048")
         (FILE, "one two three four five six seven eight nine src/gates.py", "wrong"),
         (FILE, "not known", "not known"),
         (FILE, "Not known.", "not known"),
+        (FILE, "n/a", "not known"),
+        (FILE, "N/A.", "not known"),
+        (FILE, "na", "not known"),
+        (FILE, "na, it was src/gates.py", "alike"),
+        (Probe("decision", "Shall I?", "na, give it a try"), "na, give it a try", "exact"),
+        (Probe("recall", "Which state?", "unknown host"), "Unknown host.", "alike"),
         (FILE, "", "unanswered"),
         (FILE, None, "unanswered"),
         (LIMIT, "2048", "alike"),

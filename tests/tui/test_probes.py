@@ -16,7 +16,7 @@ from workbench.analysis.probes import read_probes
 from workbench.formats.files import load
 from workbench.session import Message, Session, Text
 from workbench.summarizers import journal
-from workbench.tui.screens.probes import ProbesScreen
+from workbench.tui.screens.probes import ProbesScreen, asked
 from workbench.tui.widgets.text_view import TextView
 
 WEIR = "The weir opens at a level of 412 cm and the sluice follows an hour later."
@@ -146,3 +146,21 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
             await settled(pilot)
             assert len(api.received) == 4  # only the one that failed
     assert [(one.strategy, one.calls) for one in journal.kept()] == [("probe", 1), ("probe", 3)]
+
+
+@pytest.mark.parametrize(
+    ("question", "listed"),
+    [
+        ('What stands at the blank in what the user said: "Keep ____ open."', '"Keep ____ open."'),
+        (
+            "Of all the files that the agent edited, into which one did it write `sluice_gate`?",
+            "File with `sluice_gate`?",
+        ),
+        ("In which file did the agent define `SluiceGate`?", "File that defines `SluiceGate`?"),
+        ('Which command did the agent run to do this: "Open the weir"', 'Command for "Open the weir"'),
+        ('The agent asked: "Now?" What did the user answer?', 'Asked: "Now?" What did the user answer?'),
+        ("What did the user say last?", "What did the user say last?"),
+    ],
+)
+def test_questions_that_begin_alike_are_told_apart_in_the_list(question: str, listed: str) -> None:
+    assert asked(question) == listed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -58,11 +59,14 @@ def answers(
     if not sittings:
         return [], []
     known = [answered_before(one.bench, model) if journal else {} for one in sittings]
-    quotes = [quoted(one.exam, model, before, batch=batch) for one, before in zip(sittings, known, strict=True)]
+    quotes = [
+        quoted(one.bench, one.exam, model, before, batch=batch) for one, before in zip(sittings, known, strict=True)
+    ]
     quote = quoted_together(quotes, model)
     before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
     calls = counted(quote.calls, "call")
-    warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{before}.")
+    at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
+    warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
     within(purse, quote.at_most.dollars, model)
     asking = [Asking(one, model, before, journal) for one, before in zip(sittings, known, strict=True)]
     if quote.calls:
@@ -72,8 +76,9 @@ def answers(
     answered = [(one, found) for one, found in pairs if isinstance(found, Asked)]
     _tell_bill(answered, model, batch=batch)
     for one, found in answered:
-        for failure in found.failed:
-            warn(f"{printable(one.file.name)}: {failure}" if len(sittings) > 1 else failure)
+        where = f"{printable(one.file.name)}: " if len(sittings) > 1 else ""
+        for failure, many in Counter(found.failed).items():
+            warn(f"{where}{counted(many, 'call')} gave no answer, and the same command asks again: {failure}")
     if any(found.cut for _, found in answered):
         warn(f"a context is too long for {model}: its oldest messages were left out, and what stood there is missed.")
     failed = [refusal(one.file, reason) for one, reason in pairs if isinstance(reason, BadInput)]

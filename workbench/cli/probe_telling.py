@@ -51,7 +51,7 @@ def tell(sitting: Sitting, found: Probing, *, alone: bool) -> None:
     )
     click.echo()
     if alone:
-        _tell_questions(found)
+        _tell_questions(found, sitting.bench.context.shape.index_of)
     if watched := watched_in(sitting.bench, sitting.exam):
         if alone:
             click.echo()
@@ -65,14 +65,19 @@ def _by(found: Probing) -> str:
     return f"{found.by}: what the text still tells, not what a model knows" if found.by == LOOKED_UP else found.by
 
 
-def _tell_questions(found: Probing) -> None:
+def _tell_questions(found: Probing, index_of: Mapping[str, int]) -> None:
+    """Each question with what became of it in every arm, and the number of the message that tells the answer."""
     rows = [
         ["".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, "*" * probe.used,
+         grouped(index_of[probe.source] + 1) if probe.source in index_of else "",
          printable(one_line(probe.question, WORDS))]
         for number, probe in enumerate(found.probes)
     ]  # fmt: skip
-    write_table(["arms", "kind", "used", "question"], rows, {"arms": 0, "kind": 0, "used": 0})
-    click.echo("\n✓ right  ✗ wrong  · not known  ? no answer; * really used later. --json tells every answer.")
+    write_table(["arms", "kind", "used", "message", "question"], rows, {"arms": 0, "kind": 0, "used": 0})
+    click.echo(
+        "\n✓ right  ✗ wrong  · not known  ? no answer; * really used later; message: which one tells it. "
+        "--json tells every answer."
+    )
 
 
 def tell_sum(found: Sum, refused: int) -> None:

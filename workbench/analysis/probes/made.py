@@ -250,6 +250,8 @@ def _answers(said: _Said) -> Iterator[_Found]:
         question = " ".join(fact.detail.split())
         if fact.kind != "decision" or not question or len(question) > 300 or len(words_of(question)) < 2:
             continue
+        if _LISTED.match(question):  # an entry of a list that was chosen, and no question
+            continue
         answer = " ".join(fact.text.split())
         if len(words_of(answer)) < 1 or len(answer) < 3 or stands_in(answer, question):
             continue
@@ -264,6 +266,7 @@ def _answers(said: _Said) -> Iterator[_Found]:
         )
 
 
+_LISTED = re.compile(r"(?:\d{1,3}[.)]|[-*•])\s")
 _ASSENTS = re.compile(
     r"\W*(?:yes|yeah|yep|no|nope|ok|okay|sure|y|n|go ahead|ja|nein|oui|non|sí|да|нет|是|否)\b", re.IGNORECASE
 )

@@ -54,10 +54,10 @@ def marked(probe: Probe, reply: str | None) -> Mark:
     unknown = is_not_known(reply)
     if probe.kind == "control":
         return "exact" if unknown else "wrong"
-    if unknown:
-        return "not known"
     if reply.strip() == probe.answer:
         return "exact"
+    if unknown and _bare(reply) not in map(_bare, (probe.answer, *probe.accept)):
+        return "not known"
     return "alike" if any(_alike(reply, right) for right in (probe.answer, *probe.accept)) else "wrong"
 
 
@@ -66,7 +66,8 @@ def is_not_known(reply: str) -> bool:
 
 
 _UNKNOWN = re.compile(
-    r"(?:it is |this is |that is |i )?(?:do )?(?:not known|unknown|don't know|not know|not stated|not mentioned|n/?a)\b"
+    r"(?:it is |this is |that is |i )?(?:do )?"
+    r"(?:not known|unknown|don't know|not know|not stated|not mentioned|n/a|na$)\b"
 )
 LONGER = 8
 """In a reply of so many words more the answer may stand: "the file is src/a.py"."""

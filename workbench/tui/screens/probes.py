@@ -150,7 +150,7 @@ question and asks again; w writes the questions beside the session, where you ca
 
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
         known = await asyncio.to_thread(answered_before, bench, model)
-        quote = await asyncio.to_thread(quoted, exam, model, known)
+        quote = await asyncio.to_thread(quoted, bench, exam, model, known)
         purse = purse_of(self.app)
         if quote.calls:
             await purse.allow(quote.at_most.dollars, model)
@@ -308,9 +308,22 @@ def line(found: Probing, number: int) -> Content:
 
 
 def asked(question: str) -> str:
-    """The question as the list tells it: of one with a blank the words around it, for they all begin alike."""
+    """The question as the list tells it: of one with a blank the words around it, for they all begin alike; of another
+    that begins as many do a few words for that."""
     _, quote, words = question.partition('"')
-    return quote + words if BLANK in words else question
+    if BLANK in words:
+        return quote + words
+    begun = next((long for long in BEGINNINGS if question.startswith(long)), "")
+    return f"{BEGINNINGS[begun]} {question.removeprefix(begun).strip()}" if begun else question
+
+
+BEGINNINGS = {
+    "Of all the files that the agent edited, into which one did it write": "File with",
+    "In which file did the agent define": "File that defines",
+    "Which command did the agent run to do this:": "Command for",
+    "The user gave a rule that begins": "Rule",
+    "The agent asked:": "Asked:",
+}
 
 
 def _glyph(found: Probing, arm: int, number: int) -> str:
