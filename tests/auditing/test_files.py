@@ -29,6 +29,36 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".html", ".json", ".parquet"])
+def test_homes_are_masked_in_a_file_when_they_are_to_be(
+    suffix: str, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was masked when the rows were made: they are kept, and are the same for who masks less or more."""
+    parquet = pytest.importorskip("pyarrow.parquet") if suffix == ".parquet" else None
+    folder, saved = tmp_path / "corpus", tmp_path / f"audit{suffix}"
+    put_all(
+        folder,
+        [("one.jsonl", Written(cwd="/home/ada/quay").said("Mail it to ada@example.com.").answered("Yes.", prompt=9))],
+    )
+
+    def told() -> str:
+        assert cwb("audit", str(folder), "--save", str(saved)).exit_code == 0
+        text = str(parquet.read_table(saved).to_pylist()) if parquet else saved.read_text("utf-8")
+        saved.unlink()
+        return text
+
+    monkeypatch.setenv("CWB_MASK", "home,mail")
+    text = told()
+    assert ("/ada" in text, "ada@" in text) == (False, False)
+    assert ("[home]/quay" in text, "[mail]" in text) == (True, True)
+    monkeypatch.delenv("CWB_MASK")
+    text = told()
+    assert ("/home/ada/quay" in text, "ada@example.com" in text) == (True, True)
+    monkeypatch.setenv("CWB_MASK", "home")
+    text = told()
+    assert ("/home/ada" in text, "[home]/quay" in text, "ada@example.com" in text) == (False, True, True)
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -13,6 +13,7 @@ from tests.paths import SAMPLES
 from workbench.auditing.rows import CompactionRow, SessionRow, row_from
 from workbench.auditing.survey import Work, surveyed
 from workbench.auditing.tried import TRIGGERS
+from workbench.base.secrets import masking
 
 
 def rows_of(path: Path) -> tuple[SessionRow, ...]:
@@ -168,6 +169,17 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
     assert key not in repr(row)
     assert "[masked]" in row.title
     assert "[masked]" in row.project
+
+
+def test_a_row_is_the_same_whatever_else_is_masked(tmp_path: Path) -> None:
+    """It is kept, and shown to who masks less or more; what was looked at once is not looked at again."""
+    path = quay().said("Write to ada@example.com.").put(tmp_path / "one.jsonl")
+    with masking("home", "mail"):
+        while_masking = rows_of(path)
+    assert while_masking == rows_of(path)
+    assert while_masking[0].project == "/home/ada/quay"
+    with masking("home"):
+        assert rows_of(path) == while_masking
 
 
 def test_a_short_session_without_a_compaction_is_not_played(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""An audit as a file: CSV, Parquet and JSON for programs, one HTML page for people. What sessions say stays data."""
+"""An audit as a file: CSV, Parquet and JSON for programs, one HTML page for people. What sessions say stays data; what
+is to be masked now is masked in all of them."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from workbench.auditing.groups import Group, Key, groups
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
+from workbench.base.secrets import masked, masked_value
 from workbench.base.stamps import iso
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
@@ -43,6 +45,7 @@ def _csv(value: Value, kind: Kind) -> Value:
     if value is None:
         return ""
     if isinstance(value, str):
+        value = masked(value)
         return f"'{value}" if value.startswith(_FORMULA) else value
     if kind == "time":
         return iso(value)
@@ -76,7 +79,7 @@ def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> b
 def _typed(value: Value, kind: Kind) -> Value:
     if kind == "time" and isinstance(value, float | int):
         return round(value * 1000)
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+    return masked(value).encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,7 @@ def _sums_of(one: Group) -> dict[str, Any]:
 
 def as_json(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
     """All that the other files have, in one document."""
-    told = {"schema": SCHEMA, **document(rows, by)}
+    told = masked_value({"schema": SCHEMA, **document(rows, by)})
     return json.dumps(told, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 

@@ -26,8 +26,8 @@ from workbench.auditing.copies import identity
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.tried import PLAYED_FROM, tried
 from workbench.base.errors import BadInput
-from workbench.base.secrets import error_line, masked
-from workbench.base.text import clip_at_word
+from workbench.base.secrets import without_secrets
+from workbench.base.text import clip, clip_at_word
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.facts.answers import typed
 from workbench.facts.standing import RulesIn, said_in, standing
@@ -41,7 +41,8 @@ from workbench.tokens import Counter, estimate_tokens, first_call, session_sizes
 from workbench.tokens.cost import MILLION, spent_on
 from workbench.tokens.window import window_of
 
-TITLE = 80
+TITLE, REASON = 80, 300
+"""Characters of a title, and of what went wrong."""
 
 GONE = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
 
@@ -116,7 +117,8 @@ def _contexts(skimmed: Skimmed) -> list[int]:
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
-    return text if isinstance(error, BadInput) else error_line(f"{type(error).__name__}: {text}".rstrip(": "))
+    told = f"{type(error).__name__}: {text[: 10 * REASON]}".rstrip(": ")
+    return text if isinstance(error, BadInput) else clip(without_secrets(told), REASON)
 
 
 def skimmed_row(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
@@ -155,7 +157,7 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         version=_name(session.facts.version),
         model=_name(session.model or ""),
         project=_name(session.cwd or ""),
-        title=masked(clip_at_word(session.title, TITLE)),
+        title=without_secrets(clip_at_word(session.title, TITLE)),
         calls=len(bills),
         peak=max(bills, default=0),
         window=window.tokens if window else None,
@@ -167,8 +169,9 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
 
 @lru_cache(maxsize=1_024)
 def _name(text: str) -> str:
-    """Masked; what thousands of sessions say alike is looked at once."""
-    return masked(text)
+    """Without secrets; what thousands of sessions say alike is looked at once. What else is to be masked now is masked
+    where a row is shown: one that is kept is shown under other masks, too."""
+    return without_secrets(text)
 
 
 @cache

@@ -56,14 +56,20 @@ def told() -> str:
 
 
 def masked(text: str) -> str:
-    """`text` with every secret that can be told by its shape, its name or its place replaced by `MASK`."""
-    from workbench.base.secrets.found import spans
+    """`text` with every secret that can be told by its shape, its name or its place replaced by `MASK`, and what is
+    masked beside them now (`masking`)."""
     from workbench.base.secrets.personal import impersonal
 
-    if len(text) < SHORTEST:
-        return text
-    text = _without(spans(text), text)
-    return impersonal(text, _also) if _also else text
+    text = without_secrets(text)
+    return impersonal(text, _also) if _also and len(text) >= SHORTEST else text
+
+
+def without_secrets(text: str) -> str:
+    """The same with the secrets alone masked, whatever else is to be: for what is kept and shown later, which asks
+    `masked` when it is shown."""
+    from workbench.base.secrets.found import spans
+
+    return text if len(text) < SHORTEST else _without(spans(text), text)
 
 
 def masked_value(value: Any) -> Any:
