@@ -131,6 +131,7 @@ SCRAMBLED_FROM, KEEPS_TOGETHER, OTHERS = 3, 0.5, 2
 behind the same ones, and more where so many words of something else stand among them."""
 
 
-def _every_word(low: str, language: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=20_000)
+def _every_word(low: str, language: str) -> tuple[tuple[str, str], ...]:
     """Each word as what it is compared by, little ones as themselves, and as it stands there."""
-    return [(one, match[0]) for match in TOKEN.finditer(low) for one in terms(match[0], language) or (match[0],)]
+    return tuple([(one, match[0]) for match in TOKEN.finditer(low) for one in terms(match[0], language) or (match[0],)])

@@ -55,13 +55,14 @@ _PATH = re.compile(
     rf"(?:(?:\[[\w.-]{{1,99}}\]|[\w@+-])[\w.@+-]*\.(?:{_EXTENSION})|Makefile|Dockerfile)(?![\w/(-]|\.\w)"
 )
 _ID = re.compile(
+    r"(?<!\w)(?=[\da-fA-Zv#])(?:"  # true of every id, and soon told of most places that are none
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
     r"|(?<![\w/.#-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}(?![\w-])"
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b(?!-)"
     r"|(?<![\w&/#])#\d{1,6}\b"
     r"|(?<![\w.])v?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[-+.](?:rc|alpha|beta|dev|post)[\w.]*)?(?![\w.]*\d)"
     r"|(?<=localhost:)\d{2,5}\b|(?<=0\.0\.0\.0:)\d{2,5}\b|(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=[Pp]ort )\d{2,5}\b"
-    r"|(?<=[Pp]ort=)\d{2,5}\b|(?<=PORT=)\d{2,5}\b|(?<=--port )\d{2,5}\b"
+    r"|(?<=[Pp]ort=)\d{2,5}\b|(?<=PORT=)\d{2,5}\b|(?<=--port )\d{2,5}\b)"
 )
 _HEX = re.compile(r"[0-9a-f]{7,40}")
 _STANDARDS = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|GPT|HTTP|TLS|AES|RSA|MD|X|H|UTC|GMT|ES|IPV)-\d+", re.IGNORECASE)
@@ -71,7 +72,7 @@ _UNIT = (
     r"chars?\b|characters?\b|requests?\b|users?\b|errors?\b|passed\b|failed\b|个|条|行)"
 )
 _NUMBER = re.compile(
-    rf"(?<![\w.,:/#\\+@-])[$€£]?(\d{{1,3}}(?:[,_]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w.]*\d)(?!,\d)"
+    rf"(?=[$€£\d])(?<![\w.,:/#\\+@-])[$€£]?(\d{{1,3}}(?:[,_]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w.]*\d)(?!,\d)"
     rf"(?=(\s?{_UNIT})|[^\w:/-]|[:.](?!\w)|$)"
 )
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
@@ -150,6 +151,8 @@ class Found:
 def needed(head: Sequence[Message], later: Sequence[Message], cwd: str = "", always: str = "") -> tuple[Item, ...]:
     """The items of `head` that the agent's messages among `later` use before anybody tells them again, by first use.
     `always` is what the model is told with every call."""
+    if not later:  # nothing can have been used: the whole head need not be read
+        return ()
     known, told = Found(), Found()
     told.read(always, cwd)
     for message in head:

@@ -22,18 +22,17 @@ from typing import get_args
 
 from workbench.analysis.became import State
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.holding import Held, Said, Verdict, sought
-from workbench.analysis.suggested_pins import pin_tokens, standing_of
+from workbench.analysis.holding import Held, Said, Sought, Verdict, sought
+from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import facts_of
+from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.facts import Fact, FactKind, find
 from workbench.facts.again import Uses
 from workbench.facts.calls import is_check
 from workbench.facts.known import Known, known
 from workbench.facts.pasted import without_paste
-from workbench.facts.stated import stated
 from workbench.session import Message
 
 USED, UNUSED = 1.0, 0.25
@@ -198,11 +197,8 @@ def still_held(
     costs: dict[int, int] = {}
     held: list[HeldFact] = []
     tail: list[HeldFact] = []
-    for one in all_known:
+    for one, form in sought_of(context.shape):
         stated = [fact for fact in one.mentions if fact.index < stop]
-        form = sought(one.kind, _looked_for(one), one.last.detail, state_of(one, gone))
-        if form is None:
-            continue
         newest, used_in = (stated or one.mentions)[-1], uses.of(one)
         weight, why = importance(one.mentions)
         used = used_in[-1] >= stop or bool(afterwards.of(one)) or _in_force(one, requests, gone)
@@ -289,13 +285,21 @@ def unread(outcome: Outcome) -> bool:
 def replaced_of(shape: Shape) -> frozenset[str]:
     """What the user said that a later word of theirs replaced, in lower case."""
     orders = (one.fact for one in standing_of(shape) if one.superseded_by)
-    statements = (one.fact for one in stated(shape.messages) if one.superseded_by)
+    statements = (one.fact for one in stated_of(shape) if one.superseded_by)
     return frozenset(fact.text.lower() for fact in (*orders, *statements))
 
 
 @per_shape
 def known_of(shape: Shape) -> tuple[Known, ...]:
     return known(facts_of(shape))
+
+
+@per_shape
+def sought_of(shape: Shape) -> tuple[tuple[Known, Sought], ...]:
+    """Every fact that can be looked for, with how: the same in whatever is made of the messages."""
+    gone = replaced_of(shape)
+    forms = ((one, sought(one.kind, _looked_for(one), one.last.detail, state_of(one, gone))) for one in known_of(shape))
+    return tuple((one, form) for one, form in forms if form is not None)
 
 
 @per_shape

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import standing_of
 from workbench.facts import Fact
 from workbench.facts.decided import decisions
-from workbench.facts.standing import PIN_REASON, Standing, standing
+from workbench.facts.standing import PIN_REASON, Standing
 
 DEAR = 1_000
 """Tokens from which a message is not pinned unasked: a sentence in a long paste is better pinned by hand, or said
@@ -78,8 +79,3 @@ def answers_of(shape: Shape) -> tuple[Fact, ...]:
     step, and pinning it without its question keeps nothing."""
     asked = {index for index, message in enumerate(shape.messages) if any(one.said for one in message.results)}
     return tuple(fact for fact in decisions(shape.messages) if fact.detail and fact.index in asked)
-
-
-@per_shape
-def standing_of(shape: Shape) -> tuple[Standing, ...]:
-    return standing(shape.messages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts import Fact, find
+from workbench.facts import Fact, Standing, Stated, find, standing, stated
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.tools import Action, actions_of
 
@@ -18,6 +18,18 @@ def calls_of(shape: Shape) -> tuple[Called, ...]:
 def facts_of(shape: Shape) -> tuple[Fact, ...]:
     """Every fact of the messages: seconds for 60 000 of them."""
     return find(shape.messages)
+
+
+@per_shape
+def standing_of(shape: Shape) -> tuple[Standing, ...]:
+    """The user's standing instructions."""
+    return standing(shape.messages)
+
+
+@per_shape
+def stated_of(shape: Shape) -> tuple[Stated, ...]:
+    """What the user stated."""
+    return stated(shape.messages)
 
 
 def actions_at(shape: Shape, index: int) -> tuple[Action, ...]:

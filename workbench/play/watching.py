@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.suggested_pins import standing_of
 from workbench.analysis.watched import judge, sentence_to_watch
 from workbench.base.errors import BadInput
+from workbench.compaction.shape_facts import standing_of
 
 MOST = 12
 """So many of the user's rules are looked at, to find one that is worth following."""

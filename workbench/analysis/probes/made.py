@@ -19,11 +19,10 @@ from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, is_te
 from workbench.analysis.probes.controls import controls
 from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, stands_in
 from workbench.analysis.retention import replaced_of
-from workbench.analysis.suggested_pins import standing_of
 from workbench.base.secrets import masked
 from workbench.base.text import clip
 from workbench.compaction.shape import Shape
-from workbench.compaction.shape_facts import calls_of, facts_of
+from workbench.compaction.shape_facts import calls_of, facts_of, standing_of
 from workbench.facts import Fact
 from workbench.facts.answers import typed
 from workbench.facts.calls import Called, is_check

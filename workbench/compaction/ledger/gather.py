@@ -13,7 +13,7 @@ from workbench.compaction.keeping import text_of_summaries
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import facts_of
+from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.facts.episodes import LOOKS
@@ -119,14 +119,14 @@ def _key(entry: Entry) -> tuple[EntryKind, str]:
 def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
     """The standing instructions; the latest of two that contradict each other holds."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
-    for one in standing(messages):
+    for one in standing_of(shape) if number.ledger is None else standing(messages):
         yield _noted_as("instruction", one.fact, one.superseded_by, place)
 
 
 def _statements(shape: Shape, number: Numbering) -> Iterable[Noted]:
     """What the user stated, the more specific the heavier; a later one replaces what it says anew."""
     messages, place = _with_earlier(shape, number, "stated", "{}")
-    for one in stated(messages):
+    for one in stated_of(shape) if number.ledger is None else stated(messages):
         yield replace(_noted_as("stated", one.fact, one.superseded_by, place), weight=one.weight)
 
 
