@@ -1,29 +1,42 @@
-"""Two summarizers on many sessions: the verdict by hand, and by command what is asked, kept, gone on with and left."""
+"""Two summarizers on many sessions: the verdict by hand, what is held meanwhile, and by command what is asked, kept,
+gone on with and left."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import hashlib
 import json
+import re
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import cwb, session_lines, write_lines
-from tests.summarizers.fake_api import MODEL, answer, error, fake_api
+from tests.commands import RULE, cwb, session_lines, write_lines
+from tests.summarizers.fake_api import MODEL, Connection, FakeApi, Reply, answer, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
+from tests.summarizers.test_batches import batch
 from tests.test_cli_probe import every_batch
 from workbench.base import paths
+from workbench.bench import Bench
+from workbench.cli.loading import on_bench
+from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
+from workbench.sides import Side, sides
 from workbench.summarizers import journal
+from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.driver import drive
+from workbench.summarizers.named import parsed
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import but_known, recorded
-from workbench.trials import Came, Trial, Verdict, verdicts
+from workbench.trials import Came, Open, Trial, Verdict, Ways, foreseen, tried, tried_in_batches, verdicts
 
-NONE = Came("compacted", (), 100, 10, {}, None, (), 0.0, "")
+NONE = Came("compacted", (), 100, 10, {}, None, (), (), 0.0, "")
 
 
 def facts(*told: float) -> dict[tuple[str, str, int], float]:
@@ -36,21 +49,22 @@ def trial(a: Came, b: Came) -> Trial:
 
 def test_the_verdict_is_over_pairs() -> None:
     """By hand: of six facts A tells 3.5 and B 5; the claims' shares are 1/2 and 3/4, then 1 and 3/4; B answers one
-    question more of the two that both were asked."""
+    question more of the two that both were asked, and of two watched sentences that stood there B lost one."""
     one = trial(
-        replace(NONE, facts=facts(1, 0, 0.5), claims=(1, 2), answered=(True, False, None)),
-        replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4), answered=(True, True, False)),
+        replace(NONE, facts=facts(1, 0, 0.5), claims=(1, 2), answered=(True, False, None), watched=(True, None, True)),
+        replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4), answered=(True, True, False), watched=(False, None, True)),
     )
     other = trial(
         replace(NONE, facts=facts(1, 1, 0), claims=(2, 2)), replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4))
     )
     failed = trial(replace(NONE, facts=facts(1), failed=("the summary failed",)), replace(NONE, facts=facts(0)))
     idle = trial(replace(NONE, facts=facts(1), status="unchanged"), replace(NONE, facts=facts(0)))
-    told, ground, asked = verdicts([one, other, failed, idle])
+    told, ground, asked, watched = verdicts([one, other, failed, idle])
     assert (told.measure, told.sessions, told.a, told.b) == ("facts told rightly", 2, 3.5 / 6, 5 / 6)
     assert told.mean == pytest.approx(1.5 / 6)
     assert (ground.sessions, ground.a, ground.b, ground.mean, ground.better) == (2, 0.75, 0.75, 0.0, "")
     assert (asked.sessions, asked.a, asked.b, asked.mean) == (1, 0.5, 1.0, 0.5)
+    assert (watched.measure, watched.a, watched.b, watched.mean) == ("watched sentences kept", 1.0, 0.5, -0.5)
     assert verdicts([failed, idle]) == verdicts([]) == ()
 
 
@@ -83,6 +97,69 @@ def test_only_what_is_not_known_is_asked() -> None:
     again = drive(but_known(compacting(), whole.recording), answers)
     assert (len(asked), again.requests, again.outcome.messages) == (1, (), whole.outcome.messages)
     assert drive(but_known(compacting(), {}), recorded(whole.recording)).outcome.messages == whole.outcome.messages
+
+
+# --- one at a time ----------------------------------------------------------------------------------------------------
+
+
+def opening(*names: str) -> tuple[Open, list[str]]:
+    """Opens a file as both sides, where none that was opened before is held any more; and the files opened."""
+    held: list[weakref.ref[Bench]] = []
+    order: list[str] = []
+
+    def opened(file: Path) -> tuple[Side, Side]:
+        gc.collect()
+        assert [one() for one in held] == [None] * len(held)
+        bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
+        held.append(weakref.ref(bench))
+        order.append(file.name)
+        return sides(bench, [], [parsed(name) for name in names])
+
+    return opened, order
+
+
+async def test_of_many_sessions_one_is_held(sessions: Path) -> None:
+    files = [sessions / "a.jsonl", sessions / "b.jsonl"]
+    opened, order = opening("extractive", "rehearse:garbage")
+    seen = [await asyncio.to_thread(foreseen, file, opened, again=True, batch=False) for file in files]
+    trials = [await tried(file, opened, Ways(Purse(), False, print)) for file in files]
+    assert order == ["a.jsonl", "b.jsonl"] * 2
+    assert ([one.file for one in seen], [one.file for one in trials]) == (files, files)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_none_is_held_while_its_batch_is_under_way(
+    sessions: Path, keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each session asks twice, so that it is opened three times: for what it asks, for what it asks then, to be judged.
+    Each batch ends at the second look."""
+    files = [sessions / "a.jsonl", sessions / "b.jsonl"]
+    opened, order = opening("extractive", f"anthropic:{MODEL}")
+    told: list[UnderWay] = []
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        looked: dict[str, int] = {}
+
+        async def at_the_second_look(to: Connection) -> None:
+            now = api.received[-1]
+            id = now.path.split("/")[4] if now.method == "GET" else ""
+            looked[id] = looked.get(id, 0) + 1
+            if now.method == "GET" and not now.path.endswith("/results") and looked[id] < 2:
+                await batch(api, 0, 1, ended=False, id=id)(to)
+            else:
+                await every_batch(api, "I did /src/part1.py.")(to)
+
+        api.replies = [at_the_second_look] * 50
+        ways, turn = Ways(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
+        trials = await asyncio.gather(*(tried_in_batches(file, opened, ways, turn) for file in files))
+        assert [one.method for one in api.received].count("POST") == 4
+    assert [one.counts for one in trials] == [True, True]
+    assert sorted(order) == ["a.jsonl"] * 3 + ["b.jsonl"] * 3
+    assert [one.b.dollars for one in trials] == [pytest.approx(2 * (1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
+    assert [bool(one.b.run) for one in trials] == [keeps, keeps]
+    assert {one.id for one in told} == {f"msgbatch_{number}" for number in range(4)}
+    assert {one.resumed for one in told} == {False}
+    assert list(paths.batches().iterdir()) == []
 
 
 # --- by command -------------------------------------------------------------------------------------------------------
@@ -154,6 +231,69 @@ async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.
     assert again["verdicts"] == found["verdicts"]
     assert [entry.dollars for entry in journal.kept()] == [one["b"]["dollars"] for one in found["sessions"]]
     assert list(paths.batches().iterdir()) == []
+
+
+TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+def telling_a_secret(api: FakeApi) -> Reply:
+    """Another answer to each request, the same to the same; with a secret in it, which the journal does not keep."""
+
+    async def reply(to: Connection) -> None:
+        asked = json.dumps(api.received[-1].body["messages"])
+        part = int(hashlib.sha256(asked.encode()).hexdigest(), 16) % 9
+        await answer(f"I did /src/part{part}.py with the token {TOKEN}.")(to)
+
+    return reply
+
+
+@pytest.mark.parametrize("answers", range(4))
+async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
+    sessions: Path, answers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The preset asks twice, and its second request holds the first answer. An invalid key breaks all that follows."""
+
+    async def both(*more: object, code: int | None = 0) -> dict[str, Any]:
+        names = ("--summarizer", "extractive", "--summarizer", f"anthropic:{MODEL}", "--preset", "gemini-cli")
+        run = await asyncio.to_thread(cwb, "ab", sessions, *names, "--watch", RULE, "--json", *more)
+        assert code is None or run.exit_code == code, run.output
+        assert TOKEN not in run.output
+        found: dict[str, Any] = json.loads(run.stdout)
+        for one in found["sessions"]:
+            for side in (one["a"], one["b"]):
+                del side["dollars"], side["run"]
+        return found
+
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        api.replies = [telling_a_secret(api)] * 4
+        unbroken = await both("--no-journal")
+        assert len(api.received) == 4
+        assert {one["measure"] for one in unbroken["verdicts"]} >= {"facts told rightly", "watched sentences kept"}
+        no = error(401, "authentication_error", "no")
+        api.replies = [telling_a_secret(api)] * answers + [no] * (4 - answers)
+        assert await both(code=None) != unbroken
+        api.received.clear()
+        api.replies = [telling_a_secret(api)] * 4
+        assert await both() == unbroken
+        assert len(api.received) == 4 - answers
+        assert await both() == unbroken
+        assert len(api.received) == 4 - answers
+
+
+def test_a_copy_is_counted_once(sessions: Path) -> None:
+    """Other ids and times, the same words; one word more is another session."""
+    lines = (sessions / "a.jsonl").read_text()
+    (sessions / "copy.jsonl").write_text(re.sub(r'"(u|msg_c|toolu_)(\d+)"', r'"copied-\1\2"', lines))
+    (sessions / "more.jsonl").write_text(lines.replace("Please do step 5.", "Please do step 5 now."))
+    names = ("--summarizer", "extractive", "--summarizer", "rehearse:garbage", "--strategy", "exchange-summary")
+    run = cwb("ab", sessions, *names, "--json", "--no-journal")
+    found = json.loads(run.stdout)
+    assert [Path(one["file"]).name for one in found["sessions"]] == ["a.jsonl", "b.jsonl", "more.jsonl"]
+    (copy,) = found["copies"]
+    assert [Path(copy[key]).name for key in ("file", "as")] == ["copy.jsonl", "a.jsonl"]
+    assert "copy.jsonl says the same as" in run.stderr
+    assert {one["sessions"] for one in found["verdicts"]} == {3}
 
 
 def test_a_report_and_what_gives_nothing(sessions: Path) -> None:

@@ -36,6 +36,7 @@ from workbench.summarizers.estimate import estimate
 from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, nobody
 from workbench.summarizers.named import Name, asking, named
 from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.recorded import heard_as_kept, kept
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
 from workbench.tokens.cost import Cost, actual_of_all, at_share, together
@@ -190,7 +191,7 @@ async def ask(
     spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
     summarizer = named(name, on_event=heard, session=bench.session, spending=spending)
     keep = as_it_goes(bench, name, recorder, began, as_probe)
-    run = await driver.run(exam.asking(known), summarizer, on_event=recorder.told, keep=keep)
+    run = await driver.run(heard_as_kept(exam.asking(known)), summarizer, on_event=recorder.told, keep=keep)
     return asked(bench, exam, name, known, run, recorder, began)
 
 
@@ -207,7 +208,7 @@ async def ask_in_batch(
     an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
     BadInput, which says whether a batch goes on."""
     recorder, began = Recorder(), time.time()
-    async with batches.ran(exam.asking(known), model, bench.session, on_batch, uploads) as run:
+    async with batches.ran(heard_as_kept(exam.asking(known)), model, bench.session, on_batch, uploads) as run:
         recorder.took(run)
         done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
         if done.record is None:
@@ -236,4 +237,4 @@ def asked(
         )
     cut = any(isinstance(event, Shrunk) for event in recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
-    return Asked(graded(exam, {**known, **run.recording}, name.model), record, failed, cut)
+    return Asked(graded(exam, {**known, **kept(run.recording)}, name.model), record, failed, cut)

@@ -2,11 +2,14 @@
 
 Both sides of a session are asked about the same head, so that they are compared pair by pair: the same facts, the same
 questions. The interval of a difference draws sessions first, and then of each session drawn its pairs.
+
+A session is held only while it is its turn: of those that wait there are figures, and each is opened anew.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,12 +18,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
 from workbench.analysis.probes.graded import drawn_mean
 from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
+from workbench.bench import Bench, Stand, stands
 from workbench.compaction.checks import check
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed
+from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished
 from workbench.probing import exam_of, in_batch, questions
 from workbench.quotes import quotes_for
@@ -32,11 +37,11 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.named import named, need_key
 from workbench.summarizers.purse import Purse, Spending
-from workbench.summarizers.recorded import but_known, recorded
+from workbench.summarizers.recorded import but_known, heard_as_kept, kept, recorded
 from workbench.summarizers.server_side import can_be_read
 from workbench.tokens.cost import actual_of_all, added
 
-Measure = Literal["facts told rightly", "claims with ground", "questions answered"]
+Measure = Literal["facts told rightly", "claims with ground", "questions answered", "watched sentences kept"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 HALF = 0.5
@@ -47,8 +52,9 @@ HALF = 0.5
 class Came:
     """What a side came to on one session. `after` and `drafted` in tokens; `facts` of the head by kind, words and
     place, 1 where it is told rightly and 0 where not; of its claims how many have ground, and of how many; `answered`
-    are the questions, looked up in what it left, in their order. `dollars` was spent now, None where that is not known;
-    `run` is its record, "" where nothing was asked now or kept."""
+    are the questions, looked up in what it left, in their order, and `watched` whether each sentence that stood there
+    still does, in these words or others; None where nobody can tell. `dollars` was spent now, None where that is not
+    known; `run` is its record, "" where nothing was asked now or kept."""
 
     status: str
     failed: tuple[str, ...]
@@ -57,6 +63,7 @@ class Came:
     facts: Mapping[tuple[str, str, int], float]
     claims: tuple[int, int] | None
     answered: tuple[bool | None, ...]
+    watched: tuple[bool | None, ...]
     dollars: float | None
     run: str
 
@@ -66,8 +73,12 @@ class Came:
             return sum(self.facts.values()) / len(self.facts) if self.facts else None
         if measure == "claims with ground":
             return self.claims[0] / self.claims[1] if self.claims and self.claims[1] else None
-        known = [hit for hit in self.answered if hit is not None]
+        known = [hit for hit in self.hits(measure) if hit is not None]
         return sum(known) / len(known) if known else None
+
+    def hits(self, measure: Measure) -> tuple[bool | None, ...]:
+        """Of what either is or is not, one by one."""
+        return self.answered if measure == "questions answered" else self.watched
 
 
 @dataclass(frozen=True)
@@ -86,15 +97,16 @@ class Trial:
         return all(not side.failed and side.status == "compacted" for side in (self.a, self.b))
 
     def pairs(self, measure: Measure) -> list[tuple[float, float]]:
-        """A's and B's: of every fact and question that both had, of claims the shares."""
+        """A's and B's: of every fact, question and sentence that both had, of claims the shares."""
         a, b = self.a, self.b
         if measure == "facts told rightly":
             return [(a.facts[key], b.facts[key]) for key in a.facts if key in b.facts]
-        if measure == "questions answered":
-            both = zip(a.answered, b.answered, strict=True) if a.answered and b.answered else ()
-            return [(float(one), float(other)) for one, other in both if one is not None and other is not None]
-        one, other = a.share(measure), b.share(measure)
-        return [] if one is None or other is None else [(one, other)]
+        if measure == "claims with ground":
+            one, other = a.share(measure), b.share(measure)
+            return [] if one is None or other is None else [(one, other)]
+        hits = a.hits(measure), b.hits(measure)
+        both = zip(*hits, strict=True) if all(hits) else ()
+        return [(float(one), float(other)) for one, other in both if one is not None and other is not None]
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,62 @@ def verdicts(trials: Sequence[Trial]) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-# --- running ----------------------------------------------------------------------------------------------------------
+# --- what waits -------------------------------------------------------------------------------------------------------
+
+Pair = tuple[Side, Side]
+Open = Callable[[Path], Pair]
+"""Opens a file, its tokens counted, as both sides; not for an event loop. Raises BadInput."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A session whose turn has not come: so many `calls` are still to be made, which can cost that, None where a price
+    is not known. `asked` are the models, in words; `told` is alike for all that say the same. `why` it was not tried.
+    """
+
+    file: Path
+    labels: tuple[str, str]
+    asked: str
+    told: str
+    calls: int
+    most: float | None
+    about: float | None
+    why: str = ""
+
+
+def foreseen(file: Path, open: Open, *, again: bool, batch: bool) -> Foreseen:
+    """`again`: what the journal keeps is not asked for once more. Renders and counts the requests: not for an event
+    loop. Raises BadInput."""
+    pair = open(file)
+    calls = 0
+    costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
+    for side in pair:
+        if side.name.model:
+            run = drive(but_known(side.bench.compacting(), known_answers(side) if again else {}), estimate)
+            found = quotes_for(run, side.bench.layout.sizes.meter, side.name)
+            share = batches.PRICE if batch else 1.0
+            most, about = added(one.at_most.dollars for one in found), added(one.cost.dollars for one in found)
+            calls += len(found)
+            costs.append((most and most * share, about and about * share))
+    asked = " and ".join(dict.fromkeys(side.name.model for side in pair if side.name.model))
+    most, about = (added(side) for side in zip(*costs, strict=True))
+    return Foreseen(file, (pair[0].label, pair[1].label), asked, _told_in(pair[0].bench), calls, most, about)
+
+
+def _told_in(bench: Bench) -> str:
+    """A hash of roles and texts: ids, times and names are others where a session was copied, or forked."""
+    digest = hashlib.blake2b(digest_size=16)
+    for message in bench.messages:
+        for part in (message.role, *texts_of(message)):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:%b" % (len(data), data))
+    return digest.hexdigest()
+
+
+def copies(several: Sequence[Foreseen]) -> dict[Path, Path]:
+    """The files whose context says just what that of an earlier one says, which is no other trial; and which one."""
+    first: dict[str, Path] = {}
+    return {one.file: there for one in several if (there := first.setdefault(one.told, one.file)) != one.file}
 
 
 def known_answers(side: Side) -> dict[str, Answer]:
@@ -145,62 +212,111 @@ def known_answers(side: Side) -> dict[str, Answer]:
     return found
 
 
-@dataclass(frozen=True)
-class Foreseen:
-    """What a side still has to ask: so many calls, and what they can cost, None where a price is not known."""
-
-    calls: int
-    most: float | None
-    about: float | None
-
-
-def foreseen(side: Side, known: Mapping[str, Answer], *, batch: bool) -> Foreseen:
-    """Renders and counts the requests: not for an event loop."""
-    if not side.name.model:
-        return Foreseen(0, 0.0, 0.0)
-    run = drive(but_known(side.bench.compacting(), known), estimate)
-    found = quotes_for(run, side.bench.layout.sizes.meter, side.name)
-    share = batches.PRICE if batch else 1.0
-    most, about = added(one.at_most.dollars for one in found), added(one.cost.dollars for one in found)
-    return Foreseen(len(found), most and most * share, about and about * share)
+# --- running ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Ways:
-    """How sides are asked: what they may cost, whether their runs are kept, and of a batch what is told of it."""
+    """How sides are asked: what they may cost, whether their runs are kept and what was kept before is taken, who is
+    told why one could not be, and of batches what is told."""
 
     purse: Purse
     keeps: bool
-    on_batch: batches.OnBatch | None = None
-    uploads: asyncio.Semaphore | None = None
+    tell: Callable[[str], None]
+    on_batch: batches.OnBatch = lambda _: None
+    every_s: float = batches.EVERY_S
 
 
-async def came_of(side: Side, known: Mapping[str, Answer], ways: Ways, tell: Callable[[str], None]) -> Came:
-    """Ask what is not known yet, keep that, and judge the whole; `tell` hears why a run could not be kept. Raises
-    BadInput without a key, and where a batch is not taken."""
+async def tried(file: Path, open: Open, ways: Ways) -> Trial:
+    """Both sides at once. Raises BadInput."""
+    pair = await asyncio.to_thread(open, file)
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_live(side, ways)) for side in pair]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    a, b = (task.result() for task in tasks)
+    return _trial(file, pair[0].bench, a, b)
+
+
+async def tried_in_batches(file: Path, open: Open, ways: Ways, turn: asyncio.Semaphore) -> Trial:
+    """The same through Message Batches. While one is under way the session is let go of, and it is opened, with all
+    that belongs to it, only while it has its `turn`. Raises BadInput without a key, and where a batch is not taken."""
+    came: dict[int, Came] = {}
+    while True:
+        async with turn:
+            bench, waits = await _as_far_as_it_goes(file, open, ways, came)
+            if bench is not None:
+                return _trial(file, bench, came[0], came[1])
+        for id, resumed in waits.items():
+            await batches.until_ended(id, ways.on_batch, ways.every_s, resumed=resumed)
+
+
+async def _as_far_as_it_goes(
+    file: Path, open: Open, ways: Ways, came: dict[int, Came]
+) -> tuple[Bench | None, dict[str, bool]]:
+    """Put into `came` what either side came to. The bench where both did, else the batches to be waited for, and
+    whether an earlier run sent them; not the exceptions, which hold all that was at hand where they were raised."""
+    pair = await asyncio.to_thread(open, file)
+    left = [number for number in range(2) if number not in came]
+    ends = await asyncio.gather(*(_in_batches(pair[number], ways) for number in left), return_exceptions=True)
+    waits: dict[str, bool] = {}
+    for number, end in zip(left, ends, strict=True):
+        if isinstance(end, Came):
+            came[number] = end
+        elif isinstance(end, batches.StillUnderWay):
+            waits[end.id] = end.resumed
+            end.__traceback__ = None
+        else:
+            raise end
+    return None if waits else pair[0].bench, waits
+
+
+def _trial(file: Path, bench: Bench, a: Came, b: Came) -> Trial:
+    return Trial(file, bench.epoch, bench.context.total.tokens, a, b)
+
+
+async def _live(side: Side, ways: Ways) -> Came:
+    """Ask what is not known yet, keep that, and judge the whole. Raises BadInput without a key."""
     await need_key(side.name)
     bench, name, recorder = side.bench, side.name, side.recorder
-    generator = but_known(bench.compacting(), known)
-    kept = ways.keeps and name.is_kept
-    if ways.on_batch is not None and name.model:
-        if name.kind != DEFAULT:
-            raise BadInput(f"{name} is asked over a connection without batches; leave --batch out.")
-        gate = ways.uploads or batches.few_at_once()
-        async with batches.ran(generator, name.model, bench.session, ways.on_batch, gate) as run:
-            recorder.took(run)
-            bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
-            dollars = in_batch(actual_of_all(bills, name.model)).dollars
-            id = await asyncio.to_thread(_keep, side, run, dollars, tell) if kept and run.requests else ""
-    else:
-        spending = Spending(ways.purse, bench.layout.sizes.meter.text_tokens)
-        summarizer = await asyncio.to_thread(
-            lambda: named(name, on_event=recorder.heard, session=bench.session, spending=spending)
-        )
-        going = as_it_goes(bench, name, recorder, side.began) if kept and name.model else None
-        run = await driver.run(generator, summarizer, on_event=recorder.told, keep=going)
-        dollars = actual_of_all(recorder.bills, name.model).dollars if name.model else 0.0
-        id = await asyncio.to_thread(_keep, side, run, dollars, tell) if kept and run.requests else ""
-    return await asyncio.to_thread(_judged, side, {**known, **run.recording}, dollars, id)
+    known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
+    spending = Spending(ways.purse, bench.layout.sizes.meter.text_tokens)
+    summarizer = await asyncio.to_thread(
+        lambda: named(name, on_event=recorder.heard, session=bench.session, spending=spending)
+    )
+    going = as_it_goes(bench, name, recorder, side.began) if ways.keeps and name.model else None
+    run = await driver.run(_asking(side, known), summarizer, on_event=recorder.told, keep=going)
+    dollars = actual_of_all(recorder.bills, name.model).dollars if name.model else 0.0
+    return await asyncio.to_thread(_came, side, known, run, dollars, ways)
+
+
+async def _in_batches(side: Side, ways: Ways) -> Came:
+    """The same, as far as batches have ended. Raises StillUnderWay."""
+    name = side.name
+    if not name.model:
+        return await _live(side, ways)
+    if name.kind != DEFAULT:
+        raise BadInput(f"{name} is asked over a connection without batches; leave --batch out.")
+    await need_key(name)
+    known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
+    going = batches.ran_so_far(_asking(side, known), name.model, side.bench.session)
+    async with going as run:
+        side.recorder.took(run)
+        bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
+        dollars = in_batch(actual_of_all(bills, name.model)).dollars
+        return await asyncio.to_thread(_came, side, known, run, dollars, ways)
+
+
+def _asking(side: Side, known: Mapping[str, Answer]) -> Compacting:
+    """New answers are heard as they are kept: a run that is gone on with comes to what an unbroken one does."""
+    return heard_as_kept(but_known(side.bench.compacting(), known))
+
+
+def _came(side: Side, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, ways: Ways) -> Came:
+    """What was asked goes into the journal first: judging may fail, and it has been paid for."""
+    id = _keep(side, run, dollars, ways.tell) if ways.keeps and side.name.is_kept and run.requests else ""
+    return _judged(side, {**known, **kept(run.recording)}, dollars, id)
 
 
 def _keep(side: Side, run: driver.Run, dollars: float | None, tell: Callable[[str], None]) -> str:
@@ -235,6 +351,7 @@ def _judged(side: Side, answers: Mapping[str, Answer], dollars: float | None, id
         {(fact.kind, fact.text, fact.index): _told(fact) for fact in held.facts} if readable else {},
         (ground.claims - len(ground.unfounded), ground.claims) if ground else None,
         answered,
+        tuple(map(_stands, stands(bench, outcome))),
         dollars,
         id,
     )
@@ -246,18 +363,7 @@ def _told(fact: HeldFact) -> float:
     return 1.0 if fact.held == "full" else HALF
 
 
-async def trial_of(
-    pair: Sequence[Side], known: Sequence[Mapping[str, Answer]], ways: Ways, tell: Callable[[str], None]
-) -> Trial:
-    """Both sides at once. Raises BadInput."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(came_of(side, already, ways, tell)) for side, already in zip(pair, known, strict=True)
-            ]
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
-    bench = pair[0].bench
-    a, b = (task.result() for task in tasks)
-    assert bench.session.path is not None
-    return Trial(bench.session.path, bench.epoch, bench.context.total.tokens, a, b)
+def _stands(one: Stand) -> bool | None:
+    """Nobody can keep what did not stand there."""
+    there = ("verbatim", "paraphrased")
+    return one.after in there if one.now in there and one.after not in (None, "unknown") else None

@@ -123,7 +123,7 @@ def test_text_that_no_file_takes_is_kept_as_far_as_it_goes() -> None:
         update={"file": "b\udcff", "policy": {"prompt": "\ud83d."}}
     )
     assert keep(run) == ""
-    assert load(run.id).calls[0].text == "half a pair: ?."
+    assert load(run.id).calls[0].text == "half a pair: \ufffd."
     assert (load(run.id).file, load(run.id).policy, kept()[0].file) == ("b\ufffd", {"prompt": "\ufffd."}, "b\ufffd")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,16 +13,15 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.analysis.why.refusals import overflowed
-from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli.ab_many import Waiting, compared, waiting
+from workbench.cli.ab_many import compared
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import completed, keep
 from workbench.cli.selection import Selection, selection
-from workbench.cli.several import Refused, refusal, sessions_in
+from workbench.cli.several import sessions_in
 from workbench.cli.spending import OverTheLimit, max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
@@ -62,15 +62,16 @@ def command(
     """Compact FILE twice, with two prompts or by two models, and show both drafts and what each lost. Writes nothing.
 
     Of several FILEs, or the sessions in folders, each is a pair: what either side still tells rightly of the facts,
-    what of its claims has ground, and which questions it answers (looked up by code), for each session and, with the
-    interval of paired draws, over all of them. What the journal keeps of the same request to the same summarizer is not
-    asked for again, so that a run that was broken off, or that reached --max-cost, goes on with the same command.
+    what of its claims has ground, which questions it answers (looked up by code) and which --watch sentences still
+    stand, for each session and, with the interval of paired draws, over all of them. Copies of a session count once.
+    What the journal keeps of the same request to the same summarizer is not asked for again, so that a run that was
+    broken off, or that reached --max-cost, goes on with the same command.
 
     \b
-    cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-4-5
-    cwb ab FILE --model claude-haiku-4-5 --model claude-opus-4-5
+    cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-5-5
+    cwb ab FILE --model claude-haiku-5-5 --model claude-opus-5-5
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
-    cwb ab FOLDER --prompt exchange-summary.en --prompt mine.md --model claude-haiku-4-5 --batch --max-cost 5
+    cwb ab FOLDER --prompt exchange-summary.en --prompt mine.md --model claude-haiku-5-5 --batch --max-cost 5
 
     \b
     Exit codes: 0 done, 2 bad input or usage, 4 neither side gave a summary, 5 it could cost more than
@@ -108,21 +109,17 @@ def _many(
     chosen: Selection, prompts: tuple[str, ...], named: list[Name], purse: Purse, keeps: bool, *, batch: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Every session as a pair; one that gives nothing keeps none of the others from theirs."""
+    """Every session as a pair."""
     if chosen.part:
         raise click.UsageError("--part is of one session; name one FILE.")
-    several: list[Waiting] = []
-    refused: list[Refused] = []
     found = [by_id(prompt) for prompt in prompts]
     check_two(found, named)
-    for path in chosen.files:
-        try:
-            policy = chosen.policy if chosen.strategies or chosen.presets else None
-            bench = on_bench(replace(chosen, files=(path,)), policy, overflowed)
-            several.append(waiting(sides(bench, found, named), again=keeps, batch=batch))
-        except BadInput as reason:
-            refused.append(refusal(path, reason))
-    compared(several, refused, purse, keeps=keeps, batch=batch, as_json=as_json)
+    policy = chosen.policy if chosen.strategies or chosen.presets else None
+
+    def opened(path: Path) -> tuple[Side, Side]:
+        return sides(on_bench(replace(chosen, files=(path,)), policy, overflowed), found, named)
+
+    compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json)
 
 
 def _leave(both: Sequence[Tried]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,59 +19,51 @@ from workbench.cli.output import interrupted, only, plain, warn, write_json, wri
 from workbench.cli.running import stopped_as_by_ctrl_c
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
-from workbench.compaction.strategy import Answer
-from workbench.sides import Side
 from workbench.summarizers import batches
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import added, money
-from workbench.trials import MEASURES, Came, Trial, Verdict, Ways, foreseen, known_answers, trial_of, verdicts
-
-Pair = tuple[Side, Side]
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A session whose turn has not come: both sides, and what is known of either from before."""
-
-    pair: Pair
-    known: tuple[Mapping[str, Answer], Mapping[str, Answer]]
-    calls: int
-    most: float | None
-    about: float | None
-    why: str = ""
-    """Why it was not tried."""
-
-    @property
-    def file(self) -> Path:
-        path = self.pair[0].bench.session.path
-        assert path is not None
-        return path
+from workbench.trials import (
+    MEASURES,
+    Came,
+    Foreseen,
+    Measure,
+    Open,
+    Trial,
+    Verdict,
+    Ways,
+    copies,
+    foreseen,
+    tried,
+    tried_in_batches,
+    verdicts,
+)
 
 
-def waiting(pair: Pair, *, again: bool, batch: bool) -> Waiting:
-    """`again`: what the journal keeps is not asked for once more. Raises BadInput."""
-    known = (known_answers(pair[0]), known_answers(pair[1])) if again else ({}, {})
-    seen = [foreseen(side, already, batch=batch) for side, already in zip(pair, known, strict=True)]
-    calls = sum(one.calls for one in seen)
-    return Waiting(pair, known, calls, added(one.most for one in seen), added(one.about for one in seen))
-
-
-def compared(
-    several: Sequence[Waiting], refused: Sequence[Refused], purse: Purse, *, keeps: bool, batch: bool, as_json: bool
-) -> None:
+def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, batch: bool, as_json: bool) -> None:
     """Try all pairs, and tell what came of each and of all together. Of what could cost more than the purse allows the
-    rest is left for the same command with a higher limit."""
-    calls = sum(one.calls for one in several)
-    about, most = added(one.about for one in several), added(one.most for one in several)
-    if calls:
+    rest is left for the same command with a higher limit; a file that gives nothing keeps none of the others from
+    theirs."""
+    waiting: list[Foreseen] = []
+    gone: list[Refused] = []
+    for path in files:
+        try:
+            waiting.append(foreseen(path, open, again=keeps, batch=batch))
+        except BadInput as reason:
+            gone.append(refusal(path, reason))
+    twice = copies(waiting)
+    for file, of in twice.items():
+        warn(printable(f"{file} says the same as {of}, and is counted once."))
+    several = [one for one in waiting if one.file not in twice]
+    if calls := sum(one.calls for one in several):
         half = ", as a batch" if batch else ""
+        about, most = added(one.about for one in several), added(one.most for one in several)
         warn(f"{counted(calls, 'call')} to make, about {money(about)}, at most {money(most)}{half}.")
-    trials, failed, left = _tried(several, purse, keeps=keeps, batch=batch)
+    trials, failed, left = _tried(several, open, purse, keeps=keeps, batch=batch)
     if left:
         warn(f"{counted(len(left), 'session')} not tried: {left[0].why} The same command goes on with what is left.")
-    gone = [*refused, *failed]
-    _tell(trials, gone, left, several[0].pair if several else None, as_json=as_json)
+    labels = several[0].labels if several else None
+    _tell(trials, [*gone, *failed], left, twice, labels, as_json=as_json)
     if left:
         raise click.exceptions.Exit(OVER_THE_LIMIT)
     if not any(trial.counts for trial in trials):
@@ -79,34 +71,38 @@ def compared(
 
 
 def _tried(
-    several: Sequence[Waiting], purse: Purse, *, keeps: bool, batch: bool
-) -> tuple[list[Trial], list[Refused], list[Waiting]]:
+    several: Sequence[Foreseen], open: Open, purse: Purse, *, keeps: bool, batch: bool
+) -> tuple[list[Trial], list[Refused], list[Foreseen]]:
     """What came of each session, the files that gave nothing, and those for which the purse has not enough left."""
     trials: list[Trial] = []
     failed: list[Refused] = []
-    left: list[Waiting] = []
+    left: list[Foreseen] = []
+    ways = Ways(purse, keeps, warn, _told_once())
 
-    async def one(each: Waiting, ways: Ways) -> None:
+    async def one(file: Path, trying: Coroutine[Any, Any, Trial]) -> None:
         try:
-            trials.append(await trial_of(each.pair, each.known, ways, warn))
+            trials.append(await trying)
         except BadInput as reason:
-            failed.append(refusal(each.file, reason))
+            failed.append(refusal(file, reason))
 
-    async def every() -> None:
-        stopped_as_by_ctrl_c()
-        if batch:
-            sent: list[Waiting] = []
-            for each in several:
-                why = _too_dear(purse, added(one.most for one in (*sent, each)), each)
-                (left if why else sent).append(replace(each, why=why))
-            ways = Ways(purse, keeps, _told_once(), batches.few_at_once())
-            await asyncio.gather(*(one(each, ways) for each in sent))
-            return
+    async def in_batches() -> None:
+        sent: list[Foreseen] = []
+        for each in several:
+            why = _too_dear(purse, added(one.most for one in (*sent, each)), each)
+            (left if why else sent).append(replace(each, why=why))
+        turn = asyncio.Semaphore(1)
+        await asyncio.gather(*(one(each.file, tried_in_batches(each.file, open, ways, turn)) for each in sent))
+
+    async def live() -> None:
         for number, each in enumerate(several):
             if why := _too_dear(purse, each.most, each):
                 left.extend(replace(one, why=why) for one in several[number:])
                 return
-            await one(each, Ways(purse, keeps))
+            await one(each.file, tried(each.file, open, ways))
+
+    async def every() -> None:
+        stopped_as_by_ctrl_c()
+        await (in_batches() if batch else live())
 
     try:
         asyncio.run(every())
@@ -117,18 +113,23 @@ def _tried(
     return sorted(trials, key=lambda trial: order.index(trial.file)), failed, left
 
 
-def _too_dear(purse: Purse, most: float | None, each: Waiting) -> str:
+def _too_dear(purse: Purse, most: float | None, each: Foreseen) -> str:
     try:
-        purse.check(most, " and ".join(dict.fromkeys(side.name.model for side in each.pair if side.name.model)))
+        purse.check(most, each.asked)
     except TooDear as reason:
         return str(reason)
     return ""
 
 
 def _told_once() -> batches.OnBatch:
+    """Each state of a batch once. What this run has sent and looks at again was not sent before."""
     seen = set[UnderWay]()
+    ours = set[str]()
 
     def on_batch(now: UnderWay) -> None:
+        if not now.resumed:
+            ours.add(now.id)
+        now = replace(now, resumed=now.resumed and now.id not in ours)
         if now not in seen:
             seen.add(now)
             warn(f"{now}.")
@@ -140,21 +141,29 @@ def _told_once() -> batches.OnBatch:
 
 
 def _tell(
-    trials: Sequence[Trial], refused: Sequence[Refused], left: Sequence[Waiting], pair: Pair | None, *, as_json: bool
+    trials: Sequence[Trial],
+    refused: Sequence[Refused],
+    left: Sequence[Foreseen],
+    twice: Mapping[Path, Path],
+    labels: tuple[str, str] | None,
+    *,
+    as_json: bool,
 ) -> None:
     found = verdicts(trials)
     if as_json:
-        labels = [side.label for side in pair] if pair else []
-        rest = {"refused": refused, "not_tried": [one.file for one in left]}
-        write_json({"labels": labels, "sessions": [_document(one) for one in trials], "verdicts": found, **rest})
+        same = [{"file": file, "as": of} for file, of in twice.items()]
+        rest = {"refused": refused, "not_tried": [one.file for one in left], "copies": same}
+        sessions = [_document(one) for one in trials]
+        write_json({"labels": labels or (), "sessions": sessions, "verdicts": found, **rest})
         return
-    if pair:
-        click.echo(f"A: {printable(pair[0].label)}\nB: {printable(pair[1].label)}\n")
+    if labels:
+        click.echo(f"A: {printable(labels[0])}\nB: {printable(labels[1])}\n")
     if trials:
+        measures = [one for one in MEASURES if one != "watched sentences kept" or any(t.a.watched for t in trials)]
         heads = ["before", "after A", "after B"]
-        for measure in MEASURES:
+        for measure in measures:
             heads += [f"{measure.split()[0]} A", "B"]
-        write_table([*heads, "cost", "session"], [_row(one) for one in trials])
+        write_table([*heads, "cost", "session"], [_row(one, measures) for one in trials])
     for one in trials:
         for letter, came in (("A", one.a), ("B", one.b)):
             for failure in came.failed:
@@ -171,9 +180,9 @@ def _tell(
         click.echo(f"Not in the sums: {counted(len(out), 'session')} that one side or both did not compact.")
 
 
-def _row(trial: Trial) -> list[str]:
+def _row(trial: Trial, measures: Sequence[Measure]) -> list[str]:
     cells = [grouped(trial.before), grouped(trial.a.after), grouped(trial.b.after)]
-    for measure in MEASURES:
+    for measure in measures:
         cells += [_percent(trial.a.share(measure)), _percent(trial.b.share(measure))]
     return [*cells, money(added((trial.a.dollars, trial.b.dollars))), printable(trial.file.name)]
 
@@ -205,7 +214,7 @@ def _(came: Came) -> dict[str, Any]:
         **only(came, "status", "failed", "after", "drafted"),
         "shares": {measure: came.share(measure) for measure in MEASURES},
         "claims": claims,
-        **only(came, "answered", "dollars"),
+        **only(came, "answered", "watched", "dollars"),
         "run": came.run or None,
     }
 

@@ -97,7 +97,7 @@ def command(
 
     \b
     cwb probe FILE --preset claude-code --preset codex
-    cwb probe FOLDER --preset claude-code --model claude-haiku-4-5 --batch
+    cwb probe FOLDER --preset claude-code --model claude-haiku-5-5 --batch
     """
     if batch and not model:
         raise click.UsageError("--batch asks a model; name it with --model.")

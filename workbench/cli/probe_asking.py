@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
@@ -20,7 +19,7 @@ from workbench.cli.output import interrupted, warn
 from workbench.cli.running import keep, run_named
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import within
-from workbench.compaction.strategy import Answer
+from workbench.compaction.strategy import Answer, Compacting
 from workbench.probing import (
     Asked,
     answered_before,
@@ -34,6 +33,7 @@ from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.named import asking as asking_of
 from workbench.summarizers.named import need_key
 from workbench.summarizers.purse import Purse
+from workbench.summarizers.recorded import heard_as_kept
 from workbench.tokens.cost import added, money, usage_words
 
 
@@ -102,9 +102,19 @@ class Asking:
 def _live(asking: Asking, purse: Purse) -> Asked | BadInput:
     bench, exam = asking.sitting.bench, asking.sitting.exam
     name = asking_of(asking.model)
+
+    def make() -> Compacting:
+        return heard_as_kept(exam.asking(asking.known))
+
     try:
-        make = partial(exam.asking, asking.known)
-        call = run_named(bench, make, name, purse, journal=asking.journal, keeping=as_probe)
+        call = run_named(
+            bench,
+            lambda: heard_as_kept(exam.asking(asking.known)),
+            name,
+            purse,
+            journal=asking.journal,
+            keeping=as_probe,
+        )
     except BadInput as refused:
         return refused
     done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)

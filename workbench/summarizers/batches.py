@@ -3,6 +3,9 @@
 All requests that a generator yields at once go as one batch. Its id is noted in the user's data folder under a hash of
 what was asked, so that whoever asks the same of the same model again, after a broken run or tomorrow, goes on with the
 batch that is under way, or has ended, instead of paying for another. The notes are removed once the run is kept.
+
+`ran` waits for its batches and holds what they are of meanwhile. `ran_so_far` does not: whoever has many large sessions
+lets go of one, waits with `until_ended`, and opens it again.
 """
 
 from __future__ import annotations
@@ -10,8 +13,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +66,17 @@ class UnderWay:
 
 OnBatch = Callable[[UnderWay], None]
 
+Ended = Callable[["AsyncAnthropic", str, bool], Awaitable[None]]
+"""Returns once the batch of this id has ended; told whether an earlier run sent it."""
+
+
+class StillUnderWay(Exception):
+    """The batch of this `id` has not ended, so that the run cannot go on now."""
+
+    def __init__(self, id: str, *, resumed: bool) -> None:
+        super().__init__(id)
+        self.id, self.resumed = id, resumed
+
 
 def _usual() -> Connection:
     """Whose batches these are."""
@@ -74,8 +88,7 @@ def few_at_once() -> asyncio.Semaphore:
     return asyncio.Semaphore(4)
 
 
-@asynccontextmanager
-async def ran(
+def ran(
     generator: Compacting,
     model: str,
     session: Session | None,
@@ -83,14 +96,36 @@ async def ran(
     uploads: asyncio.Semaphore,
     *,
     every_s: float = EVERY_S,
-) -> AsyncIterator[Run]:
+) -> AbstractAsyncContextManager[Run]:
     """Run `generator` to its end, each of its turns one batch; whoever gets the run keeps it before leaving, then the
     notes go. Cancelling, or a kill, leaves the batches as they are: the next run with the same requests takes them up.
     Raises BadInput without a key, and where the server takes no batch."""
+
+    async def ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
+        await _until_ended(client, id, on_batch, every_s, resumed=resumed)
+
+    return _ran(generator, model, session, ended, uploads)
+
+
+def ran_so_far(generator: Compacting, model: str, session: Session | None) -> AbstractAsyncContextManager[Run]:
+    """The same, which raises StillUnderWay where a batch, sent now or before, has not ended; the next one goes on."""
+    return _ran(generator, model, session, _ended_now, few_at_once())
+
+
+async def until_ended(id: str, on_batch: OnBatch, every_s: float = EVERY_S, *, resumed: bool = False) -> None:
+    """Wait for a batch, with nothing in hand but its id. Raises BadInput where the server cannot be asked."""
+    async with await opened(_usual(), CONNECT_S) as client:
+        await _until_ended(client, id, on_batch, every_s, resumed=resumed)
+
+
+@asynccontextmanager
+async def _ran(
+    generator: Compacting, model: str, session: Session | None, ended: Ended, uploads: asyncio.Semaphore
+) -> AsyncIterator[Run]:
     notes: list[Path] = []
 
     async def answered(asked: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answered(asked, model, session, on_batch, uploads, every_s, notes)
+        found = await _answered(asked, model, session, ended, uploads, notes)
         return tuple(found[request.key] for request in asked)
 
     yield await run_turns(generator, answered)
@@ -101,9 +136,8 @@ async def _answered(
     requests: Sequence[SummaryRequest],
     model: str,
     session: Session | None,
-    on_batch: OnBatch,
+    ended: Ended,
     uploads: asyncio.Semaphore,
-    every_s: float,
     notes: list[Path],
 ) -> dict[str, Answer]:
     """By the requests' keys. What a model refuses only for a field that it does without goes in a second batch. Where
@@ -114,7 +148,7 @@ async def _answered(
     while different:
         note = _note(model, different, left_out)
         notes.append(note)
-        answers, refused = await _batch(note, different, model, session, left_out, on_batch, uploads, every_s)
+        answers, refused = await _batch(note, different, model, session, left_out, ended, uploads)
         found |= answers
         fields = frozenset(trouble.field for trouble in refused.values()) - left_out
         if not fields:
@@ -130,9 +164,8 @@ async def _batch(
     model: str,
     session: Session | None,
     left_out: frozenset[str],
-    on_batch: OnBatch,
+    ended: Ended,
     uploads: asyncio.Semaphore,
-    every_s: float,
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     """The answers of one batch, and of those among the failures what could be left out."""
     async with await opened(_usual(), CONNECT_S) as client:
@@ -145,7 +178,7 @@ async def _batch(
                 bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
                 id = await _sent(client, bodies)
             await asyncio.to_thread(_write, note, id)
-        await _until_ended(client, id, on_batch, every_s, resumed=resumed)
+        await ended(client, id, resumed)
         answers, refused = await _results(client, id, requests)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
     return {**answers, **missing}, refused
@@ -199,6 +232,15 @@ async def _until_ended(client: AsyncAnthropic, id: str, on_batch: OnBatch, every
             if batch.processing_status == "ended":
                 return
         await asyncio.sleep(every_s)
+
+
+async def _ended_now(client: AsyncAnthropic, id: str, resumed: bool) -> None:
+    try:
+        batch = await client.messages.batches.retrieve(id)
+    except Exception:  # whoever waits for it tells why it cannot be looked at
+        raise StillUnderWay(id, resumed=resumed) from None
+    if batch.processing_status != "ended":
+        raise StillUnderWay(id, resumed=resumed)
 
 
 async def _results(

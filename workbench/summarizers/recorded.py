@@ -1,12 +1,16 @@
-"""Answers that were given before, found by what was asked and not by order."""
+"""Answers that were given before, found by what was asked and not by order; and new ones, as they will be then."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 
+from workbench.base.secrets import masked, masked_value
+from workbench.base.text import whole
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import Answer, Compacting, Step, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.server_forms import ServerSummary, block_of
 from workbench.summarizers.summarizer import Answerer
 
 
@@ -27,6 +31,38 @@ def but_known(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
             answers = (yield missing) if missing else ()
             fresh = iter(answers or ())
             given = tuple(known[request.key] if request.key in known else next(fresh) for request in asked)
+
+
+def as_kept(answer: Answer) -> Answer:
+    """The answer as the journal gives it back, which keeps no secret and no half of a character."""
+    match answer:
+        case ServerSummary():
+            block = block_of(masked_value(answer.block.raw))
+            return replace(answer, text=masked(whole(answer.text)), block=block)
+        case Summary():
+            return replace(answer, text=masked(whole(answer.text)))
+        case _:
+            return answer
+
+
+def heard_as_kept(generator: Compacting) -> Compacting:
+    """The same run, which hears every answer as it would again from the journal: one that is broken off and gone on
+    with comes to what an unbroken one does."""
+    given: tuple[Answer, ...] | None = None
+    with closing(generator):
+        while True:
+            try:
+                asked = generator.send(given)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+            answers = yield asked
+            given = None if isinstance(asked, Step) else tuple(map(as_kept, answers or ()))
+
+
+def kept(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """All of them as the journal gives them back."""
+    return {key: as_kept(answer) for key, answer in answers.items()}
 
 
 def recorded(answers: Mapping[str, Answer]) -> Answerer:

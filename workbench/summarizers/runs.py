@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.stamps import moment
+from workbench.base.text import whole
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.live_events import LiveEvent, heard, sentence
@@ -134,14 +135,14 @@ def call_record(
     asked = {
         "key": request.key,
         "purpose": request.purpose,
-        "request": _whole(request.text),
-        "prompt": _whole(request.prompt),
+        "request": whole(request.text),
+        "prompt": whole(request.prompt),
         "notes": notes,
     }
     if isinstance(answer, Summary):
         block = answer.block.raw if isinstance(answer, ServerSummary) else None
         usage = answer.usage and tokens_of(answer.usage)
-        text, took = _whole(answer.text), answer.seconds or seconds
+        text, took = whole(answer.text), answer.seconds or seconds
         return Call(**asked, text=text, model=answer.model, usage=usage, seconds=took, block=block)
     failure = answer or SummaryFailed("error", "cancelled")
     billed = [usage for event in events if (usage := getattr(event, "usage", None))]
@@ -153,11 +154,6 @@ def call_record(
         usage=tokens_of(billed[-1]) if billed else None,
         seconds=seconds,
     )
-
-
-def _whole(text: str) -> str:
-    """Without lone surrogates, which some sessions hold and no file takes."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def tokens_of(usage: Usage) -> Tokens:

@@ -108,7 +108,7 @@ def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo
         for number, entry in enumerate(_entries(path), 1):
             id = entry.get("id")
             if not isinstance(id, str) or not id:
-                raise BadInput(f'{path}: [[model]] number {number} has no id; give it one, such as "claude-opus-4-5".')
+                raise BadInput(f'{path}: [[model]] number {number} has no id; give it one, such as "claude-opus-5-5".')
             under = merged.get(id)
             if under is None:
                 names = map(_key, (id, *_texts(entry.get("aliases"))))
