@@ -87,6 +87,12 @@ def test_a_name_that_no_file_can_have_is_one_sentence(name: str, tmp_path: Path)
     assert names(tmp_path) == {}
 
 
+def test_of_a_name_that_is_too_long_it_says_so(tmp_path: Path) -> None:
+    write_atomically(tmp_path / ("n" * 255), b"x")
+    with pytest.raises(BadInput, match="File name too long; choose a shorter name"):
+        write_atomically(tmp_path / ("n" * 256), b"x")
+
+
 def test_a_new_file_is_private_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     write_atomically(path, b"one")

@@ -98,6 +98,15 @@ def test_a_folder_that_is_none_here_is_not_gone_to(folder: str) -> None:
     assert said == ["# /gone is not on this machine: go to where its project is"] * (folder == "/gone")
 
 
+@pytest.mark.parametrize("letters", [255, 256, 5_000])
+def test_names_longer_than_a_file_can_have_are_told_as_others_are(letters: int, tmp_path: Path) -> None:
+    folder, home = f"/{'n' * letters}", f"~/s/{'n' * letters}"
+    written = Written(b"", "x", "a", home, folder, (("tool", "a"),), beside=("m" * letters, b"{}"))
+    lines = steps(written, tmp_path / "x")
+    assert lines[-2:] == (f"# {folder} is not on this machine: go to where its project is", "tool a")
+    assert lines[1] == f"test -e {home} || cp {tmp_path / 'x'} {home}"
+
+
 def test_a_folder_is_put_where_its_tool_looks_with_all_that_is_in_it(machine: Path) -> None:
     (machine / "a/events").mkdir(parents=True)
     (machine / "a/events/0.json").write_bytes(b"{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -57,7 +58,8 @@ def write_atomically(
             judge(temporary.read_bytes())
         _rename(temporary, path, overwrite=overwrite)
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
+        remedy = "choose a shorter name" if error.errno == errno.ENAMETOOLONG else "make room or choose another folder"
+        raise BadInput(f"{path} cannot be written: {reason(error)}; {remedy}.") from None
     finally:
         temporary.unlink(missing_ok=True)
 

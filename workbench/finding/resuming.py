@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -21,7 +22,7 @@ def steps_of(session: Session) -> tuple[str, ...]:
     """
     path = session.path or Path()
     written = _addressed(session)
-    if path.is_dir() and (path / written.name).is_file():
+    if path.is_dir() and os.path.isfile(path / written.name):
         path = path / written.name
     if path.suffix == ".zst":
         written = replace(written, home=f"{written.home}.zst")

@@ -180,7 +180,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
         write_folder(where, folder.files, judge=lambda there: _hold_folder_to(export, there, str(where)))
         return Saved(where, _word(export))
     target, source = out / export.written.name if out.is_dir() else out, export.source.path
-    if source is not None and target.exists() and source.exists() and os.path.samefile(target, source):
+    if source is not None and os.path.exists(target) and os.path.exists(source) and os.path.samefile(target, source):
         raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
     _refuse(export.found, export, str(target))
     note = beside(target)

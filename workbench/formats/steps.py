@@ -6,6 +6,7 @@ and one that would be an option, a relative folder or more than one line is in n
 
 from __future__ import annotations
 
+import os
 import re
 from filecmp import cmp
 from pathlib import Path, PurePosixPath
@@ -39,7 +40,7 @@ def _placed(written: Written, where: Path, home: str) -> list[str]:
     if written.beside:
         name = written.beside[0]
         other = where.with_name(name)
-        if other.is_file():
+        if os.path.isfile(other):
             lines += _copied(other, f"{folder}/{name}")
         else:
             lines.append(f"# {name}, which its tool wants beside it, is written by an export to a file")
@@ -48,14 +49,14 @@ def _placed(written: Written, where: Path, home: str) -> list[str]:
 
 def _copied(source: Path, target: str) -> list[str]:
     there = Path(target).expanduser()
-    is_other = there.is_file() and source.is_file() and not cmp(source, there, shallow=False)
+    is_other = os.path.isfile(there) and os.path.isfile(source) and not cmp(source, there, shallow=False)
     said = [f"# what lies at {target} stays: it is another, or went on since"] if is_other else []
-    copy = "cp -R" if source.is_dir() else "cp"
+    copy = "cp -R" if os.path.isdir(source) else "cp"
     return [*said, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
 
 
 def _resumed(written: Written, where: Path, home: str) -> list[str]:
-    is_named = where.is_dir() and where.name[:1].isalnum()
+    is_named = os.path.isdir(where) and where.name[:1].isalnum()
     if not written.commands or (written.kept_in and not is_named):
         return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
     words_for = {FILE: _path(home or str(where)), NAME: quote(where.name)}
@@ -63,7 +64,7 @@ def _resumed(written: Written, where: Path, home: str) -> list[str]:
     folder = written.folder
     if not folder.startswith("/") or _UNSEEN.search(folder):
         return commands
-    if not Path(folder).is_dir():
+    if not os.path.isdir(folder):
         return [f"# {folder} is not on this machine: go to where its project is", *commands]
     return [f"cd {quote(folder)} && {command}" for command in commands]
 
