@@ -214,3 +214,28 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
         left.set()
     assert pilot.app.return_code == 0
     assert len(seen) <= 1
+
+
+async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpus: Path, own_home: Path) -> None:
+    async with at_rest("audit", given=[corpus], size=(80, 24)) as pilot:
+        table = pilot.app.screen.query_one(Records)
+        heads, wrong = table.heads, []
+        for _ in range(len(table.columns)):
+            shown = str(heads.render())
+            named = shown.strip("‹› ").replace("▾", "").replace("▴", "").split()
+            wrong += [shown] if not {*named} <= {one.name for one in table.columns} or len(shown) > 78 else []
+            wrong += [shown] if table.columns[heads.at].name not in named else []
+            wrong += [shown] if ("‹" in shown, "›" in shown) != (heads.left > 0, named[-1] != "path") else []
+            wrong += [line for line in lines(pilot.app.screen) if line[76:].strip() and named[-1] != "path"]  # type: ignore[arg-type]
+            await press(pilot, "right")
+        assert wrong == []
+        await press(pilot, *["left"] * len(table.columns))
+        at = str(heads.render()).index("model")
+        for expected in (("compactions", True), ("model", False), ("model", True)):
+            assert heads.sorted == expected
+            await pilot.click(heads, offset=(at, 0))
+            await settled(pilot)
+            if expected[0] == "compactions":
+                assert (table.columns[heads.at].name, heads.sorted) == ("model", expected)
+                await pilot.click(heads, offset=(at, 0))
+                await settled(pilot)

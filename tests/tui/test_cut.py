@@ -25,6 +25,7 @@ from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText
+from workbench.tui.widgets.text_view import Part, wrap
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -145,11 +146,19 @@ async def test_no_figure_of_a_question_is_broken() -> None:
         assert any("200\u00a0000 tokens" in line for line in told), told
 
 
-@pytest.mark.parametrize("gap", ["\u00a0", "\u202f"])
-def test_no_line_is_broken_at_a_no_break_space(gap: str) -> None:
+@pytest.mark.parametrize("gap", ["\u00a0", "\u202f", " "])
+def test_no_line_is_broken_in_a_figure(gap: str) -> None:
     keep_figures_whole()
-    wrapped = Content(f"aaa bb 200{gap}000 ccc").wrap(11)
-    assert [line.plain.strip() for line in wrapped] == ["aaa bb", f"200{gap}000 ccc"]
+    for text, width, rows in (
+        (f"aaa bb 200{gap}000 ccc", 11, ["aaa bb", f"200{gap}000 ccc"]),
+        (f"aaa bb 200{gap}000 ccc", 10, ["aaa bb", f"200{gap}000", "ccc"]),
+        (f"about 1{gap}234{gap}567 of it", 11, ["about", f"1{gap}234{gap}567", "of it"]),
+        (f"no more than 86{gap}% of it", 15, ["no more than", f"86{gap}% of it"]),
+        ("in all 3 0000 apples", 8, ["in all 3", "0000", "apples"]),
+    ):
+        assert [line.plain.strip() for line in Content(text).wrap(width)] == rows
+        shown = wrap([Part(text)], width)
+        assert [text[start:stop].strip() for start, stop in zip(shown.start, shown.stop, strict=True)] == rows
 
 
 async def test_the_tour_covers_no_line_of_the_bars() -> None:

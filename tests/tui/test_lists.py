@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from textual.pilot import Pilot
-from textual.screen import Screen
-from textual.widget import Widget
-from textual.widgets import DataTable, OptionList, Tab
 
 from tests.tui.app import notes, on_bench, press, settled, story
-from tests.tui.test_themes import contrast
+from tests.tui.every_screen import lacking
 from workbench.analysis.search import query_of
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.jump import JumpScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
 from workbench.tui.widgets.find_bar import FindBar
-from workbench.tui.widgets.line_view import LineView
-from workbench.tui.widgets.list_keys import Lined, found_in, hit
+from workbench.tui.widgets.list_keys import found_in, hit
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
@@ -29,51 +21,6 @@ SCREENS = {
     "replay": "A", "two prompts": "B", "help": "question_mark", "all sessions": "ctrl+t", "run with": "R",
 }  # fmt: skip
 """Every screen of the bench that has a list, a table or a text, by its key."""
-
-
-def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
-    """Whatever on a screen has lines and can have the focus."""
-    kinds = (LineView, OptionList, DataTable)
-    yield from (one for one in screen.focus_chain if isinstance(one, kinds))
-
-
-async def lacking(pilot: Pilot[None], name: str) -> list[str]:
-    """What the lists of the screen in front do not understand."""
-    screen = pilot.app.screen
-    wrong = [f"{name}: {one}" for one in faint(screen)]
-    for widget in list(with_lines(screen)):
-        if not isinstance(widget, Lined):
-            wrong.append(f"{name}: {widget!r} is no list of ours")
-            continue
-        known = type(widget)._merged_bindings
-        keys = known.key_to_bindings if known else {}
-        also = screen._bindings.key_to_bindings
-        if missing := [key for key in ("j", "k", "g", "G", "y") if key not in keys and key not in also]:
-            wrong.append(f"{name}: {widget!r} has no {missing}")
-            continue
-        many = widget.line_count
-        for key, ends in (("G", {many - 1}), ("g", {0}), ("j", {0, 1}), ("k", {0})):
-            await pilot.app.run_action(keys[key][0].action, widget)
-            at = widget.place
-            whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
-            if many > 1 and not whole and at not in ends:
-                wrong.append(f"{name}: {key} goes to {at} of {many} in {widget!r}")
-    return wrong
-
-
-def faint(screen: Screen[Any]) -> list[str]:
-    """Titles and tabs that are hard to read: of a contrast below that which WCAG asks of words."""
-    found = []
-    for one in screen.walk_children(Widget):
-        if one.border_title or isinstance(one, Tab):
-            ground, styles = one.background_colors[1 if isinstance(one, Tab) else 0], one.styles
-            colour, is_auto = styles.border_title_color, styles.auto_border_title_color
-            if isinstance(one, Tab):
-                colour, is_auto = styles.color, styles.auto_color
-            shown = ground + (ground.get_contrast_text(colour.a) if is_auto else colour)
-            if contrast(shown, ground) < 4.5:
-                found.append(f"{one!r} {contrast(shown, ground):.2f}")
-    return found
 
 
 PLACES = {"policy": "#policy", "summary": "#text", "rounds": "#rounds"}

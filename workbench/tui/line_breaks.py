@@ -1,4 +1,5 @@
-"""Where lines may be broken. Rich takes a no-break space for a space, so that figures stood on two lines."""
+"""Where lines may be broken: in no figure, whether `161 204` has a no-break space or another one. Rich takes each for
+the end of a word."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import re
 
 from rich import _wrap
 
-WORD = re.compile(r"[^\S\u00a0\u202f]*[\S\u00a0\u202f]+[^\S\u00a0\u202f]*")
+IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
+WORD = re.compile(rf"[^\S\u00a0\u202f]*(?:[\S\u00a0\u202f]|{IN_A_FIGURE.pattern})+[^\S\u00a0\u202f]*")
 
 
 def keep_figures_whole() -> None:
-    """Break no line at a no-break space, in whatever Rich or Textual wraps from now on."""
+    """Break no line in a figure or at a no-break space, in whatever Rich or Textual wraps from now on."""
     _wrap.re_word = WORD

@@ -11,11 +11,11 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import clip, plural
+from workbench.tui.line_breaks import IN_A_FIGURE
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
 _SPACES = re.compile(r"\s+")
-_IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
 
 
 def plain(text: str) -> str:
@@ -50,7 +50,7 @@ def figure(number: float) -> str:
 
 def unbroken(text: str) -> str:
     """A sentence in whose figures no line is broken: `161 204` with the space of `figure`."""
-    return _IN_A_FIGURE.sub("\u00a0", text)
+    return IN_A_FIGURE.sub("\u00a0", text)
 
 
 def several(number: int, noun: str) -> str:

@@ -69,14 +69,14 @@ class AuditScreen(Screen[None]):
     HELP = """\
 Every session that coding agents keep on this machine, or in the folders that you named, with what their compactions \
 did: how many there were, how many made the context larger, what was done again because of them, which instructions \
-they lost, what every call is sent beyond the conversation, and the cost. ← and → choose a column, s sorts by it and \
-once more the other way round, / filters by words. c shows each compaction by itself, then what could not be read. \
-enter opens the session under the cursor on the bench. Below stands a sentence for each tool: at which size compacting \
-would have been cheapest for these sessions, and what to set; then the sums, by tool or, with b, by version, model or \
-project. A compaction that several files hold, for a session was resumed or forked into another, counts in one of \
-them. w writes what is shown: as a page where you name the file .html, as the table for .csv and .parquet, as all \
-figures for .json. Only files that have changed since the last time are read; no model is asked, and no session is \
-changed."""
+they lost, what every call is sent beyond the conversation, and the cost. ← and →, or a click on its name, choose a \
+column, s or another click sorts by it and once more the other way round, / filters by words. c shows each compaction \
+by itself, then what could not be read. enter opens the session under the cursor on the bench. Below stands a \
+sentence for each tool: at which size compacting would have been cheapest for these sessions, and what to set; then \
+the sums, by tool or, with b, by version, model or project. A compaction that several files hold, for a session was \
+resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name the file \
+.html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the last time \
+are read; no model is asked, and no session is changed."""
     CSS = """
     AuditScreen {
         #search { height: 3; border: round $border; }
@@ -213,6 +213,14 @@ changed."""
             name, down = self.order
             self.order = (by.name, not down if by.name == name else by.kind != "text")
             self.list_them()
+
+    @on(Heads.Wanted)
+    def _clicked(self, event: Heads.Wanted) -> None:
+        table = self.query_one(Records)
+        again = table.heads.at == event.number
+        table.action_column(event.number - table.heads.at)
+        if again:
+            self.action_sort()
 
     def action_next_table(self) -> None:
         tables = list(TABLES)

@@ -97,7 +97,7 @@ follows at once, and undo brings the old policy back."""
     """
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
+        Binding("escape,q", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
         *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
         help_key("choose"),

@@ -186,7 +186,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
     """
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
+        Binding("escape,q", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
         *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
         Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask servers for models."),

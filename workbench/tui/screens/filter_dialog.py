@@ -42,7 +42,7 @@ changes the filter; the plan itself does not change."""
     FilterScreen Button { margin: 0 1 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", id="filter.close", tooltip="Close; the list stays as it is."),
+        Binding("escape,q", "dismiss(None)", "Close", id="filter.close", tooltip="Close; the list stays as it is."),
         Binding("ctrl+s,ctrl+enter", "show", "Show", id="filter.show", tooltip="Show what meets the filter."),
         help_key("filter"),
     ]

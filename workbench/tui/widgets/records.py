@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
+from textual import events
 from textual.app import RenderResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -18,6 +19,7 @@ from workbench.auditing.columns import Column, Record, words
 from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import COPY
+from workbench.tui.widgets.table import BEFORE, MORE
 
 _WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 36, "time": 16, "changed": 16, "way": 8}
 _WIDTH, _TEXT = 9, 24
@@ -38,8 +40,22 @@ def cell(line: Record, column: Column) -> str:
     return fit(one_line(text), width) if column.is_text else text.rjust(width)
 
 
+def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Sequence[Column], bool]:
+    """The columns from `left` on that are seen whole, at least one, and whether there are more: half a number is
+    another number. Where there are more on either side, as many cells are left free as their sign needs."""
+    room, shown = width - len(BEFORE) * (left > 0), 0
+    for number, column in enumerate(columns[left:], 1):
+        room -= width_of(column) + len(GAP)
+        last = left + number == len(columns)
+        if number > 1 and room + len(GAP) < (0 if last else len(MORE)):
+            break
+        shown = number
+    return columns[left : left + shown], left + shown < len(columns)
+
+
 class Heads(Widget):
-    """The names of the columns, the one under the cursor marked, and the one by which the table is sorted."""
+    """The names of the columns, the one under the cursor marked, and the one by which the table is sorted; signs where
+    there are more of them. A click goes to one, and where it was at hand already, sorts by it."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Heads { height: 1; color: $text-muted; }"
@@ -51,17 +67,32 @@ class Heads(Widget):
         self.sorted: tuple[str, bool] = ("", True)
         self.left = 0
 
+    @dataclass
+    class Wanted(Message):
+        """The column of this number was clicked."""
+
+        number: int
+
+    def on_click(self, event: events.Click) -> None:
+        x = event.x - len(BEFORE) * (self.left > 0)
+        for number, column in enumerate(seen_of(self.columns, self.left, self.size.width)[0], self.left):
+            if 0 <= x < width_of(column):
+                self.post_message(self.Wanted(number))
+            x -= width_of(column) + len(GAP)
+
     def render(self) -> RenderResult:
-        text = Text(no_wrap=True)
-        for number, column in enumerate(self.columns):
-            if number < self.left:
-                continue
+        text = Text(BEFORE if self.left else "", no_wrap=True)
+        seen, more = seen_of(self.columns, self.left, self.size.width)
+        for number, column in enumerate(seen, self.left):
             name, down = self.sorted
             sign = ("▾" if down else "▴") if column.name == name else ""
             head = f"{column.name}{sign}"
             width = width_of(column)
             shown = head.ljust(width) if column.is_text else head.rjust(width)
             text.append(shown, "reverse bold" if number == self.at else "bold" if sign else "").append(GAP)
+        if more:
+            text.truncate(self.size.width - len(MORE), pad=True)
+            text.append(MORE)
         return text
 
 
@@ -122,20 +153,19 @@ class Records(LineList):
         heads = self.heads
         heads.at = max(0, min(heads.at + by, len(self.columns) - 1))
         heads.left = min(heads.left, heads.at)
-        while heads.left < heads.at and self._reach(heads.left, heads.at) > self.line_width:
+        while self.column not in seen_of(self.columns, heads.left, self.line_width)[0]:
             heads.left += 1
         heads.refresh()
         self.forget_lines()
-
-    def _reach(self, first: int, last: int) -> int:
-        return sum(width_of(column) + len(GAP) for column in self.columns[first : last + 1])
 
     def draw_line(self, line: int, width: int) -> Strip:
         record = self.lines[line]
         style = self.get_component_rich_style("records--cursor") if line == self.line else self.rich_style
         warn = style if line == self.line else self.get_component_rich_style("records--warn")
-        segments = [
+        left = self.heads.left
+        segments = [Segment(" " * len(BEFORE) if left else "", style)]
+        segments += (
             Segment(cell(record, column) + GAP, warn if column.name == "larger" and record["larger"] else style)
-            for column in self.columns[self.heads.left :]
-        ]
+            for column in seen_of(self.columns, left, width)[0]
+        )
         return Strip(segments).adjust_cell_length(width, style)

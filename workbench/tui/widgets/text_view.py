@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.selection import Selection
 from textual.strip import Strip
 
+from workbench.tui.line_breaks import IN_A_FIGURE
 from workbench.tui.plain import fit, plain
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
@@ -93,8 +94,10 @@ def _rows(line: str, width: int) -> list[tuple[int, int]]:
                 stop = max(start + 1, stop - (over + 1) // 2)
                 if stop == start + 1:
                     break
-        if stop < size and line[stop] != " ":
+        if stop < size and (line[stop] != " " or IN_A_FIGURE.match(line, stop)):
             space = line.rfind(" ", start + width // 2, stop)
+            while space > start and IN_A_FIGURE.match(line, space):
+                space = line.rfind(" ", start + width // 2, space)
             stop = space + 1 if space > start else stop
         rows.append((start, stop))
         start = stop

@@ -1,0 +1,241 @@
+"""Every screen there is, each by the keys that lead to it from the bench, and what is wrong with what it draws."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from itertools import pairwise
+from typing import Any
+
+from rich.cells import cell_len
+from textual import events
+from textual.geometry import Region
+from textual.pilot import Pilot
+from textual.screen import ModalScreen, Screen
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import DataTable, Input, OptionList, Select, Static, Tab, TextArea
+
+from tests.tui.app import bench_screen, press, settled
+from tests.tui.test_themes import contrast
+from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.help_key import every_place
+from workbench.tui.screens.all_keys import AllKeysScreen
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.list_keys import Lined
+from workbench.tui.widgets.text_view import TextView
+
+WAYS = {
+    "bench": "", "policy": "9", "message": "1", "abridged": "2", "request": "3", "summary": "4", "result": "5",
+    "trace": "6", "checks": "7", "diff": "8", "theirs": "T",
+    "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
+    "summaries": "C space down space d s", "lost": "X", "generations": "X c", "probes": "Q", "suggested pins": "S",
+    "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
+    "help": "question_mark", "all sessions": "ctrl+t", "run with": "R", "summarizer": "R m", "search": "O slash",
+    "watch": "W", "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
+    "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space", "letters": "apostrophe",
+    "open": "ctrl+o", "play": "a",
+}  # fmt: skip
+
+ELSEWHERE = {"ChoosePartScreen", "LoadingScreen", "RefusalScreen", "SpendScreen", "TourScreen"}
+"""Screens that no key of the bench leads to: what shows them is a file, a price or the first start."""
+
+
+def screens() -> set[str]:
+    """The names of all screens that are shown: not those that others are made from."""
+    kinds = [place for place in every_place() if issubclass(place, Screen)]
+    bases = {base for kind in kinds for base in kind.__bases__} - {Screen, ModalScreen}
+    return {kind.__name__ for kind in kinds if kind not in bases}
+
+
+async def visited(pilot: Pilot[None]) -> AsyncIterator[tuple[str, Screen[Any]]]:
+    """Each screen in front, by its name here; the bench is shown again between them."""
+    bench = bench_screen(pilot)
+    for name, way in WAYS.items():
+        await press(pilot, *way.split())
+        await settled(pilot)
+        yield name, pilot.app.screen
+        for _ in range(6):
+            if pilot.app.screen is not bench:
+                await press(pilot, "escape")
+        assert pilot.app.screen is bench, name
+        await press(pilot, "escape", "0")
+
+
+# --- what a list understands -----------------------------------------------------------------------------------------
+
+
+def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
+    """Whatever on a screen has lines and can have the focus."""
+    kinds = (LineView, OptionList, DataTable)
+    yield from (one for one in screen.focus_chain if isinstance(one, kinds))
+
+
+async def lacking(pilot: Pilot[None], name: str) -> list[str]:
+    """What the lists of the screen in front do not understand."""
+    screen = pilot.app.screen
+    wrong = [f"{name}: {one}" for one in faint(screen)]
+    for widget in list(with_lines(screen)):
+        if not isinstance(widget, Lined):
+            wrong.append(f"{name}: {widget!r} is no list of ours")
+            continue
+        known = type(widget)._merged_bindings
+        keys = known.key_to_bindings if known else {}
+        also = screen._bindings.key_to_bindings
+        if missing := [key for key in ("j", "k", "g", "G", "y") if key not in keys and key not in also]:
+            wrong.append(f"{name}: {widget!r} has no {missing}")
+            continue
+        many = widget.line_count
+        heads = [n for n, one in enumerate(getattr(widget, "options", ())) if one.disabled]
+        first, second, *_ = [*(n for n in range(many) if n not in heads), 0, 0]
+        for key, ends in (("G", {many - 1}), ("g", {first}), ("j", {first, second}), ("k", {first})):
+            await pilot.app.run_action(keys[key][0].action, widget)
+            at = widget.place
+            whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
+            if many > 1 and not whole and at not in ends:
+                wrong.append(f"{name}: {key} goes to {at} of {many} in {widget!r}")
+    return wrong
+
+
+async def misled(pilot: Pilot[None]) -> list[str]:
+    """Lists that a click does not go along, or that take it for a choice; whatever the wheel does not turn."""
+    screen, wrong = pilot.app.screen, []
+    for widget in list(with_lines(screen)):
+        assert isinstance(widget, Lined)
+        widget.to_line(0)
+        await settled(pilot)
+        inner, heads = widget.content_region, isinstance(widget, DataTable)
+        if widget.line_count > 1 and not isinstance(widget, TextView) and inner.height > 1 + heads:
+            left, top = inner.x - widget.region.x, inner.y - widget.region.y
+            await pilot.click(widget, offset=(left + 1, top + 1 + heads))
+            await settled(pilot)
+            if pilot.app.screen is not screen:
+                return [*wrong, f"{widget!r} takes a click for a choice"]
+            row = rows_of(widget)[1 + heads].text if isinstance(widget, OptionList) else ""
+            goes = widget.place == 1 or row.startswith("   ") or not row.strip()  # a second line of the first option
+            wrong += [] if goes or heads else [f"{widget!r} is not gone along by a click: {widget.place} {row!r}"]
+        if widget.max_scroll_y > 0:
+            widget.scroll_to(y=0, animate=False, force=True)
+            await pilot._post_mouse_events([events.MouseScrollDown], widget, button=0)
+            await settled(pilot)
+            wrong += [] if widget.scroll_offset.y else [f"{widget!r} is not turned by the wheel"]
+    return wrong
+
+
+async def kept_open(pilot: Pilot[None]) -> list[str]:
+    """Whether q does not lead back from the screen in front, where nothing is typed."""
+    screen, typed = pilot.app.screen, isinstance(pilot.app.focused, Input | TextArea | Select)
+    if typed or isinstance(screen, BenchScreen | AllKeysScreen):
+        return []
+    await press(pilot, "q")
+    return [f"q does not leave {screen!r}"] if pilot.app.screen is screen else []
+
+
+def faint(screen: Screen[Any]) -> list[str]:
+    """Titles and tabs that are hard to read: of a contrast below that which WCAG asks of words."""
+    found = []
+    for one in screen.walk_children(Widget):
+        if one.border_title or isinstance(one, Tab):
+            ground, styles = one.background_colors[1 if isinstance(one, Tab) else 0], one.styles
+            colour, is_auto = styles.border_title_color, styles.auto_border_title_color
+            if isinstance(one, Tab):
+                colour, is_auto = styles.color, styles.auto_color
+            shown = ground + (ground.get_contrast_text(colour.a) if is_auto else colour)
+            if contrast(shown, ground) < 4.5:
+                found.append(f"{one!r} {contrast(shown, ground):.2f}")
+    return found
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def rows_of(widget: Widget) -> list[Strip]:
+    """What is seen of a widget within its border."""
+    compositor = widget.screen._compositor
+    region, clip = compositor.visible_widgets.get(widget, (Region(), Region()))
+    seen = widget.content_region.intersection(clip) if region else region
+    strips = compositor.render_strips() if seen.area else []
+    return [strip.crop(seen.x, seen.right) for strip in strips[seen.y : seen.bottom]]
+
+
+def cut(screen: Screen[Any]) -> Iterator[str]:
+    """Texts that are not seen whole and do not end with `…`, and lines that end in the midst of a word at the edge."""
+    for widget in screen.walk_children(Widget):
+        if strips := rows_of(widget):
+            rows = [strip.text for strip in strips]
+            yield from (f"{widget!r} {told}" for told in (*_titles(widget), *_cut(widget, strips, rows)))
+
+
+def _cut(widget: Widget, strips: list[Strip], rows: list[str]) -> Iterator[str]:
+    if isinstance(widget, OptionList):
+        for number, shown in _options(strips).items():
+            said = str(widget.get_option_at_index(number).prompt)
+            if not _is_whole(said, shown) and 0 < number < widget.option_count - 1:
+                yield f"cuts {said!r} to {shown!r}"
+    elif isinstance(widget, Static):
+        rolls = any(isinstance(one, Widget) and one.max_scroll_y for one in widget.ancestors)
+        if not rolls and not _is_whole(said := _said(widget), "".join(rows)):
+            yield f"cuts {said!r} to {rows}"
+    elif isinstance(widget, Input):
+        if not widget.value and cell_len(widget.placeholder) > widget.content_size.width:
+            yield f"cuts its hint {widget.placeholder!r}"
+    elif not widget.children and not isinstance(widget, TextArea | TextView):
+        yield from (f"ends {row!r}" for row in rows if len(row) > 3 and re.search(r"[^\W\d_]$", row))
+
+
+def _titles(widget: Widget) -> Iterator[str]:
+    """What of the words in its border is cut."""
+    strips, at = widget.screen._compositor.render_strips(), widget.region
+    for words, y in ((widget._border_title, at.y), (widget._border_subtitle, at.bottom - 1)):
+        if words is not None and 0 <= y < len(strips) and widget.gutter.top:
+            shown = strips[y].crop(at.x, at.right).text
+            if not _is_whole(words.plain, shown):
+                yield f"cuts its title {words.plain!r} to {shown!r}"
+
+
+def _options(strips: list[Strip]) -> dict[int, str]:
+    """What is seen of each option that is seen."""
+    found: dict[int, str] = {}
+    for strip in strips:
+        metas = (segment.style.meta for segment in strip if segment.style)
+        numbers = {meta["option"] for meta in metas if "option" in meta}
+        for number in numbers:
+            found[number] = found.get(number, "") + strip.text
+    return found
+
+
+def _said(widget: Static) -> str:
+    told = widget.visual
+    return str(getattr(told, "plain", None) or getattr(told, "_renderable", ""))
+
+
+def _is_whole(said: str, shown: str) -> bool:
+    return "…" in shown or "⋯" in shown or _joined(said) in _joined(shown)
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+STYLES = {
+    "a percent sign without its space": r"\d%",
+    "thousands parted by a comma": r"(?<![\w.,])\d{1,3},\d{3}(?![\w,])",
+    "thousands not parted": r"(?<![\w/.:_-])\d{5,}(?![\w/:_-])",
+    "one of many": r"(?<![\d.,\u00a0\u202f])1\s(?:messages|rounds|tokens|calls|characters|lines|files|facts)\b",
+}
+
+
+def figures(screen: Screen[Any]) -> Iterator[str]:
+    """Figures that are broken over two lines, and those of another style than all others."""
+    for widget in screen.walk_children(Widget):
+        if widget.children or isinstance(widget, TextArea | Input):
+            continue
+        rows = [strip.text for strip in rows_of(widget)]
+        for above, below in pairwise(rows) if not isinstance(widget, DataTable | LineList) else ():
+            if re.search(r"(?<![\d.:/-])\d{1,3}\s*$", above) and re.match(r"\s*\d{3}(?![\w.:/-])", below):
+                yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
+        for name, pattern in STYLES.items():
+            yield from (f"{widget!r} {name}: {row!r}" for row in rows if re.search(pattern, row))
