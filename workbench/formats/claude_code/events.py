@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from workbench.formats.claude_code.project import project_name
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Compaction
 
@@ -108,8 +109,8 @@ def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
     version = tuple(int(part) for part in re.findall(r"\d+", text_of(line.get("version")))[:3])
     if version < _SAVING:
         return CLEARED
-    folder = re.sub("[^A-Za-z0-9]", "-", text_of(line.get("cwd")))
-    file = f"~/.claude/projects/{folder}/{text_of(line.get('sessionId'))}/tool-results/{id}.txt"
+    folder = f"~/.claude/projects/{project_name(text_of(line.get('cwd')))}"
+    file = f"{folder}/{text_of(line.get('sessionId'))}/tool-results/{id}.txt"
     return f"{PERSISTED}Tool result saved to: {file}\n\nUse Read to view</persisted-output>"
 
 

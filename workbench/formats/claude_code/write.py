@@ -9,7 +9,6 @@ usage up to it is a bill of this file's context.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.claude_code.attachments import SNAPSHOT
 from workbench.formats.claude_code.lines import NOTIFICATION, Own
+from workbench.formats.claude_code.project import project_name
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
@@ -118,7 +118,7 @@ def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> W
     if id == session.id and isinstance(session.facts.own, Own) and session.facts.own.rewritten:
         return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, notes=notes)
     folder, config = folder_of(session), moved("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
-    home = f"{config}/projects/{re.sub('[^A-Za-z0-9]', '-', folder)}/{id}.jsonl"
+    home = f"{config}/projects/{project_name(folder)}/{id}.jsonl"
     return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), notes=notes)
 
 

@@ -1,0 +1,24 @@
+"""The folder of a project, against what Claude Code 2.1.330 made when it was started in such folders."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.formats.claude_code.project import project_name
+
+DEEP = "/tmp/cc/w/" + "/".join(["ab_cdé😀"] * 24)
+
+
+@pytest.mark.parametrize(
+    ("path", "made"),
+    [
+        ("/tmp/cc/w/x😀y", "-tmp-cc-w-x--y"),
+        (DEEP, "-tmp-cc-w" + "-ab-cd---" * 21 + "-a" + "-xrklld"),
+        ("/" + "n" * 198, "-" + "n" * 198),
+        ("/" + "n" * 199, "-" + "n" * 199),
+        ("/" + "n" * 200, "-" + "n" * 199 + "-rxbh2n"),
+    ],
+    ids=["beyond 16 bits", "deep", "199", "200", "201"],
+)
+def test_a_project_has_the_name_that_the_tool_gives_it(path: str, made: str) -> None:
+    assert project_name(path) == made
