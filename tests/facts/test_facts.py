@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -746,3 +747,38 @@ def test_what_failed_without_an_errors_name_is_told_by_how_it_ended(command: str
 )
 def test_where_people_who_write_in_lower_case_end_a_sentence(text: str, several: list[str]) -> None:
     assert [*sentences(text)] == several
+
+
+def wrapped(text: str, width: int) -> str:
+    """To `width` characters, the longest line being of as many."""
+    return "\n".join([*textwrap.wrap(text, width, subsequent_indent="  "), "X" * (width - 1) + "."])
+
+
+@pytest.mark.parametrize(
+    ("width", "whole"), [(49, False), (50, True), (120, True), (121, True), (240, True), (241, False)]
+)
+def test_a_sentence_that_was_wrapped_is_one_up_to_the_width_of_a_wide_terminal(width: int, whole: bool) -> None:
+    sentence = f"The {'canal ' * 200}ends."
+    first, *_ = sentences(wrapped(sentence, width))
+    assert (" ".join(first.split()) == sentence) is whole
+
+
+@pytest.mark.parametrize("begins", ["Crew", "(crew)", "`crew`", "lock/crew.ts", "8"])
+def test_in_a_text_that_was_surely_wrapped_the_next_line_begins_as_it_likes(begins: str) -> None:
+    *several, last = wrapped(f"The {'canal ' * (20 + 3 * 21)}", 127).splitlines()  # every line is full
+    first, *_ = sentences("\n".join([*several, f"  {begins} ends.", last]))
+    assert first.endswith(f"{begins} ends.")
+    first, *_ = sentences("\n".join([*several, f"  - {begins} ends.", last]))
+    assert first.endswith("canal")
+
+
+@pytest.mark.parametrize(("full", "several"), [(2, 4), (3, 2)])
+def test_of_a_wide_text_two_lines_that_go_on_are_no_wrapping(full: int, several: int) -> None:
+    """Who chats ends a line anywhere."""
+    lines = [f"weir {'canal ' * 20}"[:124].strip() for _ in range(full + 1)]
+    assert len(list(sentences("\n".join([*lines, "", "X" * 124 + "."])))) == several
+
+
+def test_paths_that_have_no_room_do_not_show_that_a_text_was_wrapped() -> None:
+    found = [f"src/canal/weir/of/the/north/gates{n}.ts:12: export const level{n} = {'z' * 70}" for n in range(6)]
+    assert len(list(sentences("\n".join(found)))) == 6

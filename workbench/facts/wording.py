@@ -70,13 +70,13 @@ class Line:
 def lines(text: str) -> Iterator[Line]:
     """The lines of `text` that hold words; quoted lines and tables are left out. One that was wrapped is one with those
     that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width, or
-    stands in the quotation that was opened last."""
+    stands in the quotation that was opened last. In a text that was surely wrapped the next begins as it likes."""
     found: Line | None = None
-    width = max((stop - start for start, stop in _line_spans(text)), default=0)
+    wrapped = _wrapping(text)
     for start, stop in _line_spans(text):
         raw = text[start:stop]
         stripped = raw.strip()
-        if found is not None and _goes_on(text, found, stripped, width):
+        if found is not None and _goes_on(text, found, stripped, wrapped):
             found = replace(found, stop=start + len(raw.rstrip()))
             continue
         if found is not None:
@@ -102,18 +102,56 @@ _CLOSES = re.compile(r"[^\"“”«»]*[^\s\"“”«»(\[][\"”»](?!\w)")
 """The first sign of quotation closes one."""
 _WIDTHS = range(50, 121)
 """Characters to which people or their editors wrap."""
+_TERMINALS = range(121, 241)
+"""What is copied from a terminal may be wrapped to its width, but a line of so many characters is often just long."""
+_SURELY = 3
+"""Where so many lines have no room for the word that follows, a text was wrapped."""
+_LONG_WORD = 24
+_WORD = re.compile(rf"[a-zà-ÿа-яё](?:\w|['’.-](?=\w)){{,{_LONG_WORD - 1}}}[,;.!?)]{{,2}}")
+"""Paths and the like show nothing: for them no room is left behind many a line that was never wrapped."""
 
 
-def _goes_on(text: str, line: Line, following: str, width: int) -> bool:
-    if not following[:1].islower() or not _OPEN.match(text[line.stop - 1]):
+@dataclass(frozen=True, slots=True)
+class _Wrapping:
+    """To how many characters a text was wrapped, 0 for not, and whether that is sure."""
+
+    width: int
+    sure: bool = False
+
+
+def _wrapping(text: str) -> _Wrapping:
+    width = max((stop - start for start, stop in _line_spans(text)), default=0)
+    if width not in _WIDTHS and width not in _TERMINALS:
+        return _Wrapping(0)
+    full = end = length = 0
+    for start, stop in _line_spans(text):
+        if length + 1 + _LONG_WORD > width:
+            following = text[start:stop].split(maxsplit=1)
+            if following and _WORD.fullmatch(following[0]) and _OPEN.match(text[end]):
+                full += length + 1 + len(following[0]) > width
+        end = start + len(text[start:stop].rstrip()) - 1
+        length = end + 1 - start
+    sure = full >= _SURELY
+    return _Wrapping(width if sure or width in _WIDTHS else 0, sure)
+
+
+def _goes_on(text: str, line: Line, following: str, wrapped: _Wrapping) -> bool:
+    if not following or not _OPEN.match(text[line.stop - 1]):
         return False
+    small = following[0].islower()
     in_quotes = line.stop - line.start < LONGEST_SENTENCE and len(_QUOTES.findall(text, line.start, line.stop)) % 2
-    if in_quotes and _CLOSES.match(following):
+    if small and in_quotes and _CLOSES.match(following):
         return True
-    if width not in _WIDTHS:
+    if not wrapped.width or not (small or (wrapped.sure and _may_go_on(following))):
         return False
     last = line.stop - max(0, text.rfind("\n", 0, line.stop) + 1)
-    return last + 1 + len(following.split(maxsplit=1)[0]) > width
+    return last + 1 + len(following.split(maxsplit=1)[0]) > wrapped.width
+
+
+def _may_go_on(following: str) -> bool:
+    """Whether a line that begins so, other than in lower case, can be the middle of a sentence: no entry of a list, no
+    heading, quotation or table."""
+    return (following[0].isalnum() or following[0] in "`\"'“(«") and not _BULLET.match(f"{following} ")
 
 
 def _line_spans(text: str) -> Iterator[tuple[int, int]]:
