@@ -6,7 +6,7 @@ A compacted context says of what its summary stands for only the summary's words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +34,12 @@ class Past:
     def again(self) -> frozenset[str]:
         """All such ids, those of older contexts too."""
         return self.copies | self.before.again if self.before else self.copies
+
+    @cached_property
+    def told(self) -> dict[Hashable, tuple[Sequence[Message], str]]:
+        """What was retold of it and of all that it goes back to, by whom that concerns; with the messages, so that they
+        live as long."""
+        return self.before.told if self.before else {}
 
     @cached_property
     def shape(self) -> Shape:

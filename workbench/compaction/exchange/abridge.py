@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
-from workbench.compaction.past import Place
+from workbench.compaction.past import Past, Place
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
 from workbench.compaction.shape_facts import actions_at
 from workbench.compaction.spans import each
@@ -71,7 +71,7 @@ def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Ret
     template, total = load_prompt(TEMPLATE), 0
     goes_on = bool(context.shape.open_across[before])
     for request in _requests_backwards(context.past.backwards(context.shape, before)):
-        text = _entry(template, request, continues=goes_on and not entries, params=params)
+        text = _told(context.past, template, request, continues=goes_on and not entries, params=params)
         if total + len(text) > params.total_chars_limit:
             return Retold(tuple(reversed(entries)), whole=False)
         here = [index for shape, index in request if shape is context.shape]
@@ -94,6 +94,18 @@ def _requests_backwards(said: Iterable[Place]) -> Iterator[list[Place]]:
         asked = asked or message.starts_round
     if request:
         yield request[::-1]
+
+
+def _told(
+    past: Past, template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
+) -> str:
+    """One entry's text, made once for the messages of a stored history: each compaction of a long session tells most of
+    what the one before it told."""
+    messages = [shape.messages[index] for shape, index in request]
+    key = (template.text, continues, params, *map(id, messages))
+    if key not in past.told:
+        past.told[key] = messages, _entry(template, request, continues=continues, params=params)
+    return past.told[key][1]
 
 
 def _entry(template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams) -> str:
