@@ -216,6 +216,9 @@ def test_an_edit_that_undoes_an_earlier_one() -> None:
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("b.py", NEW, OLD)) == []
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("a.py", NEW, "threads = None\n")) == []
     assert items(START, edit("a.py", "x = 1", "x = 2"), CUT, edit("a.py", "x = 2", "x = 1")) == [], "too small to tell"
+    assert items(START, CUT, edit("a.py", OLD, NEW), edit("a.py", NEW, OLD)) == [], "no compaction between"
+    between = edit("a.py", "reed = threads(3, 4, 5)\n", "reed = threads(6, 7, 8)\n")
+    assert [one[0] for one in items(START, edit("a.py", OLD, NEW), CUT, between, edit("a.py", NEW, OLD))] == ["undone"]
 
 
 def test_what_was_committed_is_not_undone_by_taking_the_file_from_there() -> None:

@@ -128,3 +128,19 @@ def test_repeated_ids_are_paired_in_order() -> None:
 def test_how_a_command_ended(command: str, output: str, is_error: bool, ok: bool | None) -> None:
     used = call("Bash", {"command": command})
     assert calls_in([agent("", used), result(used, output, is_error=is_error)])[0].ok is ok
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--- FAIL: TestTide", "FAIL tide.go", "FAILED tests/tide.py", "E   assert 1 == 2", "error: no tide",
+        "error[E0308]: no", "npm ERR! code 1", "npm error code 1", "panic: no tide", "Traceback (most recent call",
+        " ELIFECYCLE  1", "ELIFECYCLE 1", "12 failed", "in all 3 failing", "found 1 error in 2 files", "found 2 errors",
+        "a.ts(1,2): error TS2304: no", "Failed: 2",
+    ],
+)  # fmt: skip
+def test_every_way_in_which_a_run_says_that_it_failed(line: str) -> None:
+    """Before any of them is looked for, a part of it is: none may have no such part."""
+    used = call("Bash", {"command": "pytest -q"})
+    assert calls_in([agent("", used), result(used, f"3 passed\n{line}\nend of it")])[0].ok is False
+    assert calls_in([agent("", used), result(used, "3 passed\nend of it")])[0].ok is True

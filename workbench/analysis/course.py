@@ -82,6 +82,8 @@ class Course:
     def refused(self) -> tuple[int, ...]:
         """Where the model refused what it was sent as too long: indexes of the messages before which it did, the number
         of messages where it did after the last. Refusals without a time are not known here."""
+        if not self.session.facts.overflow_errors:
+            return ()
         timed = [(message.time, i) for i, message in enumerate(self.messages) if message.time is not None]
         errors = (error.time for error in self.session.facts.overflow_errors if error.time is not None)
         after = [bisect_right(timed, (error, len(self.messages))) for error in errors]

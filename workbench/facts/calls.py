@@ -70,6 +70,10 @@ _FAILED_RUN = re.compile(
     r"|^.{0,200}(?:\b[1-9]\d{0,6} (?:failed|failing|errors?)\b|: error TS\d{3,5}:|\bFailed: [1-9])",
     re.MULTILINE,
 )
+_FAILURES = (
+    "FAIL", "E   ", "error", "npm ERR!", "panic:", "Traceback ", "ELIFECYCLE", "failed", "failing", "Failed: ",
+)  # fmt: skip
+"""One of these stands where `_FAILED_RUN` does."""
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ing|ures?)?\b(?!.{0,600}\b[1-9]\d{0,6} (?:fail|error))", re.DOTALL)
 _PASSED_RUN = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"
@@ -309,9 +313,10 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool |
     if code is not None and told:
         return True
     # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
-    if _FAILED_RUN.search(text[-4000:]) and not _NONE_FAILED.search(text[-600:]):
+    end = text[-4000:]
+    if any(one in end for one in _FAILURES) and _FAILED_RUN.search(end) and not _NONE_FAILED.search(text[-600:]):
         return False
-    return True if told or _PASSED_RUN.search(text[-4000:]) else None
+    return True if told or _PASSED_RUN.search(end) else None
 
 
 @lru_cache(maxsize=4096)

@@ -137,7 +137,7 @@ def _together(order: Sequence[str], some: frozenset[str]) -> bool:
 
 def _turns_down(later: Topic, one: Topic) -> bool:
     """Whether it turns down what that one chose and speaks of nothing that this one does not."""
-    if "forbids" in one.marks:
+    if "forbids" in one.marks or not later.dropped:
         return False
     known = later.about | later.aside | speaking()
     slack = "changes" in later.marks or bool(later.about & one.about)

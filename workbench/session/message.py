@@ -73,6 +73,8 @@ class ToolResult:
     @property
     def text(self) -> str:
         """The result as one string, media as placeholders."""
+        if len(self.content) == 1 and isinstance(one := self.content[0], Text):  # nearly every one, and asked for often
+            return one.text
         return "\n".join(part.text if isinstance(part, Text) else part.placeholder for part in self.content)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from workbench.analysis.needed import plain_path
@@ -189,6 +189,7 @@ def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) 
     return any(index > before.called.index and name in text for index, name in changed)
 
 
+@lru_cache(maxsize=4_096)
 def _may_change(line: str) -> bool:
     """Whether a command line may change what another says: whatever neither looks, nor tests or builds."""
     return not all(looks(one) or is_check(one) for one in simple_commands(line))

@@ -140,5 +140,7 @@ def _questions(given: Any) -> Iterator[str]:
 def _in_words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     """The questions in an answer that a message of the user's follows."""
     for index, message in enumerate(messages[:-1]):
-        if is_agents(message) and not message.calls and messages[index + 1].starts_round:
-            yield from ((index, text) for text, _ in sentences(message.text) if text.endswith(("?", "？")))
+        if messages[index + 1].starts_round and is_agents(message) and not message.calls:
+            text = message.text
+            if "?" in text or "？" in text:
+                yield from ((index, one) for one, _ in sentences(text) if one.endswith(("?", "？")))

@@ -10,12 +10,13 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken
 from workbench.facts.calls import Called
-from workbench.facts.diffstat import Replaced, replaced
+from workbench.facts.diffstat import replaced
 from workbench.facts.tools import normal_path
 
 FEWEST = 20
@@ -40,14 +41,26 @@ class Remade:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Edit:
-    """`place` is what stood there before the edit, whole; "" for a whole file."""
+    """What stood there before an edit and behind it, "" where it wrote a whole file. Its lines are looked at only where
+    the same file was changed before a compaction: of most edits nobody asks."""
 
     called: Called
-    place: frozenset[str]
-    removed: frozenset[str]
-    added: frozenset[str]
+    old: str
+    new: str
+
+    @cached_property
+    def place(self) -> frozenset[str]:
+        return _lines(self.old)
+
+    @cached_property
+    def removed(self) -> frozenset[str]:
+        return self.place - _lines(self.new)
+
+    @cached_property
+    def added(self) -> frozenset[str]:
+        return _lines(self.new) - self.place
 
     @property
     def weighs(self) -> int:
@@ -68,7 +81,9 @@ def _telling(lines: frozenset[str]) -> frozenset[str]:
 
 def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tuple[int, str]]) -> Iterator[Remade]:
     """Every such edit in order; `typed` is what the user typed, with the indexes of the messages."""
-    made = [[(plain_path(one.path, cwd), _edit(called, one)) for one in replaced(called)] for called in calls]
+    made = [
+        [(plain_path(one.path, cwd), _Edit(called, one.old, one.new)) for one in replaced(called)] for called in calls
+    ]
     written = [pair for edits in made for pair in edits]
     done: dict[str, list[_Edit]] = {}
     committed: dict[str, int] = {}
@@ -85,8 +100,11 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
             done.pop(path, None)
         told: set[str] = set()
         for path, edit in edits:
-            if path in done and path not in told and edit.weighs >= FEWEST:
-                for earlier in reversed(done[path]):
+            before = done.get(path)
+            if not before or path in told or not taken.between(before[0].called.index, called.index):
+                continue
+            if edit.weighs >= FEWEST:
+                for earlier in reversed(before):
                     kind = _kind(earlier, edit)
                     if kind is None:
                         continue
@@ -125,11 +143,6 @@ def _remade(
         return None
     epoch = taken.by(before.index, earlier.removed | earlier.added, called.index)
     return None if epoch is None else Remade(kind, path, before, called, epoch)
-
-
-def _edit(called: Called, one: Replaced) -> _Edit:
-    old, new = _lines(one.old), _lines(one.new)
-    return _Edit(called, old, old - new, new - old)
 
 
 def _lines(text: str) -> frozenset[str]:

@@ -26,10 +26,11 @@ from workbench.formats.kit.values import count_of
 from workbench.session import Billed, Epoch, Session, Usage
 
 _USAGE = b'"usage":'
-_USER = b'"type":"user"'
+_USER, _ANSWER = b'"type":"user"', b'"role":"assistant"'
 _FRONT = 600
 """Bytes of a line among which a person's or a tool's says its type; an answer may say it last. In a text a quotation
-mark has a backslash before it."""
+mark has a backslash before it. Most lines of a file say it at the same place, where it is looked for first: looking for
+it takes as long as decoding half the line."""
 
 _DECIDE = ("summary", "content-replacement")
 """Lines that must be read with all the others, beside those of the tool that say it made room."""
@@ -59,24 +60,18 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
         return None
     if not isinstance(begun.facts.own, Own) or begun.facts.own.rewritten:
         return None
-    answers: dict[tuple[str, bool], _Answer] = {}
     told: dict[str, Any] = {}
-    at, end = 0, len(data)
-    while at < end:
-        start, stop = at, data.find(b"\n", at)
-        stop = end if stop < 0 else stop
-        at = stop + 1
-        if stop == start or data.find(_USER, start, min(start + _FRONT, stop)) >= 0:
-            continue
+    spans = _answers(data, told)
+    answers: dict[tuple[str, bool], _Answer] = {}
+    for start, stop in spans or ():
         try:
             value = orjson.loads(data[start:stop])
         except ValueError:
             return None
         type = value.get("type") if isinstance(value, dict) else None
         if type != "assistant":
-            if type in _DECIDE or (type == "system" and _makes_room(value)):
+            if _decides(type, value):
                 return None
-            told |= _told(type, value)
             continue
         body = value.get("message")
         if SPENT in value or not isinstance(body, dict):
@@ -95,7 +90,48 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
         if usage:
             said = count_of(usage.get("output_tokens")) if isinstance(usage, dict) else 0
             one.usage, one.output = usage, max(one.output, said)
-    return _skimmed(begun, list(answers.values()), {**told, **_newest(data)})
+    return None if spans is None else _skimmed(begun, list(answers.values()), {**told, **_newest(data)})
+
+
+def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
+    """Where the lines lie that may be answers. Of the others `told` learns what they tell of the session. None where
+    one of them decides that all must be read: it is known before any answer is decoded."""
+    spans: list[tuple[int, int]] = []
+    user = answer = 0
+    at, end = 0, len(data)
+    while at < end:
+        start, stop = at, data.find(b"\n", at)
+        stop = end if stop < 0 else stop
+        at = stop + 1
+        if data.startswith(_USER, start + user, stop):
+            continue
+        if data.startswith(_ANSWER, start + answer, stop):
+            spans.append((start, stop))
+            continue
+        front = min(start + _FRONT, stop)
+        if stop == start or (place := data.find(_USER, start, front)) >= 0:
+            user = place - start if stop > start else user
+        elif (place := data.find(_ANSWER, start, front)) >= 0:
+            answer = place - start
+            spans.append((start, stop))
+        else:
+            try:
+                value = orjson.loads(data[start:stop])
+            except ValueError:
+                return None
+            type = value.get("type") if isinstance(value, dict) else None
+            if type == "assistant":
+                spans.append((start, stop))
+            elif _decides(type, value):
+                return None
+            else:
+                told |= _told(type, value)
+    return spans
+
+
+def _decides(type: Any, line: Any) -> bool:
+    """Whether a line that is no answer must be read with all the others."""
+    return type in _DECIDE or (type == "system" and _makes_room(line))
 
 
 def _makes_room(line: dict[str, Any]) -> bool:
