@@ -22,6 +22,7 @@ def texts(width: int, epoch: int = 1, stretches: tuple[Stretch, ...] = STRETCHES
 
 
 WHOLE = ["1 · 157k auto 08:53, lost 32 facts", "2 · 155k by hand 09:53, lost 0 facts", "3 · 62.7k as it stands"]
+SHORT = ["1 · 157k auto, lost 32", "2 · 155k by hand", "3 · 62.7k"]
 BRIEF = ["1 · 157k auto −32", "2 · 155k by hand", "3 · 62.7k"]
 BARE = ["1 · 157k", "2 · 155k", "3 · 62.7k"]
 
@@ -34,7 +35,8 @@ def room(cells: list[str]) -> int:
     ("width", "shown"),
     [
         (room(WHOLE), WHOLE),
-        (room(WHOLE) - 1, BRIEF),
+        (room(WHOLE) - 1, SHORT),
+        (room(SHORT) - 1, BRIEF),
         (room(BRIEF), BRIEF),
         (room(BRIEF) - 1, BARE),
         (room(BARE), BARE),

@@ -16,6 +16,7 @@ from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.screens.filter_dialog import FilterScreen
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine, epoch_at, growth_cells
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -208,6 +209,19 @@ async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
         await pilot.click(GrowthLine, offset=(1, 0))
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == first
+
+
+@pytest.mark.parametrize(
+    ("size", "lines"), [((80, 24), 2), ((120, 40), 2), ((200, 60), 1), ((80, 20), 2), ((80, 19), 0)]
+)
+async def test_why_it_is_so_large_is_said_whole_on_the_bench(size: tuple[int, int], lines: int) -> None:
+    async with app_of(SAMPLES / "claude-code-overflow.jsonl").run_test(size=size) as pilot:
+        await settled(pilot)
+        line, said = bench_screen(pilot).query_one("#verdict", CutText), bench_screen(pilot).view.verdict
+        assert line.display is bool(lines)
+        if lines:
+            drawn = " ".join(line.render_line(y).text.strip() for y in range(line.size.height))
+            assert (line.size.height, drawn.split()) == (lines, said.split())
 
 
 async def test_the_growth_line_is_there_when_the_height_allows() -> None:

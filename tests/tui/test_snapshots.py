@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.assertion import SnapshotAssertion
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, ProgressBar, TextArea
@@ -73,9 +74,7 @@ class Album:
         await self.taken_now(pilot, name)
 
     async def taken_now(self, pilot: Pilot[None], name: str) -> None:
-        for typed in pilot.app.screen.query("Input, TextArea").results():
-            assert isinstance(typed, Input | TextArea)
-            typed.cursor_blink = False
+        without_blinking(pilot.app)
         pilot.app.clear_notifications()
         picture = await still(pilot)
         for pattern, steady in ANOTHER_EVERY_TIME:
@@ -84,6 +83,32 @@ class Album:
             path = self.folder / f"{name}.svg"
             path.write_text(picture, "utf-8")
             self.differing.append(str(path))
+
+
+def without_blinking(app: App[None]) -> None:
+    """A line that was drawn while the cursor was blinked away is kept by Textual, so it is drawn again."""
+    for typed in app.screen.query("Input, TextArea").results():
+        assert isinstance(typed, Input | TextArea)
+        typed.cursor_blink = False
+        typed.notify_style_update()
+
+
+class Editor(App[None]):
+    def compose(self) -> ComposeResult:
+        yield TextArea("one\ntwo")
+
+
+async def test_a_picture_is_the_same_in_either_half_of_the_blink() -> None:
+    pictures = set()
+    for blinked_away in (False, True):
+        async with Editor().run_test(size=(30, 6)) as pilot:
+            await pilot.pause()
+            if blinked_away:
+                pilot.app.query_one(TextArea)._toggle_cursor_blink_visible()
+            await pilot.pause()
+            without_blinking(pilot.app)
+            pictures.add(await still(pilot))
+    assert len(pictures) == 1
 
 
 async def still(pilot: Pilot[None]) -> str:

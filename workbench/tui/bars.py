@@ -85,9 +85,6 @@ class Budget:
         return max(self.window or 0, self.before.tokens, self.after.tokens if self.after_layers else 0, 1)
 
 
-ROOMY = 80
-"""Cells from which there is room for words about the bills."""
-
 _GROWING = ("characters", "messages", "rounds", "events", "tool uses")
 """Units of what grows with the history, as lines of memories, commands and errors do not."""
 
@@ -197,7 +194,7 @@ def ticks_of(budget: Budget, inner: int) -> list[tuple[int, str, str]]:
     if 0 < budget.compacted_at <= budget.scale:
         cell = min(inner - 1, budget.compacted_at * inner // budget.scale)
         _, label, name = found.get(cell, (cell, f"▲{short(budget.compacted_at)}", "tick"))
-        found[cell] = (cell, f"{label}{',' if cell in found else ''} it compacted", name)
+        found[cell] = (cell, f"{label}{',' if cell in found else ''} compacted", name)
     if limit := budget.limit:
         cell = min(inner - 1, limit.tokens * inner // budget.scale)
         over = budget.before.tokens > limit.tokens
@@ -212,7 +209,7 @@ def tick_cells(budget: Budget, width: int) -> Cells:
     end = 0
     ticks = ticks_of(budget, inner_cells(width))
     room = width - sum(len(label) + 1 for _, label, _ in ticks)
-    doubt = doubt_of(budget.gaps, width, room - 2)
+    doubt = doubt_of(budget.gaps, room - 2)
     edge = width - 1 - (len(doubt) + 1 if doubt else 0)
     for number, (cell, label, name) in enumerate(ticks):
         later = sum(len(other) + 1 for _, other, _ in ticks[number + 1 :])
@@ -228,7 +225,7 @@ def tick_cells(budget: Budget, width: int) -> Cells:
     return [*cells, (" " * (edge + 1 - end), ""), (doubt, "over")] if doubt else cells
 
 
-def doubt_of(gaps: Sequence[Gap], width: int, room: int) -> str:
+def doubt_of(gaps: Sequence[Gap], room: int) -> str:
     """That the bills are not those of the context, as briefly as there is room for: the call with the largest
     difference, and how many more there are."""
     if not gaps:
@@ -236,8 +233,9 @@ def doubt_of(gaps: Sequence[Gap], width: int, room: int) -> str:
     first = gaps[0]
     sign = "+" if first.tokens > 0 else "−"
     more = f", {len(gaps) - 1} more" if len(gaps) > 1 else ""
-    told = f"≠ billed {sign}{short(abs(first.tokens))} from call {first.call}{more}"
-    return told if width >= ROOMY and len(told) <= room else "≠"
+    brief = f"≠ billed {sign}{short(abs(first.tokens))}"
+    spelled = (f"{brief} from call {first.call}{more}", brief)
+    return next((one for one in spelled if len(one) <= room), "≠")
 
 
 def legend_cells(budget: Budget, width: int) -> Cells:

@@ -23,6 +23,7 @@ from workbench.tui.plain import plain, several
 from workbench.tui.policy_words import split_line, split_words
 from workbench.tui.status_lines import status_text, title_text
 from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
@@ -90,8 +91,14 @@ def draw_epochs(line: EpochsLine, was: View | None, now: View) -> None:
 
 def draw_growth(line: GrowthLine, was: View | None, now: View) -> None:
     line.stand_at(now.bench.epoch)
-    if other(was, now, "growth", "verdict"):
-        line.show(now.growth, plain(now.verdict))
+    if other(was, now, "growth"):
+        line.show(now.growth)
+
+
+def draw_verdict(line: CutText, was: View | None, now: View) -> None:
+    if other(was, now, "verdict"):
+        line.update(Text(plain(now.verdict)), layout=False)
+        line.tooltip = Text(f"{plain(now.verdict)}\nO says more.") if now.verdict else None
 
 
 def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:

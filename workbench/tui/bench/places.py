@@ -20,8 +20,9 @@ NARROW, HUGE = 110, 170
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
 """Columns from which the places stand side by side, and from which the policy has a column of its own."""
 
-LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall"), (66, "-highest")]
-"""Lines from which there is room for the growth of the context, and for all that a preset says of itself."""
+LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall"), (66, "-highest")]
+"""Lines from which there is room for why the context is so large, for its growth, and for all that a preset says of
+itself."""
 
 
 def place_of(view: View) -> str:

@@ -51,6 +51,7 @@ from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
@@ -125,6 +126,7 @@ class BenchScreen(Screen[None]):
         yield Static(id="title")
         yield EpochsLine(id="epochs")
         yield BudgetBar(id="budget")
+        yield CutText(id="verdict")
         yield GrowthLine(id="growth")
         yield WatchedLines(id="watched")
         with Grid(id="panes"):
@@ -147,6 +149,7 @@ class BenchScreen(Screen[None]):
         subscribe(partial(panes.draw_epochs, self.query_one(EpochsLine)))
         subscribe(partial(panes.draw_budget, self.query_one(BudgetBar)))
         subscribe(partial(panes.draw_triggers, self.query_one(PolicyForm)))
+        subscribe(partial(panes.draw_verdict, self.query_one("#verdict", CutText)))
         subscribe(partial(panes.draw_growth, self.query_one(GrowthLine)))
         subscribe(partial(panes.draw_watched, self.query_one(WatchedLines)))
         subscribe(partial(panes.draw_found, self.query_one(FindBar)))

@@ -79,7 +79,7 @@ class EpochsLine(Widget):
 def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Cell]:
     """Every epoch as fully as there is room for all of them; where not even numbers and sizes have, those around the
     one on the bench."""
-    for spell in (_whole, _brief, _bare):
+    for spell in (_whole, _short, _brief, _bare):
         cells = [Cell(spell(one), one.number) for one in stretches]
         if _width(cells) <= width:
             return cells
@@ -124,6 +124,12 @@ def _whole(one: Stretch) -> str:
         return f"{_bare(one)} as it stands"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
     return " ".join(filter(None, (_bare(one), one.trigger, clock(one.ended.time)))) + lost
+
+
+def _short(one: Stretch) -> str:
+    """`2 · 155k auto, lost 36`"""
+    lost = f", lost {one.lost}" if one.lost else ""
+    return f"{_bare(one)}{f' {one.trigger}' if one.trigger else ''}{lost}"
 
 
 def _brief(one: Stretch) -> str:

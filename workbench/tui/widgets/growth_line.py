@@ -18,7 +18,7 @@ from workbench.analysis.growth import Point
 from workbench.base.figures import short
 from workbench.base.text import plural
 from workbench.tokens import Basis
-from workbench.tui.plain import fit, several
+from workbench.tui.plain import several
 
 Cells = list[tuple[str, str]]
 
@@ -29,7 +29,7 @@ _LEAST_FOR_LEGEND = 72
 
 class GrowthLine(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"growth--{name}" for name in ("here", "other", "mark", "mark-here", "dim", "verdict")
+        f"growth--{name}" for name in ("here", "other", "mark", "mark-here", "dim")
     }
     DEFAULT_CSS = """
     GrowthLine {
@@ -39,7 +39,6 @@ class GrowthLine(Widget):
         .growth--mark { color: $text-warning; }
         .growth--mark-here { color: $text-warning; text-style: bold reverse; }
         .growth--dim { text-style: dim; }
-        .growth--verdict { text-style: bold; }
     }
     """
 
@@ -52,13 +51,11 @@ class GrowthLine(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.points: tuple[Point, ...] = ()
-        self.verdict = ""
         self.epoch = 0
 
-    def show(self, points: tuple[Point, ...], verdict: str) -> None:
-        """`verdict` says why the context is as large as it is; it is quoted whole where the pointer rests."""
-        self.points, self.verdict = points, verdict
-        self.tooltip = Text(f"{verdict}\n{growth_words(points)}") if points else None
+    def show(self, points: tuple[Point, ...]) -> None:
+        self.points = points
+        self.tooltip = Text(growth_words(points)) if points else None
         self.refresh()
 
     def stand_at(self, epoch: int) -> None:
@@ -73,39 +70,39 @@ class GrowthLine(Widget):
             return Strip.blank(width, base)
         styled = [
             Segment(text, base + self.get_component_rich_style(f"growth--{name}", partial=True))
-            for text, name in growth_cells(self.points, width, self.epoch, self.verdict)
+            for text, name in growth_cells(self.points, width, self.epoch)
         ]
         return Strip(styled).adjust_cell_length(width, base)
 
     def on_click(self, event: events.Click) -> None:
-        if epoch := epoch_at(self.points, self.size.width, event.x, self.verdict):
+        if epoch := epoch_at(self.points, self.size.width, event.x):
             self.post_message(self.Chosen(epoch))
 
 
-def growth_cells(points: Sequence[Point], width: int, epoch: int, verdict: str = "") -> Cells:
+def growth_cells(points: Sequence[Point], width: int, epoch: int) -> Cells:
     """The sparkline on the scale of its largest point, the stretch of `epoch` told apart, then what it comes to."""
     highest = max((point.tokens for point in points), default=0) or 1
     cells: Cells = [(" ", "dim")]
-    for part in _columns(points, width, verdict):
+    for part in _columns(points, width):
         here = any(point.epoch == epoch for point in part)
         if any(point.compacted for point in part):
             cells.append(("▼", "mark-here" if here else "mark"))
             continue
         most = max(point.tokens for point in part)
         cells.append((_LEVELS[min(7, most * 8 // highest)], "here" if here else "other"))
-    cells.append((_legend(points, width, verdict), "verdict" if verdict else "dim"))
+    cells.append((_legend(points, width), "dim"))
     return cells
 
 
-def epoch_at(points: Sequence[Point], width: int, x: int, verdict: str = "") -> int | None:
+def epoch_at(points: Sequence[Point], width: int, x: int) -> int | None:
     """The epoch whose stretch is drawn in column `x`, None beside the sparkline."""
-    columns = _columns(points, width, verdict)
+    columns = _columns(points, width)
     return columns[x - 1][-1].epoch if 1 <= x <= len(columns) else None
 
 
-def _columns(points: Sequence[Point], width: int, verdict: str) -> list[Sequence[Point]]:
+def _columns(points: Sequence[Point], width: int) -> list[Sequence[Point]]:
     """The points that each column stands for; a column shows its largest. Few points get several columns each."""
-    room = width - 2 - cell_len(_legend(points, width, verdict))
+    room = width - 2 - cell_len(_legend(points, width))
     if room <= 0 or not points:
         return []
     count = len(points)
@@ -120,13 +117,9 @@ def _unmarked(point: Point) -> Point:
     return Point(point.message, point.epoch, point.tokens, point.basis, False)
 
 
-def _legend(points: Sequence[Point], width: int, verdict: str) -> str:
-    """What stands beside the sparkline, which keeps a quarter of the line."""
-    if width < _LEAST_FOR_LEGEND or not points:
-        return ""
-    room = 3 * width // 4
-    words = verdict or growth_words(points)
-    return "  " + (words if cell_len(words) <= room else fit(words, room).rstrip())
+def _legend(points: Sequence[Point], width: int) -> str:
+    """What stands beside the sparkline."""
+    return f"  {growth_words(points)}" if points and width >= _LEAST_FOR_LEGEND else ""
 
 
 def growth_words(points: Sequence[Point]) -> str:
