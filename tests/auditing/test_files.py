@@ -6,15 +6,17 @@ import csv
 import importlib.util
 import io
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from tests.auditing.written import Written, put_all, quay
+from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
+from workbench.api.audits import audit
 from workbench.auditing.columns import COMPACTIONS, SESSIONS
-from workbench.auditing.files import MOST, as_csv, as_html, as_parquet
+from workbench.auditing.files import MOST, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
 
@@ -128,6 +130,15 @@ def test_a_page_says_how_many_it_leaves_out(count: int, more: str) -> None:
     assert more in page
 
 
+def test_a_page_says_first_what_is_to_be_set_and_no_cost_where_none_is_known(own_home: Path, tmp_path: Path) -> None:
+    long([20_000, 60_000, 120_000]).put(tmp_path / "long.jsonl")
+    page = as_html([*audit(tmp_path).rows, SessionRow("two", tool="Quay")], "sessions", ("tool",)).decode()
+    heads = re.findall(r"<h2>(.*?)</h2>", page)
+    assert heads == ["What would have been cheapest", "Sums", "Sessions"]
+    (quay,) = re.findall(r"<tr><td>Quay</td>(.*?)</tr>", page)
+    assert "0.00" not in quay
+
+
 def test_text_that_is_no_text_is_written(tmp_path: Path) -> None:
     row = SessionRow("one", title="lone \ud800 surrogate")
     assert b"lone" in as_csv([row], "sessions", ())
@@ -135,9 +146,14 @@ def test_text_that_is_no_text_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is installed")
-def test_without_pyarrow_a_sentence() -> None:
+def test_without_pyarrow_a_sentence_before_anything_is_written(corpus: Path, tmp_path: Path, own_home: Path) -> None:
+    page = tmp_path / "audit.html"
+    done = cwb("audit", str(corpus), "--save", str(page), "--save", str(tmp_path / "audit.parquet"))
+    assert done.exit_code == 2
+    assert "install 'compaction-workbench[parquet]'" in done.stderr
+    assert not page.exists()
     with pytest.raises(BadInput, match=r"compaction-workbench\[parquet\]"):
-        as_parquet([], "sessions", ())
+        save(tmp_path / "audit.parquet", [], "sessions", ())
 
 
 def test_parquet_has_types(tmp_path: Path, corpus: Path) -> None:

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from tests.tui.app import story
 from workbench.analysis.search import query_of
-from workbench.base.figures import short
+from workbench.base.figures import short, unbroken
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
-from workbench.tui.plain import bar, change, fit, plain, unbroken
+from workbench.tui.plain import bar, change, fit, plain
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
 MESSAGES = story().messages

@@ -4,6 +4,7 @@ is to be masked now is masked in all of them."""
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from workbench.auditing.columns import TABLES, About, Column, Kind, Record, Valu
 from workbench.auditing.groups import Group, Key, groups
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
+from workbench.base.figures import unbroken
 from workbench.base.files import write_atomically
 from workbench.base.secrets import masked, masked_value
 from workbench.base.stamps import iso
@@ -53,14 +55,10 @@ def _csv(value: Value, kind: Kind) -> Value:
 
 
 def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """The same with types. Raises BadInput where `pyarrow` is not installed."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise BadInput(
-            "A .parquet file needs the extra `parquet`; install 'compaction-workbench[parquet]', or save as .csv."
-        ) from None
+    """The same with types. Needs `pyarrow`."""
+    import pyarrow
+    import pyarrow.parquet
+
     types: Mapping[Kind, Any] = {
         "text": pyarrow.string(),
         "whole": pyarrow.int64(),
@@ -98,7 +96,7 @@ class _Table:
 
 
 def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """One page without a script that needs nothing from elsewhere: the sums, the advice, the compactions, the sessions
+    """One page without a script that needs nothing from elsewhere: the advice, the sums, the sessions, the compactions
     and what could not be read. Every text is escaped by the template."""
     tables = (
         _sums(rows, by),
@@ -106,7 +104,7 @@ def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> byte
         _table(rows, "compactions", "before"),
         _table(rows, "unreadable", "path"),
     )
-    advice = [printable(str(one)) for one in advise(rows)]
+    advice = [unbroken(printable(str(one))) for one in advise(rows)]
     page = templates(Path(__file__).parent).get_template("page.html.jinja")
     text = page.render(tables=tables, advice=advice, version=__version__)
     return text.encode("utf-8", "backslashreplace")
@@ -121,10 +119,12 @@ overhead
 def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> _Table:
     names = _SUMS.split()
     kinds: Mapping[str, Kind] = {"seconds": "real", "compacting": "dollars", "cost": "dollars"}
-    lines = [
-        [*map(printable, one.key), *(words(getattr(one, name), kinds.get(name, "whole")) for name in names)]
-        for one in groups(rows, by)
-    ]
+
+    def cell(one: Group, name: str) -> str:
+        kind, value = kinds.get(name, "whole"), getattr(one, name)
+        return "" if kind == "dollars" and not value else words(value, kind)  # no bill is known
+
+    lines = [[*map(printable, one.key), *(cell(one, name) for name in names)] for one in groups(rows, by)]
     heads = [*(_Head(name) for name in by), *(_Head(name, number=True) for name in names)]
     return _Table("Sums", heads, lines)
 
@@ -181,8 +181,12 @@ def save(path: Path, rows: Sequence[SessionRow], about: About, by: Sequence[Key]
 
 
 def form_of(path: Path) -> Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes]:
-    """Raises BadInput for a name that ends in none of `FORMS`."""
+    """Raises BadInput for a name that ends in none of `FORMS`, and where what writes it is not installed."""
     if path.suffix not in FORMS:
         *some, last = FORMS
         raise BadInput(f"{path}: an audit is written as {', '.join(some)} or {last}; give the file such a name.")
+    if path.suffix == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise BadInput(
+            "A .parquet file needs the extra `parquet`; install 'compaction-workbench[parquet]', or save as .csv."
+        )
     return FORMS[path.suffix]

@@ -1,9 +1,19 @@
 """How figures are written wherever a person reads them."""
 
+import re
+
+IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
+"""A space at which no line is to be broken."""
+
 
 def grouped(number: float) -> str:
     """A whole number with its thousands set apart: `12 345`."""
     return f"{number:,.0f}".replace(",", " ")
+
+
+def unbroken(text: str) -> str:
+    """A sentence in whose figures no line is broken, with a space that holds `161 204` together."""
+    return IN_A_FIGURE.sub("\u00a0", text)
 
 
 def ordinal(number: int) -> str:

@@ -11,8 +11,8 @@ from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import RoundShare
 from workbench.analysis.why.findings import HEADLINES, Finding
 from workbench.analysis.why.mends import Mend
-from workbench.base.figures import short
-from workbench.tui.plain import bar, fit, one_line, percent, plain, unbroken
+from workbench.base.figures import short, unbroken
+from workbench.tui.plain import bar, fit, one_line, percent, plain
 
 BAR = 8
 """Cells of a card's bar."""

@@ -7,7 +7,8 @@ import re
 
 from rich import _wrap
 
-IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
+from workbench.base.figures import IN_A_FIGURE
+
 WORD = re.compile(rf"[^\S\u00a0\u202f]*(?:[\S\u00a0\u202f]|{IN_A_FIGURE.pattern})+[^\S\u00a0\u202f]*")
 
 

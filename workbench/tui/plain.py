@@ -11,7 +11,6 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import clip, plural
-from workbench.tui.line_breaks import IN_A_FIGURE
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
@@ -46,11 +45,6 @@ def fit(text: str, width: int) -> str:
 def figure(number: float) -> str:
     """A whole number in groups of three, `161 204`, by a space at which no line is broken."""
     return grouped(number).replace(" ", "\u00a0")
-
-
-def unbroken(text: str) -> str:
-    """A sentence in whose figures no line is broken: `161 204` with the space of `figure`."""
-    return IN_A_FIGURE.sub("\u00a0", text)
 
 
 def several(number: int, noun: str) -> str:

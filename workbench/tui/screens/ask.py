@@ -18,12 +18,13 @@ from textual.widgets import Input, Static
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.figures import unbroken
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, unbroken
+from workbench.tui.plain import figure
 from workbench.tui.widgets.keys_line import KeysLine
 
 T = TypeVar("T")

@@ -37,9 +37,10 @@ from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.figures import unbroken
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, fit, one_line, several, unbroken
+from workbench.tui.plain import figure, fit, one_line, several
 from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.records import Heads, Records

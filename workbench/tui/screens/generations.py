@@ -19,6 +19,7 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.analysis.generations import Generations, generations
 from workbench.analysis.recorded import following
+from workbench.base.figures import unbroken
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.context import Context
@@ -28,7 +29,7 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import plain, unbroken
+from workbench.tui.plain import plain
 from workbench.tui.screens.retention_words import percent
 from workbench.tui.surviving import heads, rows
 from workbench.tui.widgets.keys_line import KeysLine

@@ -15,12 +15,13 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.base.figures import unbroken
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import Refused, changed
-from workbench.tui.plain import fit, one_line, unbroken
+from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
 from workbench.tui.sheet import entries_of
 from workbench.tui.widgets.cut_text import CutText

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.selection import Selection
 from textual.strip import Strip
 
-from workbench.tui.line_breaks import IN_A_FIGURE
+from workbench.base.figures import IN_A_FIGURE
 from workbench.tui.plain import fit, plain
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
