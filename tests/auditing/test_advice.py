@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.auditing.advice import SETTINGS, advise
-from workbench.auditing.rows import CompactionRow, SessionRow, Tried
-from workbench.auditing.tried import TRIGGERS
+from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
 from workbench.finding.places import places
 from workbench.formats.registry import FORMATS
 

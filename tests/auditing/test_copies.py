@@ -12,8 +12,9 @@ from workbench.auditing.columns import records
 from workbench.auditing.copies import counted_once
 from workbench.auditing.groups import groups
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import Work, surveyed
+from workbench.auditing.survey import surveyed
 from workbench.auditing.whole import whole
+from workbench.auditing.work import Work
 
 
 def row_of(path: Path) -> SessionRow:

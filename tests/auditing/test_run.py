@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from workbench.auditing import run, survey
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
+from workbench.auditing.work import Surveyed
 from workbench.finding.places import Machine, places
 
 
@@ -66,13 +69,28 @@ def test_every_file_is_there_and_what_cannot_be_read_says_why(corpus: Path, rows
 def test_a_second_run_reads_nothing(corpus: Path, rows_kept: RowCache, monkeypatch: pytest.MonkeyPatch) -> None:
     first = done(corpus, rows_kept)
 
-    def read(work: object) -> survey.Surveyed:
+    def read(work: object) -> Surveyed:
         raise AssertionError(work)
 
     monkeypatch.setattr(run, "surveyed", read)
     again = done(corpus, rows_kept)
     assert kept_of(again) == FILES
     assert {name: rows for name, (rows, _) in again.items()} == {name: rows for name, (rows, _) in first.items()}
+
+
+def test_where_all_rows_are_kept_nothing_is_loaded_that_reads(corpus: Path, own_home: Path) -> None:
+    """Loading it takes longer than reading the rows of some thousand files."""
+    script = (
+        "import sys\nfrom workbench.cli import main\n"
+        "try: main(['audit', sys.argv[1]])\n"
+        "except SystemExit: pass\n"
+        "print('workbench.auditing.survey' in sys.modules, 'workbench.analysis.replay' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script, str(corpus)]
+    ends = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1] for _ in range(2)
+    ]
+    assert ends == ["True True", "False False"]
 
 
 def test_a_changed_file_is_read_again_and_no_other(corpus: Path, rows_kept: RowCache) -> None:
@@ -203,9 +221,9 @@ def test_of_many_files_some_are_played(
 ) -> None:
     seen: list[bool] = []
 
-    def surveyed(work: survey.Work) -> survey.Surveyed:
+    def surveyed(work: survey.Work) -> Surveyed:
         seen.append(work.played)
-        return survey.Surveyed(work.path, None, (SessionRow(work.path),))
+        return Surveyed(work.path, None, (SessionRow(work.path),))
 
     monkeypatch.setattr(run, "surveyed", surveyed)
     works = [survey.Work(str(tmp_path / f"{number}.jsonl"), 1, 0.0) for number in range(files)]

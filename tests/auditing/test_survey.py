@@ -10,9 +10,9 @@ import pytest
 
 from tests.auditing.written import RULE, Written, long, quay
 from tests.paths import SAMPLES
-from workbench.auditing.rows import CompactionRow, SessionRow, row_from
-from workbench.auditing.survey import Work, surveyed
-from workbench.auditing.tried import TRIGGERS
+from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, row_from
+from workbench.auditing.survey import surveyed
+from workbench.auditing.work import Work
 from workbench.base.secrets import masking
 
 

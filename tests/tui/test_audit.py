@@ -13,7 +13,7 @@ from tests.auditing.written import Written, long, quay
 from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled
 from workbench.auditing import run
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import Surveyed, Work
+from workbench.auditing.work import Surveyed, Work
 from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.open import OpenScreen

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.tried import TRIGGERS
+from workbench.auditing.rows import TRIGGERS, SessionRow
 from workbench.base.figures import dollars, grouped
 from workbench.base.text import counted
 from workbench.tokens.cost import MILLION

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
-from workbench.auditing.rows import SessionRow, row_from
-from workbench.auditing.tried import TRIGGERS
+from workbench.auditing.rows import TRIGGERS, SessionRow, row_from
 from workbench.base import paths
 from workbench.base.text import whole
 from workbench.base.version import __version__

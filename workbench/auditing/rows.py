@@ -47,6 +47,10 @@ class CompactionRow:
     copy: bool = False
 
 
+TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 900))
+"""Sizes of the context in tokens at which compaction is tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What all prompts and summaries of a session would have cost, compacted at `trigger` tokens: in tokens, each worth

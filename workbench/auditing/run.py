@@ -12,7 +12,7 @@ from zlib import crc32
 
 from workbench.auditing.cache import RowCache, mark
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import Surveyed, Work, surveyed
+from workbench.auditing.work import Surveyed, Work
 from workbench.base.errors import BadInput
 from workbench.base.spread import cores, spread
 from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
@@ -21,8 +21,12 @@ from workbench.finding.places import Place, places
 from workbench.formats import registry
 from workbench.formats.files import look_at
 
-PIECE_FILES, PIECE_BYTES = 64, 4_000_000
-"""How much is handed to a core at once: enough that handing it over costs nothing, little enough to be divided."""
+PIECES = 64
+"""So many pieces at least are made of what is to be read, so that all cores end at about the same time."""
+
+PIECE_FILES, PIECE_BYTES = 128, 32_000_000
+"""How much is handed to a core at once at the most: each piece takes some milliseconds here, too, most of all on a
+cluster; its rows are kept when all of it is done."""
 
 PLAYED = 250
 """Files that are played under several settings, if their sessions are long, about: of more every so many-th, by its
@@ -153,13 +157,20 @@ def several_surveyed(works: tuple[Work, ...]) -> tuple[Surveyed, ...]:
     return tuple(map(surveyed, works))
 
 
+def surveyed(work: Work) -> Surveyed:
+    """The rows of a file. What makes them is loaded with the first: where all are kept, or workers read, not at all."""
+    from workbench.auditing import survey
+
+    return survey.surveyed(work)
+
+
 def _pieces(works: Sequence[Work]) -> list[tuple[Work, ...]]:
     """The largest files first, so that none of them is begun when all others are done."""
     found: list[tuple[Work, ...]] = []
     piece: list[Work] = []
-    size = 0
+    size, most = 0, min(PIECE_BYTES, sum(work.bytes for work in works) // PIECES)
     for work in sorted(works, key=lambda work: -work.bytes):
-        if piece and (len(piece) >= PIECE_FILES or size + work.bytes > PIECE_BYTES):
+        if piece and (len(piece) >= PIECE_FILES or size + work.bytes > most):
             found.append(tuple(piece))
             piece, size = [], 0
         piece.append(work)

@@ -8,7 +8,7 @@ records a compaction is looked at for rework and lost instructions; only such a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from zlib import crc32
@@ -22,9 +22,10 @@ from workbench.analysis.holding import Said, sought
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import head_end, new_messages, staying, unread
 from workbench.analysis.rework import Rework, rework
-from workbench.auditing.copies import identity
+from workbench.auditing.identity import identity
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.tried import PLAYED_FROM, tried
+from workbench.auditing.work import Surveyed, Work
 from workbench.base.errors import BadInput
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip, clip_at_word
@@ -45,30 +46,6 @@ TITLE, REASON = 80, 300
 """Characters of a title, and of what went wrong."""
 
 GONE = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A file whose sessions are wanted; `tool` is in words, "" where its place does not tell. `time` is when it was
-    changed last, in seconds since the epoch. `known` is the digest for which its rows are known. `played`: its long
-    sessions are played under several settings."""
-
-    path: str
-    bytes: int
-    time: float
-    tool: str = ""
-    known: int | None = None
-    played: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Surveyed:
-    """The rows of a file, one for each session in it, and the digest of its bytes, None for a folder and a file that
-    cannot be read. No `rows`: they are those that are known."""
-
-    path: str
-    digest: int | None
-    rows: tuple[SessionRow, ...] | None
 
 
 def surveyed(work: Work) -> Surveyed:

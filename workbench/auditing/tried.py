@@ -8,15 +8,12 @@ from typing import Any
 from workbench.analysis.cache import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
-from workbench.auditing.rows import Tried
+from workbench.auditing.rows import TRIGGERS, Tried
 from workbench.base.errors import BadInput
 from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.preset import Preset, load_preset
 from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window, window_of
-
-TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 900))
-"""Sizes of the context in tokens at which compaction is tried."""
 
 PLAYED_FROM = 100_000
 """Tokens of its largest prompt from which a session is played that records no compaction: most never come so far, and
