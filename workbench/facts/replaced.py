@@ -137,14 +137,14 @@ def _together(order: Sequence[str], some: frozenset[str]) -> bool:
 
 def _turns_down(later: Topic, one: Topic) -> bool:
     """Whether it turns down what that one chose and speaks of nothing that this one does not."""
-    if "forbids" in one.marks or not later.dropped:
+    if "forbids" in one.marks:
+        return False
+    turned = [some for some in later.dropped if some <= one.all]
+    if not turned:
         return False
     known = later.about | later.aside | speaking()
     slack = "changes" in later.marks or bool(later.about & one.about)
-    return any(
-        some <= one.all and (len(one.about - some - known) <= slack or _takes_its_part(later, one, some))
-        for some in later.dropped
-    )
+    return any(len(one.about - some - known) <= slack or _takes_its_part(later, one, some) for some in turned)
 
 
 def _takes_its_part(later: Topic, one: Topic, some: frozenset[str]) -> bool:

@@ -174,21 +174,21 @@ def _common() -> Mapping[str, tuple[frozenset[str], re.Pattern[str]]]:
 
 @dataclass(frozen=True)
 class Grammar:
-    """The roles of one language, each as a pattern; what it has no words for is not there."""
+    """The roles of one language, each as a pattern; what it has no words for is not there. A role is compiled when it
+    is first asked for: of most languages a sentence is only asked for one or two."""
 
-    roles: Mapping[str, re.Pattern[str]]
+    roles: Mapping[str, str]
 
     def has(self, role: str, low: str) -> bool:
-        pattern = self.roles.get(role)
-        return pattern is not None and pattern.search(low) is not None
+        return role in self.roles and _compiled(self.roles[role]).search(low) is not None
 
     def leans(self, low: str) -> bool:
         """Whether one of the first words stands for something said before, and is no part of "from this point on"."""
-        return self.has("leans", self.roles["scope"].sub("", low))
+        return self.has("leans", _compiled(self.roles["scope"]).sub("", low))
 
     def found(self, low: str) -> frozenset[str]:
         """The roles that stand in a sentence in lower case."""
-        return frozenset(role for role, pattern in self.roles.items() if pattern.search(low))
+        return frozenset(role for role, pattern in self.roles.items() if _compiled(pattern).search(low))
 
     def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> Ground | None:
         """Why a sentence in lower case, with these `roles`, is a standing instruction; None where it is none. `asked`:
@@ -196,7 +196,7 @@ class Grammar:
         follows from something told is looked at by itself: "nobody uses it yet, so no need for compatibility"."""
         found = _ground(roles, asked)
         if found is None and "thus" in roles:
-            found = _ground(self.found(self.roles["thus"].split(low, 1)[-1]), asked)
+            found = _ground(self.found(_compiled(self.roles["thus"]).split(low, 1)[-1]), asked)
         return found
 
 
@@ -219,11 +219,14 @@ def _ground(roles: frozenset[str], asked: bool) -> Ground | None:
 
 
 @cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
 def grammar(language: str) -> Grammar:
-    """Compiled when a sentence in that language is first seen."""
     words = table(language, "standing")
-    build = _unspaced if language in UNSPACED else _spaced
-    return Grammar({role: re.compile(pattern) for role, pattern in build(words).items()})
+    return Grammar(_unspaced(words) if language in UNSPACED else _spaced(words))
 
 
 def _spaced(words: Mapping[str, str]) -> dict[str, str]:
