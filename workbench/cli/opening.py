@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +54,16 @@ def loaded(
 ) -> Session:
     """The session as `read` opens it, with what is kept of its counts. Raises BadInput for a file that is none."""
     session = read(chosen.file, watched.bytes_read, chosen.part)
+    if len(session.messages) > MANY:
+        gc.set_threshold(*SELDOM)
     weights.recall(session, counter)
     return session
+
+
+MANY = 10_000
+SELDOM = (100_000, 20, 100)
+"""When Python looks for garbage while a command works on more messages than that: each time it walks all of them, which
+stay until the command ends."""
 
 
 def keep(session: Session, counter: Counter) -> None:
