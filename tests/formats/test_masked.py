@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.base.shapes import leaks, shapes
-from tests.commands import cwb
+from tests.commands import cwb, session_lines, write_lines
 from tests.paths import SAMPLES
+from tests.summarizers.fake_api import MODEL, answer, fake_api
+from tests.summarizers.live_calls import client_talks_to
+from tests.test_cli_probe import PROBES
+from workbench.analysis.probes import write_probes
 from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, masked
+from workbench.formats import registry
+from workbench.formats.export import export, save
 from workbench.formats.files import load
-from workbench.formats.masked import load_masked, without_secrets
+from workbench.formats.masked import load_masked, masked_export, without_secrets
 
 FOUND = [
     shape for shape in shapes("secret") if masked(shape.text) != shape.text and not leaks(shape, masked(shape.text))
@@ -88,6 +96,76 @@ def test_no_secret_of_a_session_reaches_a_masked_export(tmp_path: Path) -> None:
     written = out.read_text("utf-8")
     assert MASK in written
     assert [shape.about for shape in FOUND if any(one in written for one in shape.secrets if len(one) > 8)] == []
+
+
+SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.mark.parametrize("format", [one.id for one in registry.targets()])
+def test_an_export_is_masked_as_it_is_made(format: str, tmp_path: Path) -> None:
+    """In every form: judged again, read again, of the same messages; a database is refused."""
+    told = f"The token is {SECRET}, it stands in src/part1.py."
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"curl -H 'Authorization: {SECRET}'"}}
+    messages = [
+        {"role": "user", "content": told},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": told}]},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Go on."},
+        {"role": "assistant", "content": "It is done."},
+    ]
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps({"model": "claude-sonnet-5-5", "max_tokens": 9, "messages": messages}))
+    made = export(session := load(file), session.context(), format)
+    if made.written.data.startswith(b"SQLite"):
+        with pytest.raises(BadInput, match="only in such a one secrets can be masked"):
+            masked_export(made)
+        return
+    once = masked_export(made)
+    assert SECRET.encode() in made.written.data
+    assert SECRET.encode() not in once.written.data
+    assert once.problems == made.problems
+    assert not isinstance(once.found, str)
+    assert [message.role for message in once.found.context()] == [message.role for message in made.found.context()]  # type: ignore[union-attr]
+    assert save(once, tmp_path / "out").where.read_bytes() == once.written.data
+    assert masked_export(once) == once
+
+
+def test_without_secrets_it_must_hold_as_much(tmp_path: Path) -> None:
+    """What the masker would take for a secret may be what a file is made of: then nothing is written."""
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": SECRET}]}))
+    made = export(session := load(file), session.context())
+    found = made.found
+    assert not isinstance(found, str)
+    fewer = replace(made, found=replace(found, messages=(), epochs=()))
+    with pytest.raises(BadInput, match="another conversation"):
+        save(masked_export(fewer), tmp_path / "out")
+
+
+async def test_no_door_sends_a_secret_that_is_to_be_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = session_lines()
+    lines[0]["message"]["content"] = f"The token is {SECRET}."
+    file = write_lines(tmp_path / "s.jsonl", lines)
+    write_probes(tmp_path / "s.probes.toml", PROBES)
+    model, ours = f"anthropic:{MODEL}", ("--strategy", "exchange-summary")
+    for door in (
+        ("compact", "--summarizer", model, *ours),
+        ("compare", "--summarizer", model, "--strategies", "exchange-summary"),
+        ("ab", "--summarizer", model, "--summarizer", "extractive", *ours),
+        ("probe", "--model", MODEL, *ours),
+        ("rescue", "--summarizer", model, "-o", tmp_path / "rescued.jsonl", *ours),
+        ("inspect", "--exact", MODEL),
+    ):
+        command, *rest = door
+        for mask in ((), ("--mask",)):
+            async with fake_api(*[answer("It was done.")] * 9) as api:
+                client_talks_to(api, monkeypatch)
+                run = await asyncio.to_thread(cwb, command, file, *rest, *mask)
+                assert api.received, run.output
+                sent = json.dumps([one.body for one in api.received])
+            assert (SECRET in sent) != bool(mask), command
+            (tmp_path / "rescued.jsonl").unlink(missing_ok=True)
 
 
 def test_without_being_asked_an_export_is_true_to_its_session(tmp_path: Path) -> None:

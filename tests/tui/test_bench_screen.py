@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
+SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
@@ -37,6 +39,23 @@ async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.Monk
         assert missing == {"bench.leave"}
         not_now = {command.name for command in pilot.app.commands(screen) if not command.can}
         assert not_now == {"Redo", "As preset", "Epoch before", "Next epoch", "Editor", "Next hit", "Hit before"}
+
+
+async def test_an_export_is_masked_where_that_is_wanted(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    turns = [{"role": role, "content": f"{SECRET} {n}"} for n in range(20) for role in ("user", "assistant")]
+    file.write_text(json.dumps({"model": "m", "max_tokens": 9, "messages": turns}))
+    for name, keys, there in (("as-it-is.json", (), True), ("masked.json", ("m",), False), ("back.json", "mm", True)):
+        async with on_bench(file) as (pilot, _):
+            await press(pilot, "r", "e", *keys)
+            screen = pilot.app.screen
+            screen.query_one("#path", Input).value = str(tmp_path / name)
+            screen.query_one("#write", Button).press()
+            await settled(pilot)
+            said = str(screen.query_one("#said", Static).render())
+            assert ("copied to" if there else "written to") in said
+            assert not screen.check_action("mask", ()), "what is written stays as it is"
+        assert (SECRET in (tmp_path / name).read_text()) == there
 
 
 async def test_export_of_a_preview_is_stopped_unless_insisted_and_never_writes_over_a_file(tmp_path: Path) -> None:

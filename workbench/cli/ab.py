@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,6 +37,7 @@ from workbench.tokens.cost import usage_words
     "part",
     "window",
     "watch",
+    "mask",
     nargs=-1,
     epoch="The epoch; of several sessions, by default, the newest that overflowed or was compacted, else the last.",
     strategy="How to compact; else the prompts' own strategy.",
@@ -117,6 +119,7 @@ def _many(
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
     def opened(path: Path) -> tuple[Side, Side]:
+        gc.collect()  # what was open before it hangs together in circles, and may be as large
         return sides(on_bench(replace(chosen, files=(path,)), policy, overflowed), found, named)
 
     compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json)

@@ -34,8 +34,6 @@ from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, save, send
-from workbench.formats.files import load
-from workbench.formats.masked import load_masked
 from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
@@ -58,6 +56,7 @@ STDOUT = Path("-")
     "watch",
     "epoch",
     "window",
+    "mask",
     preset="Numbers and prompt to start from; else the strategy's first preset.",
     set="Change a field; group.field reaches into a group; @FILE is --params.",
     pin="Keep a message verbatim: id, beginning of one, or number.",
@@ -94,11 +93,6 @@ STDOUT = Path("-")
     is_flag=True,
     help="Write although a hard check failed or nothing became smaller, and over an existing file.",
 )
-@click.option(
-    "--mask",
-    is_flag=True,
-    help="Take FILE's secrets out as it is read: none is sent, summarised or written.",
-)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 @click.option(
     "--full",
@@ -116,7 +110,6 @@ def command(
     out: Path | None,
     to: str | None,
     force: bool,
-    mask: bool,
     as_json: bool,
     full: bool,
 ) -> None:
@@ -138,7 +131,7 @@ def command(
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     only_in_json(full, as_json=as_json)
     name = asking(model) if model else parsed(summarizer_name)
-    bench = on_bench(chosen, chosen.policy, read=load_masked if mask else load)
+    bench = on_bench(chosen, chosen.policy)
     preset = chosen.policy(bench.preset)
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)

@@ -45,6 +45,7 @@ WORDS = 400
     "watch",
     "epoch",
     "window",
+    "mask",
     pin="Keep a message verbatim in all of them.",
     drop="Leave a message out in all of them.",
     shorten="Cut a message in the middle in all of them.",

@@ -33,7 +33,7 @@ MAX_WARNINGS = 10
 
 
 @click.command("inspect")
-@selection("part", "window", epoch="Look at this epoch, from 1; the last one by default.")
+@selection("part", "window", "mask", epoch="Look at this epoch, from 1; the last one by default.")
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
@@ -13,8 +12,6 @@ from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
-from workbench.formats.files import load
-from workbench.formats.format import Progress
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
@@ -24,17 +21,16 @@ def on_bench(
     chosen: Selection,
     policy: Callable[[str], Preset] | None = None,
     begin: Callable[[Session], int] = lambda session: len(session.epochs),
-    read: Callable[[Path, Progress, str], Session] = load,
 ) -> Bench:
     """The epoch, else the one that `begin` says, by default the last: what the session goes on with; changed by hand as
     was named, and under the preset that `policy` gives, which is told the id of the tool's own one, "" where there is
-    none. `read` opens the file.
+    none.
 
     Raises BadInput for a file that is no session, and for an epoch or a message that it does not have.
     """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
-        session = loaded(chosen, counter, watched, read)
+        session = loaded(chosen, counter, watched)
         epoch = begin(session) if chosen.epoch is None else chosen.epoch
         bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)

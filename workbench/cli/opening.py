@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -16,7 +14,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.formats import parsed
 from workbench.formats.files import load
-from workbench.formats.format import Progress
+from workbench.formats.masked import load_masked
 from workbench.session import Session
 from workbench.tokens import Counter, scales, weights
 from workbench.tokens.cache import CountCache
@@ -46,13 +44,10 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
     return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
 
 
-def loaded(
-    chosen: Selection,
-    counter: Counter,
-    watched: Watched,
-    read: Callable[[Path, Progress, str], Session] = load,
-) -> Session:
-    """The session as `read` opens it, with what is kept of its counts. Raises BadInput for a file that is none."""
+def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
+    """The session, with its secrets or without, and what is kept of its counts. Raises BadInput for a file that is
+    none, and for one without text that is to be masked."""
+    read = load_masked if chosen.mask else load
     session = read(chosen.file, watched.bytes_read, chosen.part)
     if len(session.messages) > MANY:
         gc.set_threshold(*SELDOM)

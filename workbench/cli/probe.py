@@ -50,6 +50,7 @@ T = TypeVar("T")
     "pin",
     "auto_pin",
     "watch",
+    "mask",
     nargs=-1,
     epoch="The epoch; by default the newest that overflowed or was compacted, else the last.",
     strategy="A compaction to ask after, by strategy; several may be named.",

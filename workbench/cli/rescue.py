@@ -34,6 +34,7 @@ NO_MODEL = "extractive"
     "part",
     "set",
     "window",
+    "mask",
     required=False,
     strategy="How to compact, instead of the tool's own way or the ledger.",
     preset="Numbers and prompt to start from, instead of the tool's own or the ledger's.",

@@ -40,6 +40,7 @@ class Selection:
     watched: tuple[str, ...] = ()
     epoch: int | None = None
     window: int | None = None
+    mask: bool = False
 
     @property
     def file(self) -> Path:
@@ -120,6 +121,8 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
               "Tell of this sentence how it stands: verbatim, paraphrased, contradicted or gone; several."),
     "epoch": (("--epoch",), {"type": int, "metavar": "N"}, "The epoch to compact, from 1; the last one by default."),
     "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),
+    "mask": (("--mask",), {"is_flag": True},
+             "Take FILE's secrets out as it is read: none is sent, summarised or written."),
 }
 # fmt: on
 """Flags, attributes and usual words of each option, in the order in which help lists them."""

@@ -1,17 +1,19 @@
 """A session without its secrets: its file is read as though they had never been written into it.
 
 What goes on from there, the requests that are sent, the summary, the export, cannot tell them. All else of the file
-stays byte for byte.
+stays byte for byte. Of a session that is open with its secrets an export can be masked, when it is made.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.secrets import LONG_KEY, masked, masked_of
+from workbench.formats.export import Export, read_back
 from workbench.formats.files import bytes_of, read_bytes
 from workbench.formats.format import Progress, no_progress
 from workbench.session import Session
@@ -34,6 +36,37 @@ def load_masked(path: Path, progress: Progress = no_progress, part: str = "") ->
             "first, then mask that."
         )
     return read_bytes(path, without_secrets(data), progress, part)
+
+
+def masked_export(made: Export) -> Export:
+    """An export without its secrets, judged once more: by the validator, by the reader, and by whether it holds as much
+    as before. Raises BadInput where it is no file of text, or belongs into a folder of more than that file."""
+    codec, written, title = made.format.codec, made.written, made.format.title
+    if written.data.startswith(_NO_TEXT) or (codec.folder and codec.folder(made.source, written.data)):
+        raise BadInput(
+            f"{title} is no file of text, and only in such a one secrets can be masked; choose another format."
+        )
+    data = without_secrets(written.data)
+    beside = written.beside and (written.beside[0], without_secrets(written.beside[1]))
+    if isinstance(made.found, str) or (data, beside) == (written.data, written.beside):
+        return made
+    once = replace(made, written=replace(written, data=data, beside=beside), changed=True)
+    if validate := codec.validate:
+        known = validate(written.data)
+        found = (one for one in validate(data) if one in made.problems or one not in known)
+        once = replace(once, problems=tuple(found))
+    try:
+        clean = codec.read(Path(written.name), data, no_progress)
+    except BadInput as error:
+        return replace(once, found=f"without its secrets it cannot be read again: {str(error).rstrip('.')}")
+    if _outline(clean) != _outline(made.found):
+        return replace(once, found="without its secrets it is another conversation")
+    source = replace(made.source, memories=clean.memories if codec.memories else made.source.memories)
+    return read_back(replace(once, source=source, messages=clean.context()))
+
+
+def _outline(session: Session) -> list[tuple[str, list[str]]]:
+    return [(message.role, [type(block).__name__ for block in message.blocks]) for message in session.context()]
 
 
 def without_secrets(data: bytes) -> bytes:

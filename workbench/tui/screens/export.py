@@ -24,6 +24,7 @@ from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.compaction.exporting import exported
 from workbench.formats import registry
 from workbench.formats.export import Export, Saved, place, save
+from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
@@ -31,6 +32,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.on_off import OnOff
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,12 @@ class Draft:
         return bool(failures(self.checks))
 
 
-def draft(bench: Bench, format_id: str) -> Draft:
-    """Write the outcome in a format, in memory, and judge it. Raises BadInput."""
+def draft(bench: Bench, format_id: str, *, mask: bool) -> Draft:
+    """Write the outcome in a format, with its secrets or without, in memory, and judge it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
     made = exported(bench.session, bench.context.from_outcome(outcome), messages, format_id)
+    made = masked_export(made) if mask else made
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
     return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
 
@@ -74,7 +77,8 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
 
     HELP = """\
 Choose the format and the place of the new file, or have it put where its tool looks for it (p). Everything that was \
-checked stands in the middle: a hard check that failed stops the export unless you insist. Afterwards the steps that \
+checked stands in the middle: a hard check that failed stops the export unless you insist. The new file holds the \
+secrets that the session tells, for its agent may need them; m masks those that can be told. Afterwards the steps that \
 resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open session is never changed."""
     CSS = """
     ExportScreen { align: center middle; }
@@ -91,6 +95,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
+        Binding("m", "mask", "Mask", id="export.mask", tooltip="Mask the secrets in the new file, or leave them."),
         Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
         Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export what came of it."),
         help_key("export"),
@@ -120,6 +125,10 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
             with Horizontal(classes="row"):
                 yield Static("to", classes="name")
                 yield Input("", compact=True, id="path")
+            with Horizontal(classes="row"):
+                yield Static("secrets", classes="name")
+                yield OnOff(False, id="mask")
+                yield Static("masked (m)")
             with VerticalScroll(can_focus=False):
                 yield Static(Text("checking …"), id="checks")
             yield Static(id="said")
@@ -136,21 +145,26 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
         for name in ("#anyway", "#place", "#copy"):
             self.query_one(name).display = False
         self.query_one("#run").display = self.bench.result is None
-        self.prepare(self.bench.session.format)
+        self.prepare()
 
     def _about(self) -> str:
         what = "the result of the run" if self.bench.result else "the preview: r runs the compaction first"
         return f"Export {what}. The session that is open is never changed."
 
     @on(Select.Changed, "#format")
-    def _format_chosen(self, event: Select.Changed) -> None:
-        self.prepare(str(event.value))
+    @on(OnOff.Changed, "#mask")
+    def prepare_anew(self) -> None:
+        self.prepare()
+
+    def action_mask(self) -> None:
+        self.query_one("#mask", OnOff).action_switch()
 
     @work(exclusive=True, group="export", exit_on_error=False)
-    async def prepare(self, format_id: str) -> None:
+    async def prepare(self) -> None:
         """Write the export in memory and judge it, in a thread."""
+        format_id, mask = str(self.query_one("#format", Select).value), self.query_one("#mask", OnOff).value
         try:
-            self.draft = await asyncio.to_thread(draft, self.bench, format_id)
+            self.draft = await asyncio.to_thread(draft, self.bench, format_id, mask=mask)
         except BadInput as refused:
             self.draft = None
             self.query_one("#checks", Static).update(Text(f"✘ {refused}"))
@@ -217,6 +231,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
         self._say("\n".join([f"✔ {saved.word} to {saved.where}{unchanged}", "", *steps(made.written, saved.where)]))
         for name in ("#write", "#anyway", "#run"):
             self.query_one(name).display = False
+        self.query_one("#mask").disabled = True
         placed = not can_be_placed(made, saved.where)
         self.query_one("#place").display = not placed
         self.query_one("#copy").display = bool(made.written.commands)
@@ -228,6 +243,8 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
         match action:
             case "run":
                 return self.bench.result is None
+            case "mask":
+                return self.written is None
             case "place":
                 return self._placeable is not None
             case "copy":
