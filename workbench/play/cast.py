@@ -25,7 +25,8 @@ def cast(story: Story, width: int = 100, height: int = 30) -> str:
         begin = f"{_HIDE}\x1b[2J" if number == 0 else ""
         lines.append(_event(at, begin + "".join(changed)))
         before, at = rows, at + frame.seconds
-    lines.append(_event(at, f"{_RESET}{_SHOW}\r\n"))
+    # A line feed behind the last row would move the picture up, and its first row out of sight.
+    lines.append(_event(at, f"{_RESET}\x1b[{height};1H{_SHOW}"))
     return "\n".join(lines) + "\n"
 
 
