@@ -72,7 +72,8 @@ def cleared_at(part: Any) -> float | None:
 
     The file still has the output.
     """
-    return seconds_of(_at(part["state"], "compacted") or None) if tool_blocks(part) else None
+    time = seconds_of(_at(dict_of(dict_of(part).get("state")), "compacted") or None)
+    return time if time is not None and tool_blocks(part) else None
 
 
 def uncleared(part: Part) -> Part:

@@ -129,9 +129,9 @@ class _Reading:
                 for n, call in self.asks.items()
                 if n not in there or (call not in ends and self.of[n] != running)
             }
-            begun = {call for n, call in self.asks.items() if self.of[n] not in broken}
+            begun = {"", *(call for n, call in self.asks.items() if self.of[n] not in broken)}
             torn = {n for loop in self.loops if not loop <= there for n in loop}
-            left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in {"", *begun}]
+            left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in begun]
             left = [n for n in left if n not in torn]
             if len(left) == len(view):
                 return left
