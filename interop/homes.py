@@ -21,6 +21,8 @@ from interop.server import Server
 ROOT = Path(__file__).resolve().parents[1] / ".interop"
 NODE = "24"
 """The major version of Node.js that the agents from npm run on: some want a newer one than machines have."""
+FOLDER = "a.b_c é😀 (2)"
+"""The project's: with signs after which tools name folders of their own, each in its way."""
 PATIENCE = 120
 """Seconds that one command of a tool may take."""
 
@@ -60,7 +62,7 @@ class Home:
 
     @property
     def project(self) -> Path:
-        return self.root / "project"
+        return self.root / FOLDER
 
     @property
     def exports(self) -> Path:
@@ -132,13 +134,13 @@ class Home:
 def fresh(id: str, server: Server) -> Home:
     """A home with nothing in it but the package, and the project folder with its files."""
     root = ROOT / id
-    for name in ("home", "project", "exports", "bin"):
+    for name in ("home", FOLDER, "exports", "bin"):
         shutil.rmtree(root / name, ignore_errors=True)
         (root / name).mkdir(parents=True)
     (root / "log.txt").unlink(missing_ok=True)
     for name, text in PROJECT.items():
-        (root / "project" / name).write_text(text, encoding="utf-8")
-    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=root / "project", check=True)
+        (root / FOLDER / name).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=root / FOLDER, check=True)
     return Home(root, server)
 
 
