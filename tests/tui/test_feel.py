@@ -171,8 +171,8 @@ async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypat
     [
         ((109, 29), {"-narrow", "-low"}),
         ((110, 30), {"-wide", "-tall"}),
-        ((169, 30), {"-wide", "-tall"}),
-        ((170, 30), {"-huge", "-tall"}),
+        ((229, 30), {"-wide", "-tall"}),
+        ((230, 30), {"-huge", "-tall"}),
     ],
 )
 async def test_the_first_layout_is_for_the_size_there_is(

@@ -10,15 +10,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from traceback import format_exc
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.dom import DOMNode
+from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -103,6 +104,9 @@ class WorkbenchApp(App[None]):
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
         self._clashes: set[str] = set()
+        self._held, self._again = "", False
+        self._said = set[str]()
+        """What was notified since the key that was pressed last was pressed for the first time."""
         self._named: tuple[Theme, TerminalTheme] | None = None
 
     def on_mount(self) -> None:
@@ -307,11 +311,21 @@ class WorkbenchApp(App[None]):
 
     # --- everywhere -------------------------------------------------------------------------------------------------
 
-    def notify(self, message: str, **how: Any) -> None:
-        """A toast, in the place of one that says the same: a held key shows one."""
-        for shown in [one for one in self._notifications if one.message == message]:
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self._again = event.key == self._held
+            if not self._again:
+                self._held, self._said = event.key, set()
+        await super().on_event(event)
+
+    def on_notify(self, event: Notify) -> None:
+        """A toast, in the place of one that says the same, or that the same key brought while it is held: that shows
+        one."""
+        message = event.notification.message
+        gone = {message, *self._said} if self._again else {message}
+        for shown in [one for one in self._notifications if one.message in gone]:
             self._unnotify(shown, refresh=False)
-        super().notify(message, **how)
+        self._said.add(message)
 
     def copy_to_clipboard(self, text: str) -> None:
         """As Textual's; a lone surrogate, which a session may hold, cannot be sent to a terminal."""

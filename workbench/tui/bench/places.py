@@ -16,7 +16,7 @@ from workbench.tui.widgets.rounds_list import RoundsList
 
 PLACES = ("rounds", "middle", "policy")
 
-NARROW, HUGE = 110, 170
+NARROW, HUGE = 110, 230
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
 """Columns from which the places stand side by side, and from which the policy has a column of its own."""
 

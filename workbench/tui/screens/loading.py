@@ -176,7 +176,14 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     def _refused(self, event: Refused) -> None:
         from workbench.tui.screens.refusal import RefusalScreen
 
-        self.app.push_screen(RefusalScreen(event.sentence), lambda _: self._give_way(return_code=2))
+        def closed(another: bool | None) -> None:
+            if another:
+                self.dismiss()
+                self.app.call_later(self.app.run_action, "choose")
+            else:
+                self._give_way(return_code=2)
+
+        self.app.push_screen(RefusalScreen(event.sentence, is_first=self._is_first), closed)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         from workbench.tui.failures import failure_of
@@ -190,10 +197,14 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
     def _give_way(self, return_code: int = 0) -> None:
         """Back to the screen below; where there is none but the blank one of the start, leave."""
-        is_first = len(self.app.screen_stack) == 2
+        is_first = self._is_first
         self.dismiss()
         if is_first:
             self.app.exit(return_code=return_code)
+
+    @property
+    def _is_first(self) -> bool:
+        return len(self.app.screen_stack) == 2
 
 
 def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], None]) -> LoadingScreen.Ready:

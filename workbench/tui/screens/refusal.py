@@ -7,34 +7,50 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from workbench.tui.help_key import help_key
+from workbench.tui.widgets.keys_line import KeysLine
 
 
-class RefusalScreen(ModalScreen[None]):
+class RefusalScreen(ModalScreen[bool]):
+    """Dismissed with whether another session is to be chosen, which is offered where nothing else is shown."""
+
     HELP = "What could not be done, why, and what to do about it. Nothing was changed."
     CSS = """
     RefusalScreen { align: center middle; }
     RefusalScreen > Vertical { width: 72; max-width: 90%; height: auto; padding: 1 2; }
     RefusalScreen > Vertical { border: round $error; background: $surface; }
-    RefusalScreen Button { margin: 1 0 0 0; }
+    RefusalScreen Horizontal { height: auto; margin: 1 0 0 0; }
+    RefusalScreen Button { margin: 0 1 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", id="refusal.close", tooltip="Close this dialog."),
+        Binding("escape,q", "dismiss(False)", "Close", id="refusal.close", tooltip="Close this dialog."),
+        Binding("o,ctrl+o", "choose", "Open", id="refusal.open", tooltip="Choose another session to open."),
         help_key("refusal"),
     ]
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, *, is_first: bool = False) -> None:
+        """`is_first`: there is no screen below to go back to."""
         super().__init__()
-        self.sentence = sentence
+        self.sentence, self.is_first = sentence, is_first
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Text(f"✘ {self.sentence}"), id="sentence")
-            yield Button("Close", variant="error")
+            with Horizontal():
+                yield Button("Close", variant="error", id="close")
+                if self.is_first:
+                    yield Button("Open another (o)", id="open")
+        yield KeysLine()
 
-    def on_button_pressed(self) -> None:
-        self.dismiss()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.is_first if action == "choose" else True
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "open")
+
+    def action_choose(self) -> None:
+        self.dismiss(True)

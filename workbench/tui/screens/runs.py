@@ -101,7 +101,7 @@ up what the runs have cost, by day, model and session."""
         entry, view = self.here, self.query_one(TextView)
         differs = bool(self.differs and self.marked)
         view.border_title = f"what differs from {self.marked}" if differs else "the run"
-        parts: tuple[Part, ...] = ()
+        parts: tuple[Part, ...] = (Part(self.EMPTY, "dim"),)
         if self.sums:
             view.border_title, parts = "what was spent", sum_parts(self.entries)
         elif entry is not None:

@@ -74,6 +74,7 @@ pins what is accepted, in one step that undo takes back. W watches the marked on
     def _tell(self) -> None:
         if not self.found:
             self.say("No standing instruction was found; p on the bench pins any message.")
+            self.query_one(TextView).show((Part(self.EMPTY, "dim"),), "empty")
             return
         tokens = sum({pin.message: pin.tokens for pin in self.found if pin.message in self.taken}.values())
         pinned = len({pin.message for pin in self.found if pin.pinned})
