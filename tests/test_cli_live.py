@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,12 @@ def read_until(terminal: int, mark: bytes) -> bytes:
     while mark not in seen:
         seen += os.read(terminal, 4096)
     return seen
+
+
+def read_to_the_end(terminal: int) -> None:
+    with suppress(OSError):  # what Linux says when the other side is closed
+        while os.read(terminal, 4096):
+            pass
 
 
 def fingerprint(path: Path) -> str:
@@ -238,6 +245,54 @@ class TestCompact:
         assert b"\033[KCancelled: nothing was written" in seen
         asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.0100|\1)\. Send it all"
         assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
+
+    @pytest.mark.usefixtures("interruptible")
+    @pytest.mark.parametrize("sent", [0, 1])
+    @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "n", "end of input", "terminal gone"])
+    async def test_a_command_is_left_while_it_asks(
+        self, how: str, sent: int, session: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Before anything is sent, and for a second try. Signals cancel; whatever is no yes is a no."""
+        async with fake_api(reset()) as api:
+            client_talks_to(api, monkeypatch)
+            terminal, inner = pty.openpty()
+            args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "--max-cost", "0.01")
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, stdin=inner, stdout=inner, stderr=inner
+            )
+            os.close(inner)
+            await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+            if sent:
+                os.write(terminal, b"y\n")
+                await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+            match how:
+                case "SIGINT" | "SIGTERM":
+                    child.send_signal(signal.Signals[how])
+                case "n" | "end of input":
+                    os.write(terminal, b"n\n" if how == "n" else b"\x04")
+                case _:
+                    os.close(terminal)
+            ended = "Cancelled" if how.startswith("SIG") else "more than $"
+            if how != "terminal gone":
+                await asyncio.wait_for(asyncio.to_thread(read_until, terminal, ended.encode()), 60)
+                drained = asyncio.create_task(asyncio.to_thread(read_to_the_end, terminal))
+            await asyncio.wait_for(child.wait(), 60)
+            if how != "terminal gone":
+                await drained
+                os.close(terminal)
+            assert len(api.received) == sent
+        # Where nobody can read what is said, only that it ends and sends nothing more.
+        codes = {130} if how.startswith("SIG") else {4 if sent else 5} if how != "terminal gone" else {1, 4, 5}
+        assert child.returncode in codes
+        ends = (
+            {"cancelled"}
+            if how.startswith("SIG")
+            else {"failed"}
+            if how != "terminal gone"
+            else {"cancelled", "failed"}
+        )
+        assert len(journal.kept()) == sent
+        assert {entry.end for entry in journal.kept()} <= ends
 
     @pytest.mark.parametrize(
         ("name", "said"),

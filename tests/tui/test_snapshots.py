@@ -45,6 +45,7 @@ from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
@@ -292,6 +293,15 @@ async def test_export(album: Album) -> None:
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24", "e")
+
+
+async def test_spend(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/home/ada/.config")
+    async with on_bench(story(), size=MEDIUM) as (pilot, _):
+        pilot.app.push_screen(SpendScreen("This may cost $0.1234 beside the $0.0500 that are spent, more than $0.1000"))
+        await album.take(pilot, "asked")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "80x24")
 
 
 async def test_rescue(album: Album) -> None:

@@ -16,9 +16,9 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.output import interrupted, only, plain, warn, write_json, write_table
-from workbench.cli.running import stopped_as_by_ctrl_c
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
+from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.summarizers import batches
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.purse import Purse, TooDear

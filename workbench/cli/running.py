@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, plain, warn
 from workbench.cli.spending import priced
+from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
@@ -129,18 +129,6 @@ def completed(work: Coroutine[Any, Any, T]) -> T:
 
     asyncio.run(taken())
     return given[0]
-
-
-def stopped_as_by_ctrl_c() -> None:
-    """Have a terminal that is closed, and a system that ends the process, cancel the task at hand, where the system can
-    tell of that."""
-    task = asyncio.current_task()
-    if task is None:
-        return
-    loop = asyncio.get_running_loop()
-    for name in ("SIGTERM", "SIGHUP"):
-        with suppress(NotImplementedError, AttributeError, RuntimeError, ValueError):
-            loop.add_signal_handler(getattr(signal, name), task.cancel)
 
 
 def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:

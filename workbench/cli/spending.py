@@ -14,6 +14,7 @@ import click
 
 from workbench.analysis.transcript import printable
 from workbench.cli.output import interrupted
+from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting
 from workbench.quotes import quotes_for
 from workbench.summarizers.driver import drive
@@ -75,7 +76,7 @@ def can_be_asked() -> bool:
 
 
 async def asked_on_the_terminal(what: str) -> bool:
-    """No is what is said by anything but a yes; Ctrl-C cancels, as it does anywhere."""
+    """No is what is said by anything but a yes, and by a terminal that is gone; Ctrl-C cancels, as it does anywhere."""
     click.echo(f"\r\033[K{printable(what)}. Send it all the same? [y/N] ", nl=False, err=True)
     return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
 
@@ -90,7 +91,9 @@ async def _line_typed(terminal: int) -> str:
             typed.set_result(line)
 
     def read() -> None:
-        line = os.read(terminal, 1_000)
+        line = b""
+        with suppress(OSError):  # the terminal is gone
+            line = os.read(terminal, 1_000)
         with suppress(RuntimeError):  # the program was left
             loop.call_soon_threadsafe(take, line)
 
@@ -114,9 +117,14 @@ def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter
 
 def within(purse: Purse, most: float | None, model: str) -> None:
     """Asks where somebody can be asked. Raises OverTheLimit."""
+
+    async def allowed() -> None:
+        stopped_as_by_ctrl_c()
+        await purse.allow(most, model)
+
     try:
-        asyncio.run(purse.allow(most, model))
+        asyncio.run(allowed())
     except TooDear as refused:
         raise OverTheLimit(str(refused)) from None
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         raise interrupted("Cancelled: nothing was sent.") from None

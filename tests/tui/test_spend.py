@@ -1,0 +1,115 @@
+"""The dialog that asks for money: its keys, and where it stands in the way of a run, of two sides, of questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from tests.commands import session_lines, write_lines
+from tests.summarizers.fake_api import MODEL, answer, fake_api, reset
+from tests.summarizers.live_calls import QUICK, client_talks_to
+from tests.tui.app import app_of, bench_screen, brought, failing_story, on_bench, press, settled, story, until
+from tests.tui.test_run import DRAFT, ready, text_of
+from workbench.base import paths
+from workbench.formats.files import load
+from workbench.summarizers import journal
+from workbench.summarizers.named import Name
+from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.probes import ProbesScreen
+from workbench.tui.screens.spend import SpendScreen
+
+WHAT = "This may cost $0.1234, more than $0.1000"
+
+
+def at_most(dollars: float) -> None:
+    paths.settings().parent.mkdir(parents=True, exist_ok=True)
+    paths.settings().write_text(f"max_cost = {dollars}")
+
+
+async def asked(pilot: Pilot[None]) -> str:
+    await until(lambda: isinstance(pilot.app.screen, SpendScreen))
+    return text_of(pilot.app.screen, "#what")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sends"),
+    [
+        ("y", True), ("n", False), ("escape", False), ("q", False), ("enter", False), ("tab enter", True),
+        ("tab tab enter", False),
+    ],
+)  # fmt: skip
+async def test_each_key_says_yes_or_no(keys: str, sends: bool) -> None:
+    """What is marked at first sends nothing."""
+    said: list[bool | None] = []
+    async with on_bench(story()) as (pilot, bench):
+        pilot.app.push_screen(SpendScreen(WHAT), said.append)
+        await settled(pilot)
+        assert text_of(pilot.app.screen, "#what") == f"{WHAT}."
+        await press(pilot, *keys.split())
+        assert (said, pilot.app.screen) == ([sends], bench)
+
+
+@pytest.mark.parametrize(("key", "sent"), [("y", 2), ("escape", 1)])
+async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
+    key: str, sent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first try broke off, and nobody knows what it cost. A no is a summary that failed, and the session stays."""
+    async with fake_api(reset(), answer(DRAFT)) as api:
+        client_talks_to(api, monkeypatch)
+        async with app_of(failing_story()).run_test(size=(140, 40)) as pilot:
+            screen = await ready(pilot, f"anthropic:{MODEL}", QUICK)
+            before = bench_screen(pilot).bench
+            at_most(0.0001)
+            await pilot.press("enter")
+            assert "beside" not in await asked(pilot)
+            await pilot.press("y")
+            await until(lambda: len(api.received) == 1)
+            assert "that are spent" in await asked(pilot)
+            assert (screen.phase, len(api.received)) == ("running", 1)
+            await press(pilot, key)
+            assert (screen.phase, len(api.received)) == ("draft", sent)
+            assert bench_screen(pilot).bench is before
+            (kept,) = journal.kept()
+            assert kept.end == ("finished" if sent == 2 else "failed")
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_two_sides_are_asked_for_at_once(yes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        fake_api(answer("One."), answer("Two.")) as api,
+        app_of(story(rounds=30)).run_test(size=(140, 40)) as pilot,
+    ):
+        client_talks_to(api, monkeypatch)
+        await settled(pilot)
+        at_most(0.0001)
+        screen = await brought(pilot, AbScreen, "B")
+        for half in screen.halves:
+            half.name = Name("anthropic", MODEL)
+        await pilot.press("r")
+        assert "more than $0.0001" in await asked(pilot)
+        await press(pilot, "y" if yes else "n")
+        assert pilot.app.screen is screen
+        assert len(api.received) == (2 if yes else 0)
+        assert [half.done is not None for half in screen.halves] == [yes, yes]
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = load(write_lines(tmp_path / "session.jsonl", session_lines()))
+    async with fake_api(*[answer("1: not known")] * 4) as api:
+        client_talks_to(api, monkeypatch)
+        at_most(0.0001)
+        async with on_bench(session) as (pilot, _):
+            screen = await brought(pilot, ProbesScreen, "Q")
+            screen.model = MODEL
+            screen.start()
+            assert "more than $0.0001" in await asked(pilot)
+            assert api.received == []
+            await press(pilot, "y" if yes else "escape")
+            assert pilot.app.screen is screen
+            assert len(api.received) == (3 if yes else 0)
+            about = str(screen.query_one("#about", Static).content)
+            assert (f"answered by {MODEL}" in about) == yes
