@@ -453,6 +453,19 @@ def test_probes_of_ones_own_are_put_to_a_function(tmp_path: Path) -> None:
         workbench.probe(done, tmp_path / "none.probes.toml")
 
 
+def test_a_sentence_is_watched_through_a_compaction() -> None:
+    done = workbench.compact(workbench.load(SAMPLES / "claude-code-overflow.jsonl"), preset="context-reset")
+    rule, answer, never = workbench.watch(
+        done, "  Never log the\nrefresh token.", "Agreed, but make it 5 seconds, not 10.", "The moon is made of stone."
+    )
+    assert (rule.sentence, rule.now, rule.after) == ("Never log the refresh token.", "verbatim", "verbatim")
+    assert (answer.now, answer.after) == ("verbatim", "gone")
+    assert (never.now, never.after) == ("gone", "gone")
+    assert workbench.watch(done) == ()
+    with pytest.raises(workbench.BadInput, match="no word"):
+        workbench.watch(done, "…")
+
+
 def test_rework_names_both_places() -> None:
     first, second = workbench.rework(workbench.load(SAMPLES / "augment-with-summary.json"))
     assert [(item.kind, item.what) for item in first.items] == [

@@ -251,6 +251,14 @@ class TestAsAProgram:
 
 
 class TestOtherCommands:
+    def test_why_says_how_a_watched_sentence_stands_where_no_compaction_is_recorded(self) -> None:
+        told = cwb("why", SAMPLES / "claude-code-overflow.jsonl", "--watch", "Never log the refresh token.").stdout
+        assert [line.split() for line in told.splitlines()[-3:]] == [
+            ["Watched", "in", "the", "session,", "which", "records", "no", "compaction"],
+            ["now", "sentence"],
+            ["verbatim", "Never", "log", "the", "refresh", "token."],
+        ]
+
     def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')
         found = document("doctor", session)

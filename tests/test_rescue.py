@@ -67,6 +67,16 @@ def test_the_newest_session_of_the_folder_is_compacted_and_resumed(own_home: Pat
     assert (old.read_bytes(), elsewhere.read_bytes()) == before
 
 
+def test_a_watched_sentence_is_told_and_not_among_the_steps(own_home: Path, here: Path) -> None:
+    old = claude(own_home, here)
+    done = cwb("rescue", "--watch", "Never log the refresh token.")
+    assert done.stderr.splitlines()[1:] == ["watched verbatim → verbatim: Never log the refresh token."]
+    assert done.stdout.startswith(f"cd {here} && claude --resume ")
+    assert document("rescue", old, "-o", here / "other", "--watch", "Sell the goat.")["watched"] == [
+        {"sentence": "Sell the goat.", "now": "gone", "after": "gone"}
+    ]
+
+
 def test_whose_session_is_the_newest_does_not_matter(own_home: Path, here: Path) -> None:
     claude(own_home, here)
     newest = codex(own_home, here, age=AGO / 2)

@@ -32,6 +32,7 @@ __all__ = [
     "Rework",
     "Session",
     "SessionRow",
+    "Stand",
     "SuggestedPin",
     "acompact",
     "audit",
@@ -47,6 +48,7 @@ __all__ = [
     "should_compact",
     "suggest_pins",
     "summary",
+    "watch",
     "why",
 ]
 

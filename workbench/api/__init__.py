@@ -19,10 +19,11 @@ from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.api.audits import audit
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
 from workbench.api.results import Compacted, Due, Report
-from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, why
+from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
+from workbench.bench import Stand
 from workbench.compaction.context import Context
 from workbench.session import Session
 
@@ -43,6 +44,7 @@ __all__ = [
     "Rework",
     "Session",
     "SessionRow",
+    "Stand",
     "SuggestedPin",
     "acompact",
     "audit",
@@ -58,5 +60,6 @@ __all__ = [
     "should_compact",
     "suggest_pins",
     "summary",
+    "watch",
     "why",
 ]

@@ -28,7 +28,7 @@ from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.rework import Rework
 from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
-from workbench.analysis.watched import sentence_to_watch
+from workbench.analysis.watched import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.refusals import overflowed
 from workbench.api.asking import Summarize, answered_by
@@ -36,6 +36,7 @@ from workbench.api.compacting import Pins, context
 from workbench.api.given import Messages, given
 from workbench.api.results import Compacted, in_force
 from workbench.base.errors import BadInput
+from workbench.bench import Stand
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import exported
 from workbench.compaction.of_tool import of_its_time, tools_preset
@@ -120,6 +121,18 @@ def probe(
     if ask is None:
         return looked_up(exam)
     return graded(exam, drive(exam.asking({}), answered_by(ask)).recording, "asked")
+
+
+def watch(compacted: Compacted[Any], *sentences: str) -> tuple[Stand, ...]:
+    """How each sentence stands in the old context (`now`) and in the new one (`after`), in the messages or in what is
+    sent beside them: `verbatim`, `paraphrased`, `contradicted`, `gone`, or `unknown` where the new context cannot be
+    read. No model is asked. Raises BadInput for what has no word, or is longer than a sentence."""
+    context, outcome = compacted.context, compacted.outcome
+    found = []
+    for one in map(sentence_to_watch, sentences):
+        now = judge_context(one, context.shape, context.beside())
+        found.append(Stand(one, now, judge_outcome(one, context.shape, outcome, context.beside(outcome))))
+    return tuple(found)
 
 
 def rework(source: Session | Messages) -> tuple[Rework, ...]:

@@ -9,12 +9,13 @@ import click
 
 from workbench.analysis.transcript import printable
 from workbench.base.text import counted
-from workbench.bench import Bench, choose_preset
+from workbench.bench import Bench, Stand, choose_preset, stands
 from workbench.cli.compacting import DONE, Compacted, compacted
 from workbench.cli.loading import on_bench
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
+from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, place, save
@@ -33,6 +34,7 @@ NO_MODEL = "extractive"
 @selection(
     "part",
     "set",
+    "watch",
     "window",
     "mask",
     required=False,
@@ -88,6 +90,8 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
         write_json(result)
     else:
         click.echo(printable(_sentence(result)), err=True)
+        for stand in result.watched:
+            click.echo(f"watched {stand_words(stand)}", err=True)
         click.echo("".join(f"{printable(line)}\n" for line in result.steps), nl=False)
     raise click.exceptions.Exit(done.code)
 
@@ -119,6 +123,7 @@ class Result:
     id: str
     out: str | None
     notes: tuple[str, ...]
+    watched: tuple[Stand, ...]
     steps: tuple[str, ...]
 
 
@@ -142,6 +147,7 @@ def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
         id=written.id if written else "",
         out=str(saved.where) if saved else None,
         notes=tuple(written.notes) if written else (),
+        watched=stands(bench, done.outcome),
         steps=steps(written, saved.where) if written and saved else (),
     )
 

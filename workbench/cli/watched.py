@@ -34,12 +34,14 @@ def heads(watched: Sequence[str]) -> list[str]:
 
 
 def tell_recorded(trails: Sequence[Trail]) -> None:
-    """How each sentence came through the recorded compactions."""
+    """How each sentence came through the recorded compactions, and how it stands in the end."""
     if not trails:
         return
-    click.echo("\nWatched, before and after each compaction that the file records")
-    rows = [[*map(went, trail.passed), _shown(trail.sentence, WORDS)] for trail in trails]
-    write_table([*(f"epoch {one.at}" for one in trails[0].passed), "sentence"], rows)
+    passed = trails[0].passed
+    each = "before and after each compaction that the file records" if passed else "which records no compaction"
+    click.echo(f"\nWatched in the session, {each}")
+    rows = [[*map(went, trail.passed), trail.last, _shown(trail.sentence, WORDS)] for trail in trails]
+    write_table([*(f"epoch {one.at}" for one in passed), "now", "sentence"], rows)
 
 
 def went(one: Passed) -> str:
