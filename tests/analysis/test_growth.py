@@ -143,6 +143,17 @@ def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
     assert _in_its_epoch(course) == [point.tokens for point in on_bench if point.epoch == 1]
 
 
+@pytest.mark.parametrize(("epoch", "lines"), [(1, [2, 1]), (2, [1, 1, 1]), (3, [2, 1])])
+def test_no_line_of_other_epochs_crosses_the_one_looked_at(epoch: int, lines: list[int]) -> None:
+    points = tuple(Point(number, number, 100, Basis.EXACT, False) for number in (1, 2, 3))
+    one, counter = load(SAMPLES / UNBILLED), Counter()
+    last = len(one.epochs)
+    course = course_of(one, counter_for(one), first=last)
+    bench = counted(open_bench(one, course.counter, epoch=last), counter)
+    found = replace(diagnose(bench.context, course, last, load_preset("claude-code")), points=points, epoch=epoch)
+    assert [len(line.points) for line in growth_picture(found).lines] == lines
+
+
 def _in_its_epoch(course: Course) -> list[int]:
     """What a replay without any compaction is sent in the first epoch."""
     return [tokens for index, tokens in zip(course.calls, course.plain, strict=True) if index < course.recorded]

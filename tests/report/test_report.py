@@ -114,6 +114,15 @@ def test_a_plot_shows_levels_within_reach_and_every_line() -> None:
     assert "▼" in svg
 
 
+def test_lines_of_one_sign_are_alike_and_do_not_meet() -> None:
+    parts = [Line("A", [(1, 100), (2, 900)]), Line("B", [(3, 50), (4, 60)]), Line("A", [(5, 100), (6, 200)])]
+    before, between, behind = drawn(parts, [], {}, "call", "a title").split("<polyline ")[1:]
+    alike = 'stroke="#1f6feb" stroke-width="1.6"/>'
+    assert alike in before
+    assert alike in behind
+    assert alike not in between
+
+
 def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) -> None:
     """The page's figures are those of `cwb compare`."""
     sample = SAMPLES / "augment-with-summary.json"

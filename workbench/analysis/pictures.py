@@ -41,17 +41,19 @@ def growth_picture(found: Diagnosis) -> Picture:
     for one in found.refusals:
         marks[_call_at(found.points, one.member)] = REFUSED
     here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
-    rest = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch != found.epoch]
+    before = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch < found.epoch]
+    behind = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch > found.epoch]
+    # Each a line of its own: one line through both would cross the epoch between them.
+    rest = [Line(ELSEWHERE, points) for points in (before, behind) if points]
     levels = [Level("window", found.window.tokens)] if found.window else []
     if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
         levels.append(Level("limit", found.limit.tokens, "╌"))
     name = found.preset.name
     levels += trigger_levels(found.triggers, f"trigger of {name}")
-    lines = [Line(ELSEWHERE, rest)] if rest else []
     legend = [(HERE, f"epoch {found.epoch}"), *([(ELSEWHERE, "other epochs")] if rest else [])]
     return Picture(
         "Growth of the context, call by call",
-        (*lines, Line(HERE, here)),
+        (*rest, Line(HERE, here)),
         tuple(levels),
         marks,
         (*legend, *_meanings(marks)),

@@ -1,6 +1,7 @@
 """Plots as SVG that stands in a page by itself: no script, no font or style from elsewhere.
 
-Lines are told apart by their dashes and by the letter at their end, not by colour alone.
+Lines are told apart by their dashes and by the sign at their end, not by colour alone; those of one sign are one line
+with gaps.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
         # Above its line, or below it where the name of the one above is too near.
         named_at = y - 4 if y - 4 - named_at >= LINE else max(y, named_at) + LINE
         parts.append(_text(LEFT + 4, named_at, f"{level.name}: {grouped(level.value)}"))
-    for number, line in enumerate(lines):
-        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], number)
+    numbers = {sign: number for number, sign in enumerate(dict.fromkeys(line.sign for line in lines))}
+    for line in lines:
+        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], numbers[line.sign])
     for x, sign in marks.items():
         across, _ = at(x, 0)
         parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#8886"/>')
