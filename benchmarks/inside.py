@@ -36,17 +36,18 @@ def reading(file: Path) -> dict[str, float]:
     return {"seconds": time.perf_counter() - began, "messages": len(session.messages), "peak_mb": _peak_mb()}
 
 
-def tokens_alone(file: Path) -> dict[str, float]:
-    """The baseline of counting: tiktoken over the texts that the workbench counts."""
+def tokens_alone(file: Path) -> dict[str, Any]:
+    """The baseline of counting: the tokenizer that the workbench takes, over the texts that it counts, one by one."""
     from workbench.formats.files import load
-    from workbench.tokens.engine import tiktoken_engine
+    from workbench.tokens.engine import load_engine
     from workbench.tokens.visible import visible_parts
 
     texts = [part for message in load(file).context() for part in visible_parts(message) if isinstance(part, str)]
-    engine = tiktoken_engine()
+    engine = load_engine()
     began = time.perf_counter()
     total = sum(engine.count(text).tokens for text in texts)
-    return {"seconds": time.perf_counter() - began, "tokens": total, "chars": sum(map(len, texts))}
+    seconds = time.perf_counter() - began
+    return {"seconds": seconds, "tokens": total, "chars": sum(map(len, texts)), "engine": engine.name}
 
 
 def counting(file: Path) -> dict[str, Any]:

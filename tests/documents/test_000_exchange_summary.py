@@ -545,6 +545,14 @@ def test_what_stands_both_before_a_summary_and_behind_it_is_retold_once(
     assert asked(retold(after.from_outcome(run(after.with_(split_at=None))[0]))) == ["e0", "e1", "e3", "e4"]
 
 
+def test_a_request_is_retold_as_it_stands_in_each_context_of_one_past() -> None:
+    past, messages = Past(), loop("1", 2)
+    goes_on, torn = context_of(messages, past=past), context_of(messages[:2], past=past)
+    for _ in range(2):
+        assert "<agent_continues/>" in retold(goes_on, 2)
+        assert "<agent_continues/>" not in retold(torn, 2)
+
+
 @rule("000-034")
 def test_what_a_compaction_made_of_the_history_is_not_retold() -> None:
     """A pin makes the open calls of the head's last exchange a message of their own."""

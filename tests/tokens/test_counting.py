@@ -161,6 +161,7 @@ def test_no_text_is_counted_twice() -> None:
     assert counter.count_all(twice, quiet, never)
     assert counter.count_all(twice, quiet, never)
     assert counter.text("hello") == counter.text("hello") == 5
+    assert counter.count_all([user(str(number), "said in every handful") for number in range(3 * SLICE)], quiet, never)
 
 
 @pytest.mark.parametrize("message", MIXED, ids=lambda m: m.id)
