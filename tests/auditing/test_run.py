@@ -17,7 +17,7 @@ from workbench.auditing import run, survey
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
-from workbench.auditing.work import Surveyed
+from workbench.auditing.work import Surveyed, Work
 from workbench.finding.places import Machine, places
 
 
@@ -229,3 +229,24 @@ def test_of_many_files_some_are_played(
     works = [survey.Work(str(tmp_path / f"{number}.jsonl"), 1, 0.0) for number in range(files)]
     assert len(list(audited(works, rows_kept))) == files
     assert sum(seen) / files == pytest.approx(played, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pieces"),
+    [
+        ([100] * 64, [1] * 64),
+        ([100] * 640, [10] * 64),
+        ([100] * 641, [10] * 64 + [1]),
+        ([run.PIECE_BYTES] * 65, [1] * 65),
+        ([run.PIECE_BYTES // 2] * 256, [2] * 128),
+        ([run.PIECE_BYTES // 2 + 1] * 256, [1] * 256),
+        ([run.PIECE_BYTES * 64, *[10] * (run.PIECE_FILES + 1)], [1, run.PIECE_FILES, 1]),
+        ([], []),
+    ],
+)
+def test_pieces_are_as_large_as_their_number_allows(sizes: list[int], pieces: list[int]) -> None:
+    """At least `PIECES` of files that are as large as each other, so that cores end together, and none too large."""
+    works = [Work(f"{number}.jsonl", size, 0.0) for number, size in enumerate(sizes)]
+    made = run._pieces(works)
+    assert [len(piece) for piece in made] == pieces
+    assert sorted(work.path for piece in made for work in piece) == sorted(work.path for work in works)
