@@ -17,6 +17,7 @@ from workbench.analysis.plots import Level, Line
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
 from workbench.analysis.why.mends import Edit
+from workbench.base.text import clip
 from workbench.bench import open_bench
 from workbench.cli import commands
 from workbench.tokens import Counter
@@ -131,7 +132,13 @@ async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its
         told = [call_words(found, screen.bench, call).plain for call in marks]
         assert ["before it, after it 3 files read again" in words for words in told] == [True, False]
         costliest = max(found.rework[0].items, key=lambda item: item.tokens)
-        assert TABLES["rework"][1](found).rows[0].cells[3:5] == (costliest.before[:8], costliest.after[:8])
+        table = TABLES["rework"][1](found)
+        assert table.rows[0].cells[3:5] == (clip(costliest.before, 9), clip(costliest.after, 9))
+        calm, none = replace(found, rework=(replace(found.rework[0], items=()),)), replace(found, rework=())
+        assert [TABLES["rework"][1](one).about for one in (calm, none)] == [
+            "Nothing was done again after the compaction that is recorded from this epoch on.",
+            "No compaction is recorded from this epoch on: nothing can have been done again.",
+        ]
         await press(pilot, "0", "enter")
         bench = bench_screen(pilot).bench
         assert bench.messages[bench_screen(pilot).query_one(RoundsList).index].id == costliest.after

@@ -10,6 +10,7 @@ from workbench.analysis.rework import KINDS, Again
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
+from workbench.base.text import clip
 from workbench.tui.plain import figure, one_line
 
 MOST = 200
@@ -102,16 +103,26 @@ def rework(found: Diagnosis) -> Table:
         )
         for made, item in items[:MOST]
     ]
-    about = "Done again after the recorded compaction that ended the epoch; ⏎ goes to where it was done again."
+    if rows:
+        about = "Done again after the recorded compaction that ended the epoch; ⏎ goes to where it was done again."
+    elif found.rework:
+        about = f"Nothing was done again after {_compactions(len(found.rework))} from this epoch on."
+    else:
+        about = "No compaction is recorded from this epoch on: nothing can have been done again."
     return Table(("tokens", "epoch", "done", "before", "again", "what"), tuple(rows), 2, about)
 
 
 def _ids(item: Again) -> tuple[str, str]:
     """Both places, by the beginnings of their ids, which a message shows in full."""
-    return one_line(item.before, ID), one_line(item.after, ID)
+    return clip(one_line(item.before), ID), clip(one_line(item.after), ID)
 
 
-ID = 8
+ID = 9
+"""Characters: a number of the session's own is whole."""
+
+
+def _compactions(number: int) -> str:
+    return "the compaction that is recorded" if number == 1 else f"the {figure(number)} compactions that are recorded"
 
 
 TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
