@@ -177,6 +177,7 @@ def always_kept(context: Context) -> frozenset[int]:
     return with_pairs(shape, {*kept, request} if request is not None and more_than_text else kept)
 
 
+@per_shape
 def task_lines(shape: Shape) -> tuple[str, ...]:
     """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
     if tasks := plan_of(calls_of(shape)):
