@@ -21,6 +21,7 @@ from tests.tui.test_themes import contrast
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.help_key import every_place
 from workbench.tui.screens.all_keys import AllKeysScreen
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
@@ -145,6 +146,18 @@ def faint(screen: Screen[Any]) -> list[str]:
             if contrast(shown, ground) < 4.5:
                 found.append(f"{one!r} {contrast(shown, ground):.2f}")
     return found
+
+
+MOST = 6
+"""Verbs in a footer, beside what keys do on every screen."""
+EVERYWHERE = {"enter", "tab", "down", "escape", "space", "f1", "question_mark"}
+
+
+def crowded(screen: Screen[Any]) -> list[str]:
+    """A footer with more verbs than can be taken in: keys that do one thing together are one."""
+    verbs = [key.words for line in screen.query(KeysLine) for key in line.keys
+             if key.words and key.key.split(",")[0] not in EVERYWHERE]  # fmt: skip
+    return [f"has {len(verbs)} verbs in its footer: {verbs}"] if len(verbs) > MOST else []
 
 
 # --- what is drawn ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
-from workbench.tui.ranking import Ranked, details, ends, ordered, room_over, row, value_of, width_of
+from workbench.tui.ranking import Ranked, details, ends, heads_of, ordered, room_over, row, value_of, width_of
 from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
@@ -57,6 +57,27 @@ async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_o
         assert sorted(named(screen)) == sorted(preset_names())
         await press(pilot, "escape")
         assert bench_screen(pilot).bench.strategy.id == "exchange-summary"
+
+
+async def test_each_column_orders_the_rows_by_s_and_by_a_click_on_its_name() -> None:
+    async with on_bench(story(), size=(200, 50)) as (pilot, _):
+        screen = await brought(pilot, CompareScreen, "C")
+        table, seen = screen.query_one(DataTable), []
+        titles = heads_of(goes_on=False)
+        for _ in titles:
+            await press(pilot, "s")
+            seen.append(screen.order)
+            assert named(screen) == [one.name for one in ordered(screen.ranked, screen.order)]
+        assert sorted(seen) == sorted(titles)
+        await press(pilot, "s")
+        at = {str(column.key.value): n for n, column in enumerate(table.ordered_columns)}
+        for title in titles:
+            before = sum(column.get_render_width(table) for column in table.ordered_columns[: at[title]])
+            for turned in (title == screen.order, title != screen.order):
+                await pilot.click(table, offset=(before + 2, 0))
+                await settled(pilot)
+                assert screen.order == title
+                assert named(screen) == [one.name for one in ordered(screen.ranked, title, turned=turned)], title
 
 
 async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import First, at_rest, story
-from tests.tui.every_screen import ELSEWHERE, cut, faint, figures, kept_open, lacking, misled, screens, visited
+from tests.tui.every_screen import ELSEWHERE, crowded, cut, faint, figures, kept_open, lacking, misled, screens, visited
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -29,5 +29,5 @@ async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int]) -> No
     wrong = []
     async with at_rest(first, size=size) as pilot:
         async for name, screen in visited(pilot):
-            wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *faint(screen))]
+            wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *faint(screen), *crowded(screen))]
     assert "\n".join(wrong) == ""

@@ -6,9 +6,12 @@ import pytest
 from rich.color import Color as TerminalColor
 from rich.color import ColorSystem
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
+
+FOREIGN = [theme for theme in BUILTIN_THEMES.values() if not theme.name.startswith(("ansi", "textual-ansi"))]
+"""The themes that Textual brings along, without those that leave the colours to the terminal."""
 
 LAYERS = ("text-secondary", "text-accent", "text-primary", "text-error", "text-success")
 """The colours of system, summaries, head, pins and tail on the bars."""
@@ -54,6 +57,15 @@ def test_titles_can_be_read_on_every_ground(theme: Theme) -> None:
         share = float(muted.removeprefix("auto ").rstrip("%")) / 100 if muted.startswith("auto") else 1.0
         title = ground + ground.get_contrast_text(share) if muted.startswith("auto") else Color.parse(muted)
         assert contrast(title, ground) >= 4.5
+
+
+@pytest.mark.parametrize("theme", FOREIGN, ids=lambda theme: theme.name)
+def test_titles_can_be_read_in_the_themes_of_others_too(theme: Theme) -> None:
+    """On the two grounds on which there are titles."""
+    known = {**theme.to_color_system().generate(), **theme.variables}
+    for ground in (Color.parse(known[name]) for name in ("background", "surface")):
+        share = float(known["text-muted"].removeprefix("auto ").rstrip("%")) / 100
+        assert contrast(ground + ground.get_contrast_text(share), ground) >= 4.5
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

@@ -73,6 +73,10 @@ class Half:
             self.said = words
 
 
+PROMPT, BY, TAKE = map(Binding.Group, ("Prompt", "By", "Take"))
+"""What is done to A and to B is one thing in the footer."""
+
+
 class AbScreen(ModalScreen[Policy | None]):
     """Dismissed with the policy of the side that was taken, or None."""
 
@@ -92,12 +96,42 @@ kept in the journal."""
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run", "Run both", id="ab.run", tooltip="Run both sides at once."),
-        Binding("a", "prompt(0)", "A's prompt", id="ab.prompt-a", tooltip="The next prompt of the strategy, for A."),
-        Binding("b", "prompt(1)", "B's prompt", priority=True, id="ab.prompt-b", tooltip="The next prompt, for B."),
-        Binding("A", "who(0)", "A by", id="ab.who-a", tooltip="Choose who writes A."),
-        Binding("B", "who(1)", "B by", id="ab.who-b", tooltip="Choose who writes B."),
-        Binding("1", "take(0)", "Take A", id="ab.take-a", tooltip="Take A's prompt into the policy on the bench."),
-        Binding("2", "take(1)", "Take B", id="ab.take-b", tooltip="Take B's prompt into the policy on the bench."),
+        Binding(
+            "a",
+            "prompt(0)",
+            "A's prompt",
+            priority=True,
+            group=PROMPT,
+            id="ab.prompt-a",
+            tooltip="The next prompt, for A.",
+        ),
+        Binding(
+            "b",
+            "prompt(1)",
+            "B's prompt",
+            priority=True,
+            group=PROMPT,
+            id="ab.prompt-b",
+            tooltip="The next prompt, for B.",
+        ),
+        Binding("A", "who(0)", "A by", group=BY, id="ab.who-a", tooltip="Choose who writes A."),
+        Binding("B", "who(1)", "B by", group=BY, id="ab.who-b", tooltip="Choose who writes B."),
+        Binding(
+            "1",
+            "take(0)",
+            "Take A",
+            group=TAKE,
+            id="ab.take-a",
+            tooltip="Take A's prompt into the policy.",
+        ),
+        Binding(
+            "2",
+            "take(1)",
+            "Take B",
+            group=TAKE,
+            id="ab.take-b",
+            tooltip="Take B's prompt into the policy.",
+        ),
         Binding("escape,q", "leave", "Close", id="ab.close", tooltip="Cancel what is running, or back to the bench."),
         help_key("ab"),
     ]
