@@ -38,6 +38,23 @@ def test_the_same_row_as_of_the_whole(tmp_path: Path, seed: int, count: int) -> 
     assert len(skimmed.begun.messages) == 2 < len(skimmed.bills)
 
 
+def test_a_line_is_not_taken_for_the_one_behind_it(tmp_path: Path) -> None:
+    """What a line is stands where it stood in the line before: in this very line, though the next may have it there."""
+    lines = [orjson.dumps(line) + b"\n" for line in generated(60, 1)]
+    place = next(line.find(b'"type":"user"') for line in reversed(lines) if b'"type":"user"' in line)
+    title = orjson.dumps({"type": "ai-title", "aiTitle": "The lights of the quay"}) + b"\n"
+    pad = b"x" * (place - len(title) - len(b'{"pad":"",'))
+    more = {
+        "uuid": "u99",
+        "parentUuid": orjson.loads(lines[-1])["uuid"],
+        "message": {"role": "user", "content": "And?"},
+    }
+    user = b'{"pad":"' + pad + b'","type":"user",' + orjson.dumps(more)[1:] + b"\n"
+    assert (title + user).startswith(b'"type":"user"', place)
+    skimmed = same(tmp_path / "made.jsonl", b"".join([*lines, title, user]))
+    assert skimmed.begun.title == "The lights of the quay"
+
+
 def test_a_sample_and_every_beginning_of_it(tmp_path: Path) -> None:
     lines = (SAMPLES / "claude-code-overflow.jsonl").read_bytes().splitlines(keepends=True)
     lines = [line for line in lines if b'"type":"summary"' not in line]
