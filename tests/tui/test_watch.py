@@ -103,6 +103,18 @@ async def test_one_of_ones_own_is_typed_and_refused_without_a_word() -> None:
         assert [line.split()[-5:] for line in lines(screen)] == [["✘", "▸", "✘", "▸", "✘"]]
 
 
+@pytest.mark.parametrize(
+    ("typed", "watched"), [("log the", RULE), ("Log the token.", "Log the token."), ("pnpm", "pnpm")]
+)
+async def test_words_look_for_a_sentence_and_a_sentence_is_ones_own(typed: str, watched: str) -> None:
+    """Whoever looked for a rule had its words watched, which stood nowhere by themselves."""
+    async with on_bench(story(), size=(80, TALL)) as (pilot, screen):
+        front = await brought(pilot, WatchScreen, "home", "W")
+        front.query_one(Input).value = typed
+        await press(pilot, "enter")
+        assert screen.bench.watched == (watched,)
+
+
 async def test_undo_takes_back_a_step_and_not_what_is_watched() -> None:
     async with on_bench(story(), size=(80, TALL - 1), watched=(RULE, "No tabs.", "No spaces.")) as (pilot, screen):
         assert len(lines(screen)) == FEW

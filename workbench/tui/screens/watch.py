@@ -26,6 +26,8 @@ from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.options import Options
 
 ABOUT = "A watched sentence stands over the list, with how it fares when the context is compacted once and twice."
+ENDS = tuple(".!?。！？")
+"""With one of these a sentence ends."""
 BEGINNING = 24
 """By so many characters a sentence is found in what is on the screen."""
 
@@ -106,7 +108,8 @@ model is asked."""
         self.draw(marked or next(seen, next(others, "")))
 
     def draw(self, marked: str = "") -> None:
-        """What is watched, then what is offered, as far as it has what is typed; the typed sentence first."""
+        """What is watched, then what is offered, as far as it has what is typed; the typed sentence first. Marked is
+        what is found: who types some words looks for one, and who types a sentence to its end means that."""
         typed = " ".join(self.query_one(Input).value.split())
         others = (one for one in self.offered if one not in self.watched)
         found = [one for one in (*self.watched, *others) if typed.lower() in one.lower()]
@@ -114,7 +117,8 @@ model is asked."""
         options = self.query_one(Options)
         options.set_options(Option(self._line(one)) for one in self.listed)
         if self.listed:
-            options.highlighted = self.listed.index(marked) if marked in self.listed else 0
+            looked_for = int(len(self.listed) > len(found) > 0 and not typed.endswith(ENDS))
+            options.highlighted = self.listed.index(marked) if marked in self.listed else looked_for
         self.query_one("#refused", Static).update("")
 
     def _line(self, sentence: str) -> Text:
