@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import random
 import resource
@@ -38,6 +39,7 @@ from workbench.analysis.sweep.cells import Cell, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
+from workbench.base import shelf
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
 from workbench.cli import main as command_line
@@ -47,9 +49,9 @@ from workbench.conformance.building import agent, session_of, user
 from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.session import Session
-from workbench.summarizers import journal
+from workbench.summarizers import batches, journal, model_list
 from workbench.summarizers.runs import Run
-from workbench.tokens import scales
+from workbench.tokens import packaged, scales
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale
 from workbench.tui.home import opened, read_home, write_home
@@ -121,6 +123,18 @@ def writers(folder: Path) -> dict[str, Writer]:
         "counts": _counts(folder / "counts.sqlite"),
         "audits": _audits(folder / "audits.sqlite"),
         "report": _command(folder, out / "r.html", "report", "--overwrite", "--compare", "", "-o"),
+        "models": Writer(
+            lambda n: model_list.keep(model_list.Models(time=0.0, models=(model_list.Offered(id="m", title=text(n)),))),
+            lambda: number_in(known.models[0].title) if (known := model_list.known()) else None,
+        ),
+        "packaged": _packaged(folder / "packaged.json"),
+        "batch": Writer(
+            lambda n: batches.note_down(out / "batch", f"msgbatch_{n}"),
+            lambda: int(id.split("_")[1]) if (id := batches.noted(out / "batch")) else None,
+        ),
+        "shelf": _shelf(out / "shelf" / "one.session"),
+        "cast": _command(folder, out / "c.cast", "play", "--overwrite", "--cast"),
+        "svg": _command(folder, out / "c.svg", "play", "--overwrite", "--svg"),
         "compact": _command(folder, out / "c.jsonl", "compact", "--preset", "trim", "--force", "-o"),
     }
 
@@ -228,6 +242,30 @@ def _audits(path: Path) -> Writer:
     return Writer(write, lambda: max(whole(), default=None), whole, cache=True)
 
 
+def _packaged(path: Path) -> Writer:
+    def read() -> int | None:
+        return number_in(json.loads(path.read_bytes())["version"]) if path.exists() else None
+
+    return Writer(lambda n: packaged.keep(path, "stamp", packaged.Packaged(text(n))), read)
+
+
+def _shelf(path: Path) -> Writer:
+    """Of one thing after the other, as of a session that grew: what is there is of the last one, or of none."""
+
+    def read() -> int | None:
+        for number in (2, 1):
+            with shelf.opened(path, {"of": str(path), "size": number}) as there:
+                if there:
+                    return number_in(there.read().decode())
+        return None
+
+    def write(number: int) -> None:
+        path.parent.mkdir(exist_ok=True)
+        shelf.put(path, {"of": str(path), "size": number}, lambda file: file.write(text(number).encode()))
+
+    return Writer(write, read, cache=True)
+
+
 def _command(folder: Path, out: Path, *words: str) -> Writer:
     """A command that writes a file: which document is in it is told by the words of its session."""
 
@@ -242,7 +280,7 @@ def _command(folder: Path, out: Path, *words: str) -> Writer:
 
     def read() -> int | None:
         found = out.read_text("utf-8") if out.exists() else ""
-        if found and not found.rstrip().endswith(("</html>", "}")):
+        if found and not found.rstrip().endswith(("</html>", "</svg>", "}", "]")):
             raise ValueError("half a file")
         return next((number for number in (2, 1) if f"document {number} " in found), None)
 
@@ -440,7 +478,7 @@ def _at_once(name: str) -> int:
     """Programs that write at once, and one that reads all the while."""
     with a_home() as folder:
         writer = writers(folder)[name]
-        numbers = range(1, TOGETHER + 1) if name not in ("report", "compact") else (1, 2)
+        numbers = range(1, TOGETHER + 1) if name not in ("report", "compact", "cast", "svg") else (1, 2)
         writer.write(1)
         processes = []
         for number in numbers:

@@ -255,3 +255,12 @@ async def test_cancelling_leaves_the_batch_under_way(api: FakeApi) -> None:
         await task
     assert [note.read_text() for note in paths.batches().iterdir()] == [ID]
     assert getgeneratorstate(generator) == GEN_CLOSED
+
+
+async def test_what_cannot_be_noted_is_not_sent(api: FakeApi) -> None:
+    """A batch of which nobody knows would be paid for once more."""
+    paths.batches().parent.mkdir(parents=True, exist_ok=True)
+    paths.batches().write_text("in the way")
+    with pytest.raises(BadInput, match="batches"):
+        await run(ONE)
+    assert api.received == []

@@ -169,15 +169,20 @@ async def _batch(
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     """The answers of one batch, and of those among the failures what could be left out."""
     async with await opened(_usual(), CONNECT_S) as client:
-        id = await asyncio.to_thread(_noted, note)
+        id = await asyncio.to_thread(noted, note)
         resumed = bool(id)
         if resumed and not await _is_there(client, id):
             id, resumed = "", False
         if not id:
             async with uploads:
                 bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
-                id = await _sent(client, bodies)
-            await asyncio.to_thread(_write, note, id)
+                await asyncio.to_thread(note_down, note, "")  # what could not be noted would be paid for twice
+                try:
+                    id = await _sent(client, bodies)
+                except BadInput:
+                    await asyncio.to_thread(_forget, [note])
+                    raise
+            await asyncio.to_thread(note_down, note, id)
         await ended(client, id, resumed)
         answers, refused = await _results(client, id, requests)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
@@ -301,7 +306,8 @@ def _note(model: str, keys: Mapping[str, SummaryRequest], left_out: frozenset[st
     return paths.batches() / hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
-def _noted(note: Path) -> str:
+def noted(note: Path) -> str:
+    """The batch that is noted there, "" for none."""
     try:
         id = note.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -314,6 +320,7 @@ def _forget(notes: Sequence[Path]) -> None:
         note.unlink(missing_ok=True)
 
 
-def _write(note: Path, id: str) -> None:
+def note_down(note: Path, id: str) -> None:
+    """Raises BadInput where that cannot be."""
     make_folder(note.parent)
     write_atomically(note, id.encode(), overwrite=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,13 +97,16 @@ async def fetch(connection: Connection | None = None) -> Models:
             trouble = trouble_of(error, spoken.server_of(client, whom))
             raise BadInput(f"The list of models failed: {trouble.sentence}.") from None
     found = Models(time=time.time(), models=tuple(offered))
-    path = cache_path(whom)
-    try:
-        make_folder(path.parent)
-        write_atomically(path, json_of(found), overwrite=True)
-    except BadInput:
-        return found
+    with suppress(BadInput):
+        keep(found, whom)
     return found
+
+
+def keep(found: Models, connection: Connection | None = None) -> None:
+    """Raises BadInput where it cannot be."""
+    path = cache_path(connection)
+    make_folder(path.parent)
+    write_atomically(path, json_of(found), overwrite=True)
 
 
 def cache_path(connection: Connection | None = None) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -67,13 +68,16 @@ def packaged_by(kept: Path) -> Packaged:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     found = _asked()
-    try:
-        make_folder(kept.parent)
-        document = {"stamp": stamp, "version": found.version, "models": found.models}
-        write_atomically(kept, json.dumps(document).encode(), overwrite=True)
-    except BadInput:
-        pass  # it is asked again the next time
+    with suppress(BadInput):  # it is asked again the next time
+        keep(kept, stamp, found)
     return found
+
+
+def keep(kept: Path, stamp: str, found: Packaged) -> None:
+    """Raises BadInput where it cannot be. `stamp` stands for the package as it lies here."""
+    make_folder(kept.parent)
+    document = {"stamp": stamp, "version": found.version, "models": found.models}
+    write_atomically(kept, json.dumps(document).encode(), overwrite=True)
 
 
 def _asked() -> Packaged:
