@@ -13,6 +13,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 KEY = "sk-test-4b1d5f0c9a7e"
@@ -292,6 +293,28 @@ def stalling(*texts: str) -> Reply:
         await to.until_the_client_leaves()
 
     return reply
+
+
+def outlasting(seconds: float, *texts: str) -> Reply:
+    """A stream that writes so much, then nothing for so long: by the clock of the event loop that client and server run
+    on, which goes ahead when what was written is read, however slow the machine is."""
+
+    async def reply(to: Connection) -> None:
+        await begin(to)
+        await write(to, texts)
+        loop: Any = asyncio.get_running_loop()
+        turns = 0  # in which nobody had anything to do: what is written arrives in the next
+        while turns < 3:
+            await asyncio.sleep(0)
+            turns = 0 if loop._ready else turns + 1
+        loop.time = partial(_ahead, loop.time, seconds)
+        await to.until_the_client_leaves()
+
+    return reply
+
+
+def _ahead(time: Callable[[], float], seconds: float) -> float:
+    return time() + seconds
 
 
 def broken_off(*texts: str) -> Reply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 
 import pytest
 
@@ -20,9 +19,6 @@ PROMPT = "Summarize the conversation."
 HEAD = (user("Please fix the parser in src/parse.py. " * 40), agent("I fixed it. " * 200))
 QUICK = Limits(first_token_s=30, stall_s=30, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
 """Patient where a test expects an answer, quick where it expects another try."""
-
-NO_SILENCE = replace(QUICK, first_token_s=0.1)
-NO_STALL = replace(QUICK, stall_s=0.1)
 
 
 def request(text: str = "the history " * 1_000, **settings: object) -> SummaryRequest:

@@ -20,12 +20,13 @@ from tests.summarizers.fake_api import (
     failing_in_stream,
     fake_api,
     in_one_piece,
+    outlasting,
     page,
     reset,
     stalling,
     uncounted,
 )
-from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, request
+from tests.summarizers.live_calls import PROMPT, QUICK, ask, request
 from workbench.base.figures import grouped
 from workbench.compaction.conversation import ASK, RequestShape
 from workbench.compaction.strategies import user_messages
@@ -36,7 +37,6 @@ from workbench.conformance.strategies import run
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.live import live
 from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
-from workbench.summarizers.patience import Limits
 from workbench.summarizers.protocols.cache_marks import MARK
 
 OVERLOADED = error(529, "overloaded_error", "Overloaded")
@@ -245,19 +245,19 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "limits", "timeout_s", "words", "came"),
+    ("reply", "timeout_s", "words", "came"),
     [
-        (stalling(), NO_SILENCE, 20.0, "no first token within 0.1 s", ""),
-        (stalling("The parser "), NO_STALL, 20.0, "the answer stalled for 0.1 s", "The parser "),
-        (stalling("The parser "), QUICK, 0.8, "no whole answer within 0.8 s", "The parser "),
+        (outlasting(QUICK.first_token_s), 60.0, "no first token within 30 s", ""),
+        (outlasting(QUICK.stall_s, "The parser "), 60.0, "the answer stalled for 30 s", "The parser "),
+        (outlasting(20.0, "The parser "), 20.0, "no whole answer within 20 s", "The parser "),
     ],
 )
 async def test_what_takes_too_long_times_out(
-    api: FakeApi, reply: Reply, limits: Limits, timeout_s: float, words: str, came: str
+    api: FakeApi, reply: Reply, timeout_s: float, words: str, came: str
 ) -> None:
     api.replies = [reply]
     asked = request(timeout_s=timeout_s)
-    got, events = await ask(asked, limits)
+    got, events = await ask(asked)
     await asyncio.wait_for(api.gone.wait(), 5)
     assert got == SummaryFailed("timeout", words)
     assert heard(events, asked.key) == came

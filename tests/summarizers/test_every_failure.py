@@ -19,9 +19,10 @@ from tests.summarizers.fake_api import (
     broken_off,
     error,
     failing_in_stream,
+    outlasting,
     stalling,
 )
-from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, over
+from tests.summarizers.live_calls import QUICK, over
 from workbench.base import paths
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies import exchange_summary
@@ -31,7 +32,6 @@ from workbench.session import Records, Session
 from workbench.summarizers import driver, journal
 from workbench.summarizers.live import live
 from workbench.summarizers.live_events import LiveEvent, Wrote, sentence
-from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run, new_id
 
@@ -61,14 +61,13 @@ class Case:
     replies: list[Reply]
     failure: str | None
     sent: int = 1
-    limits: Limits = QUICK
     words: str = ""
 
 
 CASES = {
     "success": Case([answer(DRAFT)], None),
-    "slow first token": Case([stalling()], "timeout", limits=NO_SILENCE, words="no first token"),
-    "stall mid-stream": Case([stalling("The ta")], "timeout", limits=NO_STALL, words="stalled"),
+    "slow first token": Case([outlasting(QUICK.first_token_s)], "timeout", words="no first token"),
+    "stall mid-stream": Case([outlasting(QUICK.stall_s, "The ta")], "timeout", words="stalled"),
     "disconnect, then an answer": Case([broken_off("The ta"), answer(DRAFT)], None, sent=2),
     "disconnect for good": Case([broken_off("The ta")] * 3, "error", sent=3, words="broke off"),
     "prompt too long, then cut": Case([TOO_LONG, answer(DRAFT)], None, sent=2),
@@ -106,7 +105,7 @@ async def test_a_run_ends_and_harms_nothing(
     api.replies = [*case.replies]
     done = await driver.run(
         exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
-        live(MODEL, over(protocol, api), on_event=recorder.heard, limits=case.limits),
+        live(MODEL, over(protocol, api), on_event=recorder.heard, limits=QUICK),
         on_event=recorder.told,
     )
     assert len(api.received) == case.sent

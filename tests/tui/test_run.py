@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
-from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
-from tests.summarizers.live_calls import NO_STALL, client_talks_to
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, outlasting, stalling
+from tests.summarizers.live_calls import QUICK, client_talks_to
 from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, on_bench, press, settled, story, until
 from workbench.base import paths
 from workbench.bench import summarized_by
@@ -184,14 +184,14 @@ async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.Monke
         "refused": answer("No.", stop="refusal"),
         "empty": answer(),
         "inflated": answer("long " * 20_000),
-        "timeout": stalling("a beginning"),
+        "timeout": outlasting(QUICK.stall_s, "a beginning"),
         "error": error(401, "authentication_error", f"invalid x-api-key {KEY}"),
     }
     busy = error(429, "rate_limit_error", "slow down", retry_after="0.001")
     async with fake_api(*replies.values(), busy, answer(DRAFT)) as api:
         client_talks_to(api, monkeypatch)
         async with app_of(story()).run_test(size=WIDE) as pilot:
-            screen = await ready(pilot, f"anthropic:{MODEL}", NO_STALL)
+            screen = await ready(pilot, f"anthropic:{MODEL}", QUICK)
             before = bench_screen(pilot).bench
             await press(pilot, "enter")
             for kind in replies:
