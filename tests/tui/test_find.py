@@ -212,7 +212,7 @@ async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "lines"), [((80, 24), 2), ((120, 40), 2), ((200, 60), 1), ((80, 20), 2), ((80, 19), 0)]
+    ("size", "lines"), [((80, 24), 2), ((120, 40), 2), ((229, 60), 2), ((230, 60), 1), ((80, 20), 2), ((80, 19), 0)]
 )
 async def test_why_it_is_so_large_is_said_whole_on_the_bench(size: tuple[int, int], lines: int) -> None:
     async with app_of(SAMPLES / "claude-code-overflow.jsonl").run_test(size=size) as pilot:
@@ -222,6 +222,18 @@ async def test_why_it_is_so_large_is_said_whole_on_the_bench(size: tuple[int, in
         if lines:
             drawn = " ".join(line.render_line(y).text.strip() for y in range(line.size.height))
             assert (line.size.height, drawn.split()) == (lines, said.split())
+
+
+@pytest.mark.parametrize(("size", "shown"), [((80, 29), False), ((80, 30), True), ((120, 40), True)])
+async def test_on_a_low_screen_its_lines_are_the_policys_while_that_is_at_hand(
+    size: tuple[int, int], shown: bool
+) -> None:
+    async with app_of(story()).run_test(size=size) as pilot:
+        await settled(pilot)
+        line = bench_screen(pilot).query_one("#verdict", CutText)
+        assert line.display
+        await press(pilot, "9")
+        assert line.display is shown
 
 
 async def test_the_growth_line_is_there_when_the_height_allows() -> None:

@@ -47,3 +47,11 @@ async def test_pins_are_accepted_and_taken_back_together() -> None:
         assert pilot.app.screen is not bench
         await press(pilot, "escape")
         assert bench.bench.pins == {"u1"}
+
+
+async def test_where_nothing_is_found_no_empty_frame_stands_below() -> None:
+    chat = session_of([Message("u", "user", (Text("Why?"),)), Message("a", "assistant", (Text("So."),))])
+    async with on_bench(chat) as (pilot, _):
+        screen = await brought(pilot, SuggestedPinsScreen, "S")
+        assert not screen.query_one(TextView).display
+        assert screen.query_one(OptionList).size.width > 70

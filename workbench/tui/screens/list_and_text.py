@@ -41,6 +41,8 @@ class ListAndText(ModalScreen[T | None]):
     ListAndText.-narrow Horizontal { layout: vertical; }
     ListAndText.-narrow Options { width: 100%; max-width: 100%; height: 2fr; }
     ListAndText.-narrow TextView { width: 100%; height: 3fr; }
+    ListAndText.-empty Options { width: 100%; max-width: 100%; height: 100%; }
+    ListAndText.-empty TextView { display: none; }
     ListAndText Options:focus, ListAndText TextView:focus { border: round $border; }
     """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
