@@ -93,9 +93,11 @@ def test_saved_by_command(corpus: Path, tmp_path: Path, own_home: Path) -> None:
     assert tags.tags == {"html", "head", "meta", "title", "style", "body", "h1", "h2", "table", "tr", "th", "td", "p"}
     assert EVIL in tags.text
     assert "torn.jsonl" in tags.text
-    again = cwb("audit", str(corpus), "--save", str(sheet))
+    other = tmp_path / "other.csv"
+    again = cwb("audit", str(corpus), "--save", str(other), "--save", str(sheet))
     assert again.exit_code == 2
     assert "exists already" in again.stderr
+    assert not other.exists()
 
 
 def test_compactions_as_csv(corpus: Path, tmp_path: Path, own_home: Path) -> None:

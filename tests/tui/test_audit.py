@@ -123,6 +123,20 @@ async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
 
 
+async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own_home: Path) -> None:
+    twice = Written().said("Look.").answered("Yes.", prompt=3_000).compacted("They looked.", before=3_000)
+    twice.said("Again.").answered("Yes.", prompt=2_000).compacted("They looked twice.", before=2_000)
+    path = twice.said("And now?").answered("Done.", prompt=1_000).put(tmp_path / "corpus" / "twice.jsonl")
+    for epoch in (1, 2):
+        async with at_rest("audit", given=[path.parent], size=SIZES[0]) as pilot:
+            screen = await brought(pilot, AuditScreen)
+            await press(pilot, "c")
+            table = screen.query_one(Records)
+            row = [line["epoch"] for line in table.lines].index(epoch)
+            await press(pilot, *["down"] * row, "enter")
+            assert bench_screen(pilot).bench.epoch == epoch
+
+
 async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_typed(
     own_home: Path, tmp_path: Path
 ) -> None:

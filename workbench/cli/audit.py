@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -101,6 +102,8 @@ def command(
     """
     for target in saved:
         form_of(target)
+        if os.path.exists(target):
+            raise BadInput(f"{target} exists already; choose another name.")
     if on_screen:
         _show(folders)
         return

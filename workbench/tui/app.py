@@ -160,16 +160,16 @@ class WorkbenchApp(App[None]):
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
-    def open(self, path: Path, part: str = "") -> None:
+    def open(self, path: Path, part: str = "", epoch: int | None = None) -> None:
         """Open another file, or one session of it. What is on the bench stays until that one is ready."""
-        opening = Opening(path, usual_window=self.settings.window, memory=self.memory, part=part)
+        opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))
 
     def on_open_screen_wanted(self, wanted: OpenScreen.Wanted) -> None:
         self.open(wanted.path, wanted.part)
 
     def on_audit_screen_wanted(self, wanted: AuditScreen.Wanted) -> None:
-        self.open(wanted.path, wanted.part)
+        self.open(wanted.path, wanted.part, wanted.epoch)
 
     def on_read_again(self, wanted: ReadAgain) -> None:
         """Open the file of the bench once more and put the same work on it."""

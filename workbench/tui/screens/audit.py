@@ -90,7 +90,13 @@ are read; no model is asked, and no session is changed."""
     """
     AUTO_FOCUS = "Records"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", id="audit.open", tooltip="Open the session under the cursor on the bench."),
+        Binding(
+            "enter",
+            "choose",
+            "Open",
+            id="audit.open",
+            tooltip="Open the session under the cursor, or the epoch that a compaction ended.",
+        ),
         Binding("s", "sort", "Sort", id="audit.sort", tooltip="Sort by the column under the cursor; again: reversed."),
         Binding("slash", "filter", "Filter", id="audit.filter", tooltip="Show only rows in which these words occur."),
         Binding(
@@ -114,10 +120,11 @@ are read; no model is asked, and no session is changed."""
 
     @dataclass
     class Wanted(Message):
-        """For the application: open this session."""
+        """For the application: open this session, at an epoch where a compaction was chosen."""
 
         path: Path
         part: str
+        epoch: int | None
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
         super().__init__()
@@ -247,7 +254,9 @@ are read; no model is asked, and no session is changed."""
         elif self.about == "unreadable":
             self.notify(one_line(str(here["error"])), severity="warning", markup=False)
         else:
-            self.post_message(self.Wanted(Path(str(here["path"])), str(here["part"])))
+            epoch = here.get("epoch")
+            at = epoch if isinstance(epoch, int) else None
+            self.post_message(self.Wanted(Path(str(here["path"])), str(here["part"]), at))
 
     def action_write(self) -> None:
         """Ask where to, and write the rows that match, in the form that the name ends in."""
