@@ -19,8 +19,9 @@ from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed
 from workbench.session import Opaque, Usage
 from workbench.summarizers.journal import delete, keep, kept, load
+from workbench.summarizers.live_events import Retrying, Sent, Used
 from workbench.summarizers.recorded import recorded
-from workbench.summarizers.runs import Run, call_record, new_id
+from workbench.summarizers.runs import Run, Tokens, call_record, new_id
 from workbench.summarizers.server_forms import ServerSummary
 
 
@@ -46,6 +47,23 @@ def test_a_kept_run_comes_back_equal_and_answers_again() -> None:
     unknown = again(request("another history"))
     assert isinstance(unknown, SummaryFailed)
     assert run.usage == Usage(11, 3, 3, 4)
+
+
+def test_a_call_is_kept_with_what_each_of_its_tries_has_billed() -> None:
+    """One that broke off at 1 000 in and 1 out, and the one that was answered: as many tokens as are paid for."""
+    asked, other = request("the history"), request("another")
+    broken = [
+        Sent(asked.key, MODEL, 1, 9),
+        Used(asked.key, Usage(1_000, 1, output_final=False)),
+        Used(other.key, Usage(7, 7)),
+        Retrying(asked.key, 1, 0.1, "the connection failed"),
+    ]
+    again = [Sent(asked.key, MODEL, 2, 9), Used(asked.key, Usage(1_000, 1)), Used(asked.key, Usage(1_000, 241))]
+    answer = Summary("x", MODEL, Usage(1_000, 241), 0.5)
+    assert call_record(asked, answer, [*broken, *again]).usage == Tokens(input=2_000, output=242, final=False)
+    assert call_record(asked, answer, again).usage == Tokens(input=1_000, output=241)
+    assert call_record(asked, None, broken).usage == Tokens(input=1_000, output=1, final=False)
+    assert call_record(asked, None, broken[:1]).usage is None
 
 
 def test_only_the_owner_can_read_the_journal() -> None:

@@ -124,3 +124,15 @@ def sentence(event: LiveEvent) -> str:
         case Ended(_, how, seconds, _):
             return f"ended ({how}) after {seconds:.1f} s"
     return ""
+
+
+def bills(events: Iterable[LiveEvent]) -> tuple[Usage, ...]:
+    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative."""
+    last: dict[str, Usage] = {}
+    done: list[Usage] = []
+    for event in events:
+        if isinstance(event, Used):
+            last[event.key] = event.usage
+        elif isinstance(event, Sent) and event.key in last:
+            done.append(last.pop(event.key))
+    return (*done, *last.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run
-from workbench.summarizers.live_events import Ended, LiveEvent, Sent, Used
+from workbench.summarizers.live_events import Ended, LiveEvent, bills
 from workbench.summarizers.runs import Call, call_record, new_id, total
 
 
@@ -65,15 +65,3 @@ class Recorder:
     def usage(self) -> Usage:
         """All of that together."""
         return total(self.bills)
-
-
-def bills(events: list[LiveEvent]) -> tuple[Usage, ...]:
-    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative."""
-    last: dict[str, Usage] = {}
-    done: list[Usage] = []
-    for event in events:
-        if isinstance(event, Used):
-            last[event.key] = event.usage
-        elif isinstance(event, Sent) and event.key in last:
-            done.append(last.pop(event.key))
-    return (*done, *last.values())

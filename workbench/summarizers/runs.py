@@ -16,7 +16,7 @@ from workbench.base.stamps import moment
 from workbench.base.text import whole
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.live_events import LiveEvent, heard, sentence
+from workbench.summarizers.live_events import LiveEvent, bills, heard, sentence
 from workbench.summarizers.server_forms import ServerSummary, block_of
 
 VERSION = 1
@@ -129,9 +129,11 @@ def new_id(now: float | None = None) -> str:
 def call_record(
     request: SummaryRequest, answer: Answer | None, events: Iterable[LiveEvent] = (), seconds: float = 0.0
 ) -> Call:
-    """The record of one request; `answer` None for one that was cancelled, of which `events` tell what had come."""
+    """The record of one request; `answer` None for one that was cancelled, of which `events` tell what had come. Of a
+    live call they tell what every try has billed, those that broke off included."""
     events = [event for event in events if event.key == request.key]
     notes = tuple(filter(None, map(sentence, events)))
+    tries = bills(events)
     asked = {
         "key": request.key,
         "purpose": request.purpose,
@@ -141,17 +143,17 @@ def call_record(
     }
     if isinstance(answer, Summary):
         block = answer.block.raw if isinstance(answer, ServerSummary) else None
-        usage = answer.usage and tokens_of(answer.usage)
+        usage = total(tries) if tries else answer.usage
         text, took = whole(answer.text), answer.seconds or seconds
-        return Call(**asked, text=text, model=answer.model, usage=usage, seconds=took, block=block)
+        billed = usage and tokens_of(usage)
+        return Call(**asked, text=text, model=answer.model, usage=billed, seconds=took, block=block)
     failure = answer or SummaryFailed("error", "cancelled")
-    billed = [usage for event in events if (usage := getattr(event, "usage", None))]
     return Call(
         **asked,
         text=heard(events, request.key),
         failure=failure.kind,
         detail=failure.detail,
-        usage=tokens_of(billed[-1]) if billed else None,
+        usage=tokens_of(total(tries)) if tries else None,
         seconds=seconds,
     )
 
@@ -174,4 +176,5 @@ def total(several: Iterable[Usage]) -> Usage:
         sum(usage.output for usage in every),
         sum(usage.cache_read for usage in every),
         sum(usage.cache_write for usage in every),
+        all(usage.output_final for usage in every),
     )
