@@ -16,7 +16,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 
 PLACES = [
-    ("sessions/mini-swe-agent/psf__requests-1142.traj.json", 1, None),
+    ("sessions/mini-swe-agent/psf__requests-1142.traj.json", 1, 20),
     ("sessions/pi/pimono-before-compaction.jsonl", 3, None),
     ("sessions-more/opencode/sbridge-0ab22aa.json", 1, 20),
     ("sessions-more/opencode/sbridge-0ab22aa.json", 1, 10),

@@ -135,3 +135,18 @@ def test_secrets_are_blacked_out_wherever_they_stand() -> None:
     sentence = trouble_of(error, Server("here", ("hunter2hunter2",))).sentence
     assert "hunter2" not in sentence
     assert "abcdefgh" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("x", "the proxy wants [masked], not prox_x or SOCKS"),
+        ("abcdefg", "the proxy wants [masked], not proxabcdefg"),
+        ("abcdefgh", "the proxy wants [masked], not prox[masked]"),
+        ("a.b(c)+d", "the proxy wants [masked], not prox[masked]"),
+    ],
+)
+def test_a_key_that_is_any_word_is_blacked_out_as_a_word(key: str, told: str) -> None:
+    words = f"the proxy wants {key}, not prox{key}" if key != "x" else "the proxy wants x, not prox_x or SOCKS"
+    trouble = trouble_of(Refused(418, said(words)), Server(secrets=(key,)))
+    assert told in trouble.sentence

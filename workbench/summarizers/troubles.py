@@ -83,6 +83,10 @@ _TRANSIENT_TYPES = frozenset(
 )
 
 
+SHORTEST_KEY = 8
+"""Characters below which a key is blacked out as a word alone: where a server asks for none, any word stands for it,
+and `x` is in many others."""
+
 _BEFORE_IT_STANDS = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
 """What a transport raises before anything is sent."""
 
@@ -227,5 +231,6 @@ def _inner(body: object) -> dict[str, object]:
 
 def _clean(text: str, secrets: Collection[str]) -> str:
     for secret in secrets:
-        text = text.replace(secret, MASK)
+        word = re.escape(secret) if len(secret) >= SHORTEST_KEY else rf"(?<!\w){re.escape(secret)}(?!\w)"
+        text = re.sub(word, MASK, text)
     return error_line(text).rstrip(". ")
