@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import DataTable, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
@@ -27,6 +28,19 @@ SIZE = (160, 40)
 
 def named(screen: CompareScreen) -> list[str]:
     return [one.name for one in screen.ranked]
+
+
+@pytest.mark.parametrize(("size", "keys"), [((80, 24), "C"), ((120, 40), "Ca"), ((200, 60), "C")])
+async def test_what_is_known_of_a_row_stands_right_below_the_rows(size: tuple[int, int], keys: str) -> None:
+    async with on_bench(story(), size=size) as (pilot, _):
+        screen = await brought(pilot, CompareScreen, *keys)
+        table, told = screen.query_one(DataTable), screen.query_one("#details", Static)
+        every = table.outer_size.height == table.row_count + 1 + table.show_horizontal_scrollbar
+        assert every or (size == (120, 40) and table.max_scroll_y > 0)
+        assert told.region.y == table.region.bottom + 1
+        assert told.size.height >= 7
+        shown = details(screen.ranked[0], told.content_size.width, told.content_size.height)
+        assert str(told.render()) == shown.plain  # drawn for the room that there is now
 
 
 async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_one_opens() -> None:

@@ -17,15 +17,18 @@ from workbench.analysis.plots import Level, Line
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
 from workbench.analysis.why.mends import Edit
+from workbench.analysis.why.waste import Waste
 from workbench.base.text import clip
 from workbench.bench import open_bench
 from workbench.cli import commands
+from workbench.formats.files import load
 from workbench.tokens import Counter
 from workbench.tui.cards import card, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.rounds_list import RoundsList
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -190,6 +193,10 @@ def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> N
     assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]
     bare = card(2, replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
     assert bare.rstrip() == " 2 ██        12.0k Sent with every call"
+    # Room for the place, and not: the line never goes over the width, where it would break in a number.
+    heads = {width: card(2, one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (63, 62, 40)}
+    assert {width: len(head) for width, head in heads.items()} == {63: 63, 62: 62, 40: 40}
+    assert ["message 7" in head for head in heads.values()] == [True, False, False]
 
 
 def test_where_the_context_went_is_drawn_on_one_scale_in_the_room_there_is() -> None:
@@ -204,6 +211,46 @@ def test_where_the_context_went_is_drawn_on_one_scale_in_the_room_there_is() -> 
     assert all(len(line) <= 44 for line in lines)
     tool = next(line for line in went(found, 44, 40).plain.split("\n") if line.startswith("Read"))
     assert f"{found.tools[0].count}×" in tool
+
+
+def test_a_round_is_named_by_what_was_asked_there_and_a_file_by_its_end() -> None:
+    counter = Counter()
+    bench, course = course_on(
+        open_bench(load(SAMPLES / "claude-code-overflow.jsonl"), counter), counter, lambda stage: None, first=1
+    )
+    found = diagnose(bench.context, course, 1, own_preset(bench))
+    largest = max(found.rounds, key=lambda one: one.tokens)
+    asked = next(one.said for one in found.session.messages if one.id == largest.message)
+    drawn = went(found, 80, 40).plain.split("\n")
+    row = drawn[drawn.index("by round".ljust(80)) + 1]
+    assert row.startswith(f"round {largest.number} {asked[:25]}")
+    narrow = went(found, 44, 40).plain.split("\n")
+    assert narrow[narrow.index("by file".ljust(44)) + 1].startswith("…26-01-20.log ")
+
+
+async def test_no_card_is_wider_than_the_list_with_its_scroll_bar() -> None:
+    async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(120, 40)) as (pilot, _):
+        await brought(pilot, WhyScreen, "O")
+        cards = pilot.app.screen.query_one(Options)
+        assert cards.show_vertical_scrollbar
+        lines = sum(str(option.prompt).count("\n") + 1 for option in cards.options)
+        assert cards.virtual_size.height == lines  # none is broken
+
+
+def test_a_table_without_rows_says_that_there_is_nothing() -> None:
+    counter = Counter()
+    bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
+    found = diagnose(bench.context, course, 1, own_preset(bench))
+    none = replace(found, tools=(), files=(), waste=Waste((), (), (), (), ()))
+    told = {name: TABLES[name][1](none) for name in ("tools", "files", "rereads", "unused", "others")}
+    assert not any(table.rows for table in told.values())
+    assert [table.about.split(". ")[0].rstrip(".") for table in told.values()] == [
+        "No tool was called in this epoch",
+        "No call of this epoch views or changes a file",
+        "No file was read more than once in this epoch",
+        "No tool result was left unused in this epoch",
+        "No encoded file, no log and no result that was cut in this epoch",
+    ]
 
 
 def test_the_legend_names_a_level_that_is_not_drawn() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -18,7 +18,7 @@ BAR = 8
 """Cells of a card's bar."""
 
 LEAST = 24
-"""Cells in which a card's words still can be read."""
+"""Cells in which a card's sentence still can be read."""
 
 
 def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
@@ -32,7 +32,7 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
     room = width - len(head) - BAR - 1 - len(size) - len(does)
     if room - len(goes) < len(title):
         goes = ""
-    room = max(LEAST, room - len(goes))
+    room = max(0, room - len(goes))
     text = Text.assemble(
         (head, "bold"),
         (bar(one.tokens / max(most, 1), BAR) + " ", "yellow"),
@@ -51,11 +51,15 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
 def went(found: Diagnosis, width: int, height: int) -> Text:
     """Where the tokens of the context went: its layers, its tools and its largest rounds as bars on one scale, as many
     as there are lines for."""
+    largest = sorted(found.rounds, key=lambda one: -one.tokens)[: max(0, height)]
+    first = {one.message for one in largest}
+    asked = {message.id: message.said for message in found.session.messages if message.id in first}
+    cells, name = _columns(width)
     parts = [
         ("what it is made of", [(one.name, one.tokens, "") for one in found.layers]),
         ("by tool", [(one.name, one.tokens, f"{one.count}×") for one in found.tools]),
-        ("by file", [(one.name, one.tokens, f"{one.count}×") for one in found.files]),
-        ("by round", [(f"round {one.number}", one.tokens, "") for one in _largest(found)]),
+        ("by file", [(_end(one_line(one.name), name), one.tokens, f"{one.count}×") for one in found.files]),
+        ("by round", [(_round(one, asked), one.tokens, "") for one in largest]),
     ]
     parts = [(title, rows) for title, rows in parts if rows]
     each = max(1, (height + 1) // max(1, len(parts)) - 2)
@@ -63,23 +67,30 @@ def went(found: Diagnosis, width: int, height: int) -> Text:
     lines: list[Text] = []
     for title, rows in parts:
         lines += [Text(), Text(fit(title, width), "bold")] if lines else [Text(fit(title, width), "bold")]
-        lines += _bars(rows[:each], whole, width)
+        lines += _bars(rows[:each], whole, cells, name)
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
 
 
-def _largest(found: Diagnosis) -> Sequence[RoundShare]:
-    return sorted(found.rounds, key=lambda one: -one.tokens)
-
-
-def _bars(rows: Sequence[tuple[str, int, str]], whole: int, width: int) -> Iterator[Text]:
+def _columns(width: int) -> tuple[int, int]:
+    """The cells of a bar and of a name."""
     cells = max(4, width // 4)
-    name = max(6, width - cells - 1 - 7 - 6 - 6)
+    return cells, max(6, width - cells - 1 - 7 - 6 - 6)
+
+
+def _end(path: str, room: int) -> str:
+    """The end of a path tells more than its beginning."""
+    return f"…{path[1 - room :]}" if len(path) > room else path
+
+
+def _round(one: RoundShare, asked: Mapping[str, str]) -> str:
+    """A round's number means nothing to who has not seen the list: what was asked there stands beside it."""
+    return f"round {one.number} {one_line(asked.get(one.message, ''))}".rstrip()
+
+
+def _bars(rows: Sequence[tuple[str, int, str]], whole: int, cells: int, name: int) -> Iterator[Text]:
     for words, tokens, times in rows:
-        shown = one_line(words, 200)
-        # The end of a path tells more than its beginning.
-        shown = f"…{shown[1 - name :]}" if len(shown) > name and "/" in shown else shown
         yield Text.assemble(
-            fit(shown, name),
+            fit(one_line(words), name),
             (f" {bar(tokens / whole, cells)}", "cyan"),
             f"{short(tokens):>7}",
             (f"{percent(tokens / whole):>6}{times:>6}", "dim"),

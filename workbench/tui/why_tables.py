@@ -44,11 +44,13 @@ def layers(found: Diagnosis) -> Table:
 
 
 def tools(found: Diagnosis) -> Table:
-    return _shares(found, found.tools, "tool", "Calls and results by tool.")
+    about = "Calls and results by tool." if found.tools else "No tool was called in this epoch."
+    return _shares(found, found.tools, "tool", about)
 
 
 def files(found: Diagnosis) -> Table:
-    return _shares(found, found.files, "file", "Calls that view or change a file.")
+    about = "Calls that view or change a file." if found.files else "No call of this epoch views or changes a file."
+    return _shares(found, found.files, "file", about)
 
 
 def rounds(found: Diagnosis) -> Table:
@@ -82,16 +84,22 @@ def rereads(found: Diagnosis) -> Table:
         for one in found.waste.rereads[:MOST]
     ]
     heads = ("tokens", "%", "reads", "shown again later", "file")
-    return Table(heads, tuple(rows), 4, "Files that were read more than once.")
+    about = "Files that were read more than once." if rows else "No file was read more than once in this epoch."
+    return Table(heads, tuple(rows), 4, about)
 
 
 def unused(found: Diagnosis) -> Table:
-    return _spots(found, found.waste.unused, UNUSED_RULE)
+    unused = found.waste.unused
+    return _spots(
+        found, unused, UNUSED_RULE if unused else f"No tool result was left unused in this epoch. {UNUSED_RULE}"
+    )
 
 
 def others(found: Diagnosis) -> Table:
     waste = found.waste
-    return _spots(found, (*waste.base64, *waste.logs, *waste.cut), "Encoded files, logs, and results that were cut.")
+    spots = (*waste.base64, *waste.logs, *waste.cut)
+    kinds = "Encoded files, logs, and results that were cut."
+    return _spots(found, spots, kinds if spots else "No encoded file, no log and no result that was cut in this epoch.")
 
 
 def rework(found: Diagnosis) -> Table:

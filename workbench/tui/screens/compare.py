@@ -42,9 +42,6 @@ from workbench.tui.widgets.table import Table
 OURS = "on the bench"
 """The name of the column for the bench's own policy and run, where no preset's column is the same."""
 
-LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
-"""Lines from which there is room for all that is known of a row."""
-
 EVERY_S = 0.25
 """How often what has been found is drawn: the table is drawn anew as a whole."""
 
@@ -101,12 +98,10 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
     CompareScreen { align: center middle; }
     CompareScreen > Vertical { width: 100%; height: 100%; padding: 0 1; background: $surface; }
     CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    CompareScreen Table { height: 1fr; }
+    CompareScreen Table { height: auto; max-height: 60%; }
     CompareScreen .datatable--fixed { background: $surface; color: $foreground; }
-    CompareScreen #details { height: 7; margin: 1 0 0 0; }
-    CompareScreen.-tall #details { height: 12; }
+    CompareScreen #details { height: 1fr; min-height: 7; margin: 1 0 0 0; }
     """
-    VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "sort", "Order by", id="compare.sort", tooltip="Order by the next column."),
         Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),
@@ -246,6 +241,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
             table.move_cursor(row=self._shown.index(name))
         self._say()
         self._tell()
+        self.call_after_refresh(self._tell)  # when the table has its new height
 
     @property
     def here(self) -> int:

@@ -82,6 +82,7 @@ filled the context and what of it was waste. Enter goes to the message on the be
     WhyScreen.-wide #went, WhyScreen.-huge #went { display: block; }
     WhyScreen.-huge #went { width: 84; padding: 0 2; }
     WhyScreen Options, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
+    WhyScreen Options { scrollbar-gutter: stable; }
     WhyScreen #rows { height: 100%; }
     WhyScreen #call, WhyScreen #about { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     WhyScreen #about { padding: 0 1; color: $text-muted; }
