@@ -16,7 +16,7 @@ from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
-from workbench.session import Message, Text, ToolResult
+from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
@@ -250,12 +250,27 @@ PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.
     ],
 )
 def test_what_is_offered_are_whole_sentences_and_no_code(text: str, offered: tuple[str, ...]) -> None:
-    assert watching.sentences_of(Message("m", "user", (Text(text),))) == offered
+    assert watching.said_in(Message("m", "user", (Text(text),))) == offered
 
 
 def test_of_a_tools_result_only_what_ends_as_a_sentence_is_offered() -> None:
     read = ToolResult("c", (Text("12 rows of the table\nThe token is never logged.\n13 rows of the table"),))
-    assert watching.sentences_of(Message("m", "tool", (read,))) == ("The token is never logged.",)
+    assert watching.given_in(Message("m", "tool", (read,))) == ("The token is never logged.",)
+    assert watching.said_in(Message("m", "tool", (read,))) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "about"), [("Never log the token.", "a prohibition, message 1"), ("add a small test", "asked, message 1")]
+)
+def test_what_a_tool_gives_is_offered_after_what_the_user_said(asked: str, about: str) -> None:
+    """A tool's "Here are the results from executing the command." was watched by W and enter on an opened session."""
+    call = Message("a", "assistant", (ToolUse("c", "run", {}),))
+    gave = Message("t", "tool", (ToolResult("c", (Text("Here are the results from the command."),)),))
+    bench = open_bench(session_of([Message("u", "user", (Text(asked),)), call, gave]), Counter())
+    assert [(one.sentence, one.about) for one in watching.offered(bench, 2)] == [
+        (asked, about),
+        ("Here are the results from the command.", "given by a tool"),
+    ]
 
 
 def test_where_there_is_no_rule_the_beginnings_of_what_was_asked_are_offered_the_newest_first() -> None:

@@ -41,31 +41,36 @@ def watch(host: Host) -> None:
 
 
 def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
-    """The rules in force in a message, its other sentences, then the rules elsewhere, or where there are none what was
-    asked for elsewhere, the newest first: each once."""
+    """The rules in force in a message, what else is said in it, then the rules elsewhere, or where there are none what
+    was asked for elsewhere, the newest first; last what a tool gives in the message, which nobody asked to keep: each
+    once."""
     from workbench.analysis.suggested_pins import suggest
     from workbench.tui.screens.watch import Offered
 
     rules = [pin for pin in suggest(bench.context) if pin.superseded_by is None]
     here = [Offered(pin.text, pin.reason) for pin in rules if pin.index == index]
     message = bench.messages[index] if index < len(bench.messages) else None
-    others = [Offered(one) for one in sentences_of(message)] if message else []
+    others = [Offered(one) for one in said_in(message)] if message else []
     elsewhere = [
         Offered(pin.text, f"{pin.reason}, message {figure(pin.index + 1)}") for pin in rules if pin.index != index
     ]
     asked = [] if rules else [Offered(one, f"asked, message {figure(at + 1)}") for at, one in _asked(bench.messages)]
+    given = [Offered(one, "given by a tool") for one in given_in(message)] if message else []
     found: dict[str, Offered] = {}
-    for one in (*here, *others, *elsewhere, *asked):
+    for one in (*here, *others, *elsewhere, *asked, *given):
         found.setdefault(one.sentence, one)
     return tuple(found.values())
 
 
-def sentences_of(message: Message) -> tuple[str, ...]:
-    """What of a message may be watched, in its order, each once: whole sentences of some words, no code. What a tool
-    gives is mostly data: of that only what ends as sentences do."""
-    said = _whole(message.text)
+def said_in(message: Message) -> tuple[str, ...]:
+    """What is said in a message and may be watched, in its order, each once: whole sentences of some words, no code."""
+    return tuple(dict.fromkeys(_whole(message.text)))[:MOST_OFFERED]
+
+
+def given_in(message: Message) -> tuple[str, ...]:
+    """What tools give in a message and may be watched. It is mostly data: only what ends as sentences do counts."""
     given = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
-    return tuple(dict.fromkeys((*said, *given)))[:MOST_OFFERED]
+    return tuple(dict.fromkeys(given))[:MOST_OFFERED]
 
 
 def _whole(text: str) -> Iterator[str]:

@@ -47,11 +47,11 @@ class WatchScreen(ModalScreen[None]):
 
     HELP = """\
 What is watched already stands first, with ◉; then the rules in the message under the cursor, its other sentences, \
-and the rules that stand elsewhere; where there is no rule, what you asked for. Enter watches the marked one, or lets \
-it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in the header and is judged \
-whenever you change something: ✔ verbatim, ≈ paraphrased (rightly, in other words), ✘ contradicted (another sign, \
-value or order), ○ gone, ? where a summary cannot be read. A preview is judged by a run with extractive summaries. No \
-model is asked."""
+and the rules that stand elsewhere; where there is no rule, what you asked for; last what a tool gave. Enter watches \
+the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in \
+the header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased (rightly, in other words), ✘ \
+contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. A preview is judged by a run \
+with extractive summaries. No model is asked."""
     CSS = """
     WatchScreen { align: center middle; }
     WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }
