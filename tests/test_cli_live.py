@@ -190,7 +190,7 @@ class TestCompact:
         assert (tmp_path / "out.jsonl").exists()
 
     @pytest.mark.usefixtures("interruptible")
-    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     async def test_what_is_stopped_is_kept_as_far_as_it_had_come(
         self, stop: signal.Signals, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

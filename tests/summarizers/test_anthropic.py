@@ -212,7 +212,7 @@ async def test_the_session_goes_to_no_host_that_nobody_named(api: FakeApi) -> No
     ("variable", "value", "words"),
     [
         ("ALL_PROXY", "socks5://127.0.0.1:9", "socksio"),
-        ("SSL_CERT_FILE", "/missing/certificates.pem", "No such file"),
+        ("SSL_CERT_FILE", "/missing/certificates.pem", "SSL_CERT_FILE names /missing/certificates.pem, whose"),
         ("ANTHROPIC_BASE_URL", "http://[::1", "Invalid port"),
         ("ANTHROPIC_BASE_URL", "127.0.0.1", "missing an 'http://'"),
     ],

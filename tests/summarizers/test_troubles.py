@@ -99,6 +99,11 @@ def test_the_servers_figures_say_how_much_fits(message: str, room: float | None)
             "the connection to http://box:1 failed (Connection reset by peer)",
         ),
         (
+            Refused(407, ""),
+            "http://box:1 cannot be reached (407 Proxy Authentication Required); check ANTHROPIC_BASE_URL, the network "
+            "and its proxy",
+        ),
+        (
             Refused(307, "", location="http://user:secret7@elsewhere.example:80/v1/messages"),
             "http://box:1 sends calls on to elsewhere.example:80 (307); nothing was sent there: name it in "
             "ANTHROPIC_BASE_URL if it is to have the session",

@@ -119,10 +119,14 @@ def _of_connection(error: Exception, server: Server) -> Trouble:
     told = system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transports(one)), "")
     why = _clean(told or type(error).__name__, server.secrets)
     if any(map(_is_for_good, chain)):
-        remedy = f"check {server.address_from}, the network and its proxy"
-        return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
+        return _unreachable(why, server)
     broke = not any(type(one).__name__ in _BEFORE_IT_STANDS for one in chain)
     return Trouble("error", f"the connection to {server.address} failed ({why})", "retry", broke=broke)
+
+
+def _unreachable(why: str, server: Server) -> Trouble:
+    remedy = f"check {server.address_from}, the network and its proxy"
+    return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -150,6 +154,8 @@ def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], se
             f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
             f"name it in {server.address_from} if it is to have the session",
         )
+    if status == 407:  # of a proxy for http; one for https breaks the connection instead
+        return _unreachable("407 Proxy Authentication Required", server)
     where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
     if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
         return Trouble(

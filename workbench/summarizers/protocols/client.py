@@ -6,6 +6,7 @@ are not for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -39,6 +40,8 @@ def started(
     except Exception as error:
         # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
         why = trouble_of(error, Server(secrets=secrets, address_from=connection.address_from)).sentence
+        if isinstance(error, OSError) and (file := os.environ.get("SSL_CERT_FILE")):  # which the error does not name
+            why = f"SSL_CERT_FILE names {file}, whose certificates cannot be read ({error.strerror})"
         raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
 
 
