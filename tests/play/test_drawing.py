@@ -51,6 +51,19 @@ def test_the_demonstration_is_told_in_letters_that_every_room_reads() -> None:
     assert all(cell_len(words) == len(words) for frame in demo().frames for words in frame.says)
 
 
+@pytest.mark.parametrize("width", [120, 100, 99, 90])
+def test_the_window_is_told_whole_or_not_at_all(width: int) -> None:
+    story = demo()
+    told = {
+        found[0]
+        for number in range(len(story.frames))
+        for row in drawn(story, number, width, 30)
+        if (found := re.search(r"tokens.*|(?<=  )of .*", text(row).rstrip())) and "▀" in text(row)
+    }
+    assert told <= {"tokens, of a window of 100k", "of 100k", "tokens"}
+    assert "tokens, of a window of 100k" in told
+
+
 def test_wide_characters_take_two_cells() -> None:
     rows = drawn(small("山羊 " * 60), 0, 100, 30)
     assert {sum(cell_len(part) for part, _ in row) for row in rows} == {100}

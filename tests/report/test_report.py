@@ -199,6 +199,14 @@ def test_bars_are_on_one_scale_and_add_up(page: str) -> None:
         assert sum(widths) == pytest.approx(100 * int(re.sub(r"\s", "", tokens)) / 200_000, abs=0.01)
 
 
+def test_a_policy_that_would_not_have_compacted_has_no_figure_and_no_bar(tmp_path: Path) -> None:
+    written = tmp_path / "page.html"
+    report(SAMPLES / "mini-swe-agent-one-grep.traj.json", "-o", str(written))
+    cards = re.findall(r'<div class="card">(.*?)</p>', written.read_text("utf-8"), re.DOTALL)
+    assert ["<b>" in card for card in cards if "would not have compacted the session" in card] == [False]
+    assert all("<b>" in card for card in cards if "would not have compacted the session" not in card)
+
+
 def test_numbers_are_not_broken_over_lines(page: str) -> None:
     words = re.sub(r"<(style|pre|svg)\b.*?</\1>|<[^>]*>", "", page, flags=re.S)
     assert re.findall(r"\d \d{3}\b", words) == []

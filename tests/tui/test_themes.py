@@ -8,7 +8,10 @@ from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
+from tests.tui.app import brought, on_bench, settled, story
+from workbench.tui.screens.run import RunScreen
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
+from workbench.tui.widgets.options import Options
 
 FOREIGN = [theme for theme in BUILTIN_THEMES.values() if not theme.name.startswith(("ansi", "textual-ansi"))]
 """The themes that Textual brings along, without those that leave the colours to the terminal."""
@@ -77,3 +80,13 @@ def test_named_colours_can_be_read_also_where_there_are_none(theme: Theme) -> No
         colour = Color(*named_colours(theme).ansi_colors[number])
         for shown in (colour, colour.monochrome):
             assert min(contrast(shown, ground) for ground in grounds) >= 4.5, (name, shown)
+
+
+async def test_headings_among_what_a_draft_lost_can_be_read_though_nothing_is_chosen_by_them() -> None:
+    async with on_bench(story()) as (pilot, _):
+        screen = await brought(pilot, RunScreen, "R")
+        for theme in THEMES:
+            pilot.app.theme = theme.name
+            await settled(pilot)
+            shown = screen.query_one("#facts", Options).get_visual_style("option-list--option-disabled")
+            assert contrast(shown.background + shown.foreground, shown.background) >= 4.5

@@ -193,6 +193,8 @@ def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> N
     assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]
     bare = card(2, replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
     assert bare.rstrip() == " 2 ██        12.0k Sent with every call"
+    none = card(2, replace(one, tokens=0), 48_000, None, "", 70).plain.split("\n")[0]
+    assert none.rstrip() == " 2                 Results never used"
     # Room for the place, and not: the line never goes over the width, where it would break in a number.
     heads = {width: card(2, one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (63, 62, 40)}
     assert {width: len(head) for width, head in heads.items()} == {63: 63, 62: 62, 40: 40}

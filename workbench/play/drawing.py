@@ -158,8 +158,11 @@ def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> i
         return y + 1
     for row, line in enumerate(large(text)):
         cells.put(SIDE, y + row, line, "bold")
-    words = f"tokens, of a window of {short(story.window)}" if story.window else "tokens"
-    cells.put(SIDE + len(large(text)[0]) + 3, y + 2, words, "dim")
+    x = SIDE + len(large(text)[0]) + 3
+    # A window of 100k that is cut would be one of 100.
+    of = (f"tokens, of a window of {short(story.window)}", f"of {short(story.window)}") if story.window else ()
+    words = next((words for words in (*of, "tokens") if x + len(words) <= cells.width), "")
+    cells.put(x, y + 2, words, "dim")
     return y + ROWS + 1
 
 

@@ -61,7 +61,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Something that was found: its figure, the share of the largest one (0 to 1), and a sentence."""
+    """Something that was found: its figure, 0 for none, the share of the largest one (0 to 1), and a sentence."""
 
     tokens: int
     share: float

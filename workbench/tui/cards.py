@@ -26,7 +26,7 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
     sentence. `place` is where it leads, "" for nowhere."""
     does = f" a {mend.words} " if mend else ""
     goes = f" ⏎ {place} " if place else ""
-    size = f"{short(one.tokens):>6} "
+    size = f"{short(one.tokens) if one.tokens else '':>6} "
     head = f"{number:>2} "
     title = HEADLINES.get(one.kind) or one.kind.capitalize()
     room = width - len(head) - BAR - 1 - len(size) - len(does)

@@ -72,8 +72,8 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sentence. `tokens` is its figure, `messages` are ids, the first of them the one to jump to; `delay` is what
-    would have been, where the sentence says so."""
+    """One sentence. `tokens` is its figure, 0 where it has none; `messages` are ids, the first of them the one to jump
+    to; `delay` is what would have been, where the sentence says so."""
 
     kind: str
     text: str
@@ -255,7 +255,7 @@ def _strategy(played: Replay, course: Course) -> Finding:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""
         text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
-        return Finding("strategy", text, played.peak)
+        return Finding("strategy", text, 0)
     first = played.compacted[0]
     text = (
         f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "
