@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -74,6 +75,17 @@ def test_every_figure_is_the_replays() -> None:
     assert {frame.fall.after for frame in demo().frames if frame.fall and frame.lanes[0].name == first.name} == {
         frame.lanes[0].parts for frame in demo().frames if frame.title in ("THE RULE SURVIVES", "THE RULE IS GONE")
     }
+
+
+def test_what_is_worked_out_does_not_look_recorded() -> None:
+    """A call stood with 178 181 tokens where the file records 156 699; characters are counted, and no estimate."""
+    by_tokens = story(sample(), [load_preset("claude-code")], LIMIT, note="")
+    frames = [*demo().frames, *by_tokens.frames]
+    said = re.sub(r"(?<=\d)\s(?=\d{3})", "", " ".join(words for frame in frames for words in frame.says))
+    sizes = re.findall(r"\S+(?= of \d+ tokens| tokens became| tokens, kept)", said)
+    assert sizes
+    assert [size for size in sizes if not size.startswith("~")] == []
+    assert "~" not in "".join(re.findall(r"\S+ of \d+ characters", said)) != ""
 
 
 def test_the_rule_is_judged_after_each_compaction() -> None:

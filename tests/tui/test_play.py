@@ -150,7 +150,7 @@ async def test_the_demonstration_waits_for_nobody() -> None:
 async def test_the_bench_plays_its_session_and_takes_over_again(tmp_path: Path) -> None:
     async with on_bench(story_file(tmp_path), preset="trim") as (pilot, bench):
         screen = await brought(pilot, PlayScreen, "a")
-        assert screen.story.note == "Played offline, code writes, no model: story.json"
+        assert screen.story.note == "Played offline, code writes, no model, sizes (~) are estimates: story.json"
         assert [lane.name for lane in screen.story.frames[-1].lanes] == ["trim", "ledger"]
         assert bench.view.running == ""
         await press(pilot, "q")

@@ -99,7 +99,8 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
     rates = played[0].rates if played else Rates()
     click.echo(
         f"{counted(calls, 'call')}, {counted(len(course.messages), 'message')}; without any compaction the last call "
-        f"would be sent {grouped(course.plain[-1] if calls else 0)} tokens. Summaries: {summarizer}."
+        f"would be sent ~{grouped(course.plain[-1] if calls else 0)} tokens. All tokens of calls are estimates from "
+        f"the messages. Summaries: {summarizer}."
     )
     click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
     told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))

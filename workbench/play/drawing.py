@@ -188,7 +188,7 @@ def _rule(cells: _Cells, rule: Rule, y: int) -> None:
 
 def _beside(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
     times = "never compacted" if not lane.compactions else f"compacted {lane.compactions}×"
-    told = f"{short(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
+    told = f"~{short(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
     cells.put(SIDE, y, _fitted(lane.name, cells.width - 2 * SIDE - len(told) - 2), "bold")
     cells.put(cells.width - SIDE - len(told), y, told, "")
     thick = 3 if room >= 9 else 1

@@ -56,7 +56,7 @@ def story(
 
 def offline(name: str) -> str:
     """The note of a story that nobody prepared: how it was made, and of what."""
-    return f"Played offline, code writes, no model: {name}"
+    return f"Played offline, code writes, no model, sizes (~) are estimates: {name}"
 
 
 def _worth_following(one: Played) -> int | None:
@@ -149,7 +149,7 @@ class _Telling:
             yield Frame("THE CONTEXT FILLS", says, self._lanes_at(one, call), FILLS_S)
 
     def _never(self) -> Frame:
-        largest = f"The largest prompt has {grouped(self.first.replay.peak)} tokens"
+        largest = f"The largest prompt has ~{grouped(self.first.replay.peak)} tokens"
         of = f", {100 * self.first.replay.peak / self.limit.tokens:.0f} % of the window." if self.limit else "."
         says = (f"{self.first.name}: nothing fires.", largest + of)
         return Frame("IT ALL FITS", says, self._lanes_at(self.first, len(self.course.calls)), READ_S)
@@ -173,8 +173,8 @@ class _Telling:
         change = (compacted.after - compacted.before) / compacted.before
         sign = "+" if change > 0 else "−"
         sizes = (
-            f"{grouped(compacted.before)} tokens became {grouped(compacted.after)} ({sign}{100 * abs(change):.0f} %), "
-            f"{counted(compacted.messages_before, 'message')} became {grouped(compacted.messages_after)}."
+            f"~{grouped(compacted.before)} tokens became ~{grouped(compacted.after)} ({sign}{100 * abs(change):.0f} %),"
+            f" {counted(compacted.messages_before, 'message')} became {grouped(compacted.messages_after)}."
         )
         lane = one.after(number, self.rule)
         title, words = _verdict(lane.rule, number)
@@ -190,7 +190,7 @@ class _Telling:
     def _pinned(self, one: Played, number: int) -> Iterator[Frame]:
         assert self.watched is not None
         tokens = self.course.sizes.tokens[self.watched.index]
-        says = (f"Pin its message: {grouped(tokens)} tokens, kept word for word.", "The same session once more.")
+        says = (f"Pin its message: ~{grouped(tokens)} tokens, kept word for word.", "The same session once more.")
         yield Frame("PIN IT", says, self._lanes_at(one, 0), READ_S)
         shown = one.steps[number : number + 1]
         stop = shown[0].compacted.call - 1 if shown else len(self.course.calls)
@@ -252,8 +252,9 @@ def _verdict(rule: Rule | None, number: int) -> tuple[str, str]:
 
 
 def _fired(trigger: Trigger) -> str:
+    sign = "~" if trigger.unit == "tokens" else ""
     of = f" of {grouped(trigger.limit)}" if trigger.limit else ""
-    return f"{trigger.name}, {grouped(trigger.value)}{of} {trigger.unit}"
+    return f"{trigger.name}, {sign}{grouped(trigger.value)}{of} {trigger.unit}"
 
 
 def _sampled(start: int, stop: int, most: int) -> list[int]:

@@ -23,7 +23,7 @@ def told(story: Story) -> Iterator[str]:
 
 
 def _lane(lane: Lane) -> str:
-    words = [f"{lane.name}: {grouped(lane.tokens)} tokens at call {grouped(lane.call)}"]
+    words = [f"{lane.name}: ~{grouped(lane.tokens)} tokens at call {grouped(lane.call)}"]
     words += [f"compacted {counted(lane.compactions, 'time')}"] if lane.compactions else []
     words += [lane.cost] if lane.cost else []
     if lane.rule:
