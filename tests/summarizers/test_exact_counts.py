@@ -45,6 +45,14 @@ async def test_a_body_is_counted_as_it_was_loaded(api: FakeApi) -> None:
     assert api.received[0].body == {"model": MODEL, "messages": [{"role": "user", "content": [image]}]}
 
 
+async def test_half_of_a_character_is_counted_as_one(api: FakeApi) -> None:
+    """A model may write it, and then it stands in what is counted after the compaction."""
+    said = replace(agent("half \ud83d done"), id="s")
+    api.replies = [document({"input_tokens": 512})]
+    await count(SESSION, (*MESSAGES, said), METER, MODEL)
+    assert api.received[0].body["messages"][-1]["content"][-1]["text"] == "half \ufffd done"
+
+
 @pytest.mark.parametrize(
     "reply", [error(401, "authentication_error", f"bad {KEY}"), document({}), document([1]), error(404, "x", "y")]
 )

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import orjson
-
 from workbench.base.errors import BadInput
 from workbench.base.values import json_text
 from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
 from workbench.formats.kit.chat import definitions_for
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.openai_chat.write import write as chat_body
 from workbench.formats.openai_responses.write import write as responses_body
 from workbench.session import Message, Session
@@ -28,7 +27,7 @@ def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
     Kept messages of a Messages API body go byte for byte, images included; in other formats images are placeholders.
     Raises BadInput when nothing of the messages can be sent.
     """
-    written = orjson.loads(anthropic_body(session, messages).data)
+    written = loads(anthropic_body(session, messages).data)
     document: Fields = written if isinstance(written, dict) else {"messages": written}
     if not any(message.kind != "boundary" and message.blocks for message in messages) or not document.get("messages"):
         raise BadInput("Nothing of this context can be sent to the Messages API; choose another part of the session.")
@@ -38,7 +37,7 @@ def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
 def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
     """`instructions`, `tools` and `input` of a Responses body, as the exporter writes them of any session. Raises
     BadInput when nothing of the messages can be sent."""
-    document: Fields = orjson.loads(responses_body(replace(session, format=""), messages).data)
+    document: Fields = loads(responses_body(replace(session, format=""), messages).data)
     if not document.get("input"):
         raise BadInput("Nothing of this context can be sent to the Responses API; choose another part of the session.")
     return {name: document[name] for name in ("instructions", "tools", "input") if document.get(name)}
@@ -106,7 +105,7 @@ def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
             for name, about, schema in _tools(request, session)
         ]
         return _text(request, {"tools": tools} if tools else {})
-    document = orjson.loads(chat_body(replace(_there(session), format=""), body.messages).data)
+    document = loads(chat_body(replace(_there(session), format=""), body.messages).data)
     messages: list[Fields] = document["messages"]
     lead = [messages.pop(0)] if messages and messages[0].get("role") == "system" else []
     fields = {"tools": document["tools"]} if document.get("tools") else {}
