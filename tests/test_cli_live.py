@@ -100,6 +100,16 @@ class TestCompact:
         assert kept.policy["history_tail_size_chars_to_exclude"] > 0
         assert {one.name for one in kept.checks} == {one["name"] for one in found["checks"]} - {"export valid"}
 
+    async def test_half_of_a_character_in_an_answer_is_exported_whole(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        out = tmp_path / "out.jsonl"
+        async with fake_api(answer("Half \ud83d done.")) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "-o", out)
+        assert run.exit_code == 0, run.output
+        assert "Half \ufffd done." in out.read_text("utf-8")
+
     async def test_the_report(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api(answer(DRAFT)) as api:
             client_talks_to(api, monkeypatch)

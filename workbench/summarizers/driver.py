@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from workbench.base.secrets import error_line
+from workbench.base.text import whole
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import (
     Answer,
@@ -224,8 +225,8 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
     except Exception as error:
         # Whatever a summarizer raises, the session is not lost: the strategy hears of it and falls back.
         return SummaryFailed("error", error_line(f"{type(error).__name__}: {error}".rstrip(": ")))
-    if isinstance(got, Summary) and not got.seconds:
-        got = replace(got, seconds=time.perf_counter() - began)
+    if isinstance(got, Summary):  # a model may write half of a character, which no export would give back
+        got = replace(got, text=whole(got.text), seconds=got.seconds or time.perf_counter() - began)
     return _not_blank(got)
 
 
