@@ -104,7 +104,8 @@ class WorkbenchApp(App[None]):
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
         self._clashes: set[str] = set()
-        self._held, self._again = "", False
+        self._pressed: events.Key | None = None
+        self._again = False
         self._said = set[str]()
         """What was notified since the key that was pressed last was pressed for the first time."""
         self._named: tuple[Theme, TerminalTheme] | None = None
@@ -312,10 +313,11 @@ class WorkbenchApp(App[None]):
     # --- everywhere -------------------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key):
-            self._again = event.key == self._held
+        if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
+            self._again = self._pressed is not None and event.key == self._pressed.key
+            self._pressed = event
             if not self._again:
-                self._held, self._said = event.key, set()
+                self._said = set()
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
