@@ -470,6 +470,24 @@ LEAST = 1_000
 """Tokens in which a ledger's frame, what the user wants and the least tail of these sessions have room."""
 
 
+def test_a_token_more_takes_nothing_away() -> None:
+    """Parts come to a little more together than apart: what the last of them has is cut by as much, not given back."""
+    words = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx retry_limit " * 140
+    messages = [user("u0", f"Do step 0: {words.strip()}.")]
+    for step in range(3):
+        messages.append(agent(f"a{step}", "I look.", call(f"c{step}", "Run", command=f"make part{step}")))
+        messages.append(result(f"r{step}", (f"c{step}", "alpha " * 800)))
+    messages += [agent("z0", "Done."), user("u1", "Do step 1: " + "retry_limit 8080 " * 64), agent("z1", "Well.")]
+    messages += [user("u2", "Do step 2: alpha. Never touch file2.py again."), agent("z2", "ABC-12")]
+    messages += [user("u3", "Do step 3: alpha."), agent("z3", "Fine."), user("u4", "Do step 4: " + "alpha beta " * 190)]
+    context, before = context_of([*messages, user("u5", "And now?")]), 0
+    for budget in range(1_290, 1_350):
+        outcome = without_model(context, budget)
+        there = sum(len(one.text) for one in entries_of(outcome)) + sum(chars_by_id(outcome).values())
+        assert there >= before, budget
+        before = there
+
+
 @settings(max_examples=15, deadline=None)
 @given(messages=sessions(), less=st.integers(LEAST, 4_000), more=st.integers(0, 2_000))
 def test_a_larger_budget_keeps_what_a_smaller_one_keeps(messages: list[Message], less: int, more: int) -> None:

@@ -8,7 +8,7 @@ from itertools import count
 
 from workbench.compaction.ledger.entries import Entry, counted_by_group
 from workbench.compaction.ledger.gather import Noted, numbering
-from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE
+from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, Step
 from workbench.compaction.ledger.room import Filled, Filling, Ground, tail_says
 from workbench.compaction.ledger.text import WORDS, Ledger, told_left_out, written
 from workbench.compaction.spans import each, indexes_of
@@ -57,32 +57,42 @@ def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
 
 
 def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative: str, room: int) -> Plan:
-    """With what is left given to the next step, in as many characters as fit."""
+    """With what is left given to the next step, in as many characters as fit: those that its own cost says, or, where
+    all together takes more than the parts, so many fewer."""
     step, spare = found.next, budget - plan.takes
     if step is None:
         return replace(plan, is_whole=True)
-    if spare <= 0:
-        return plan
     there = found.lines if step.is_line else found.units
     cost: Callable[[int, int], int] = ground.line_cost if step.is_line else ground.unit_cost
-    now = there.get(step.thing, 0)
-    chars = now or step.before or FEWEST_CHARS
+    now, in_units = there.get(step.thing, 0), found.in_units
     taken = cost(step.thing, now) if now else 0
-    most = taken + spare
-    begins = not now and (cost(step.thing, chars) > most or ground.queue.is_indivisible(step))
-    if chars >= step.chars or begins:
+    least = now or step.before or FEWEST_CHARS
+    if least >= step.chars or (not now and ground.queue.is_indivisible(step)):
         return plan
+    while spare > 0 and (now or cost(step.thing, least) <= taken + spare):
+        chars = _most_chars(cost, step, least, taken + spare)
+        if chars == now:
+            break
+        there[step.thing] = chars
+        if not step.is_line:
+            found.in_units = in_units + cost(step.thing, chars) - taken
+        fuller = _plan(ground, found, narrative, room)
+        if fuller.takes <= budget:
+            return fuller
+        spare -= fuller.takes - budget
+    return plan
+
+
+def _most_chars(cost: Callable[[int, int], int], step: Step, least: int, most: int) -> int:
+    """From `least` up, below what the step asks for, as many characters as cost no more than `most`."""
+    chars = least
     for finer in (2.0, 1.25, 1.05, 1.01):
         for number in count(1):
             more = int(chars * finer)
             if more >= step.chars or number > 40 or cost(step.thing, more) > most:
                 break
             chars = more
-    there[step.thing] = chars
-    if not step.is_line:
-        found.in_units += cost(step.thing, chars) - taken
-    fuller = _plan(ground, found, narrative, room)
-    return fuller if fuller.takes <= budget else plan
+    return chars
 
 
 def _plan(ground: Ground, found: Filled, narrative: str, room: int) -> Plan:
