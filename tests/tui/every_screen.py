@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -113,7 +114,7 @@ async def misled(pilot: Pilot[None]) -> list[str]:
             await settled(pilot)
             if pilot.app.screen is not screen:
                 return [*wrong, f"{widget!r} takes a click for a choice"]
-            row = rows_of(widget)[1 + heads].text if isinstance(widget, OptionList) else ""
+            row = drawn(screen).rows_of(widget)[1 + heads].text if isinstance(widget, OptionList) else ""
             goes = widget.place == 1 or row.startswith("   ") or not row.strip()  # a second line of the first option
             wrong += [] if goes or heads else [f"{widget!r} is not gone along by a click: {widget.place} {row!r}"]
         if widget.max_scroll_y > 0:
@@ -163,21 +164,32 @@ def crowded(screen: Screen[Any]) -> list[str]:
 # --- what is drawn ---------------------------------------------------------------------------------------------------
 
 
-def rows_of(widget: Widget) -> list[Strip]:
-    """What is seen of a widget within its border."""
-    compositor = widget.screen._compositor
-    region, clip = compositor.visible_widgets.get(widget, (Region(), Region()))
-    seen = widget.content_region.intersection(clip) if region else region
-    strips = compositor.render_strips() if seen.area else []
-    return [strip.crop(seen.x, seen.right) for strip in strips[seen.y : seen.bottom]]
+@dataclass(frozen=True)
+class Drawn:
+    """A screen as it is drawn: once, for all of its widgets."""
+
+    strips: list[Strip]
+    places: Mapping[Widget, tuple[Region, Region]]
+
+    def rows_of(self, widget: Widget) -> list[Strip]:
+        """What is seen of a widget within its border."""
+        region, clip = self.places.get(widget, (Region(), Region()))
+        seen = widget.content_region.intersection(clip) if region else region
+        return [strip.crop(seen.x, seen.right) for strip in self.strips[seen.y : seen.bottom]] if seen.area else []
+
+
+def drawn(screen: Screen[Any]) -> Drawn:
+    return Drawn(screen._compositor.render_strips(), screen._compositor.visible_widgets)
 
 
 def cut(screen: Screen[Any]) -> Iterator[str]:
     """Texts that are not seen whole and do not end with `…`, and lines that end in the midst of a word at the edge."""
+    all_of_it = drawn(screen)
     for widget in screen.walk_children(Widget):
-        if strips := rows_of(widget):
+        if strips := all_of_it.rows_of(widget):
             rows = [strip.text for strip in strips]
-            yield from (f"{widget!r} {told}" for told in (*_titles(widget), *_cut(widget, strips, rows)))
+            told = (*_titles(widget, all_of_it.strips), *_cut(widget, strips, rows))
+            yield from (f"{widget!r} {one}" for one in told)
 
 
 def _cut(widget: Widget, strips: list[Strip], rows: list[str]) -> Iterator[str]:
@@ -197,9 +209,9 @@ def _cut(widget: Widget, strips: list[Strip], rows: list[str]) -> Iterator[str]:
         yield from (f"ends {row!r}" for row in rows if len(row) > 3 and re.search(r"[^\W\d_]$", row))
 
 
-def _titles(widget: Widget) -> Iterator[str]:
+def _titles(widget: Widget, strips: list[Strip]) -> Iterator[str]:
     """What of the words in its border is cut."""
-    strips, at = widget.screen._compositor.render_strips(), widget.region
+    at = widget.region
     for words, y in ((widget._border_title, at.y), (widget._border_subtitle, at.bottom - 1)):
         if words is not None and 0 <= y < len(strips) and widget.gutter.top:
             shown = strips[y].crop(at.x, at.right).text
@@ -243,10 +255,11 @@ STYLES = {
 
 def figures(screen: Screen[Any]) -> Iterator[str]:
     """Figures that are broken over two lines, and those of another style than all others."""
+    all_of_it = drawn(screen)
     for widget in screen.walk_children(Widget):
         if widget.children or isinstance(widget, TextArea | Input):
             continue
-        rows = [strip.text for strip in rows_of(widget)]
+        rows = [strip.text for strip in all_of_it.rows_of(widget)]
         for above, below in pairwise(rows) if not isinstance(widget, DataTable | LineList) else ():
             if re.search(r"(?<![\d.:/-])\d{1,3}\s*$", above) and re.match(r"\s*\d{3}(?![\w.:/-])", below):
                 yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
