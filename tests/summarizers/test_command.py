@@ -69,7 +69,9 @@ async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: P
     line = f"{SH}{shlex.quote(f'sleep 600 & echo $! > {alive}; wait')}"
     asked = asyncio.ensure_future(by_command(line)(request(timeout_s=60.0)))
     await until(lambda: alive.exists() and alive.read_text().endswith("\n"))
-    go_ahead(60)
+    while not asked.done():  # it may not have begun to wait when what it started is there already
+        go_ahead(60)
+        await asyncio.sleep(0.001)
     assert await asked == SummaryFailed("timeout", "sh wrote no whole answer within 60 s")
     await until(lambda: has_ended(alive))
 
