@@ -1,5 +1,6 @@
 """Fixtures every test may use."""
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -74,3 +75,27 @@ def _folder_in(folder: Path) -> Path:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="accept what is told now: golden, told")
+
+
+# Eleven thousand tests, and all that they import, stand for the whole run: not looked through for circles while they
+# are found, nor each time a test makes some. Screens make and drop thousands of objects, so that is done more rarely,
+# too. Together that was a fifth of the suite.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    _let_stand()
+    gc.set_threshold(200_000, 20, 50)
+    gc.enable()
+
+
+@pytest.fixture(scope="module")
+def lets_stand_what_stands() -> None:
+    """For tests of commands that look for circles themselves, after each session: not through all that tests before
+    have left."""
+    _let_stand()
+
+
+def _let_stand() -> None:
+    gc.collect()
+    gc.freeze()

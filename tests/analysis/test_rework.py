@@ -206,6 +206,16 @@ def test_a_search_with_the_same_result() -> None:
     assert items(START, grep("loom.py:4: weave()"), named, CUT, grep("loom.py:4: weave()")) == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "again"), [("/repo", 1), ("/repo/", 1), (".", 1), ("./", 1), ("", 1), ("/repo/reeds", 0), ("/", 0)]
+)
+def test_a_search_that_names_no_folder_looks_through_the_sessions_own(folder: str, again: int) -> None:
+    """An agent gave the pattern alone first, and behind the compaction with its folder."""
+    bare = called("Glob", {"pattern": "**/*.css"}, "assets/loom.css\nassets/reed.css")
+    there = called("Glob", {"pattern": "**/*.css", "path": folder, "-n": True}, "assets/loom.css\nassets/reed.css")
+    assert len(items(START, bare, CUT, there)) == len(items(START, there, CUT, bare)) == again
+
+
 OLD, NEW = "threads = warp(loom, 12)\n", "threads = warp(loom, 16, tension=3)\n"
 
 

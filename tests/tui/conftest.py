@@ -1,6 +1,5 @@
 """The same pictures on every machine: times in UTC, and nothing that moves; and no waiting for a clock."""
 
-import gc
 import time
 from collections.abc import Iterator
 
@@ -33,14 +32,6 @@ def same_clock_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-@pytest.fixture(autouse=True, scope="session")
-def rare_collections() -> None:
-    """Every start makes and drops thousands of objects: a quarter of its time went into looking for cycles."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")

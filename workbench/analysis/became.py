@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal
 
+from workbench.base.memory import remembered
 from workbench.facts.tables import bounded
 
 State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
@@ -49,7 +49,7 @@ DENIED: dict[State, frozenset[str]] = {
 }
 
 
-@lru_cache(maxsize=1 << 12)
+@remembered(1 << 12)
 def claims(unit: str) -> frozenset[str]:
     """What a sentence claims became of what it names; "not …" for what it denies. What is still to be done is no
     claim."""

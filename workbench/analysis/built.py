@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 
+from workbench.base.memory import remembered
 from workbench.facts.tables import pattern
 from workbench.facts.tables import words as listed
 from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
@@ -42,7 +42,7 @@ LIST_WORDS = 5
 """Fewer words than this may be a note by themselves."""
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(1 << 13)
 def built(low: str) -> bool:
     """Whether what holds a sentence together is there: little words or signs between the others. Scripts without spaces
     have none to look for."""
@@ -131,7 +131,7 @@ SCRAMBLED_FROM, KEEPS_TOGETHER, OTHERS = 3, 0.5, 2
 behind the same ones, and more where so many words of something else stand among them."""
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def _every_word(low: str, language: str) -> tuple[tuple[str, str], ...]:
     """Each word as what it is compared by, little ones as themselves, and as it stands there."""
     return tuple([(one, match[0]) for match in TOKEN.finditer(low) for one in terms(match[0], language) or (match[0],)])

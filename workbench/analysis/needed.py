@@ -22,9 +22,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, get_args
 
+from workbench.base.memory import remembered
 from workbench.base.values import fields_in
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 
@@ -433,7 +433,7 @@ def _spellings(number: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([number, *(f"{int(whole):,}".replace(",", by) + dot + fraction for by in ",_ \u202f")]))
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def words_of(text: str) -> frozenset[str]:
     """The words of a text that say something, cut to six letters for their endings."""
     return frozenset(word[:6] for word in _WORD.findall(text.lower()) if word not in _STOP)

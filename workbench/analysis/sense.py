@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.built import SORTS, built
+from workbench.base.memory import remembered
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
 from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms
 
@@ -65,7 +66,7 @@ class Sense:
     built: bool
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(1 << 13)
 def sense_of(text: str, language: str) -> Sense:
     amounts = values_in(text.lower())
     low = normal(text.lower(), language)

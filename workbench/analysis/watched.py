@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, get_args
 
 from workbench.analysis.head_index import texts_of
@@ -21,11 +20,12 @@ from workbench.analysis.holding import ENOUGH, LIGHT, Said, Sought, sought
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import new_messages, staying, unread
 from workbench.base.errors import BadInput
+from workbench.base.memory import remembered
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.terms import ALIKE, stemmed
-from workbench.facts.wording import is_agents
+from workbench.facts.wording import is_agents, sentences
 from workbench.session import Message, Session
 
 Verdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
@@ -39,13 +39,13 @@ LONGEST = 1_000
 
 def judge(sentence: str, text: str) -> Verdict:
     """How one sentence stands in one text; one without a word is gone."""
-    form = _form(" ".join(sentence.split()))
+    form = _form(_flat(sentence))
     return form.in_text(text) if form.sought else "gone"
 
 
 def judge_messages(sentence: str, messages: Iterable[Message]) -> Verdict:
     """How a sentence stands in messages; gone in none."""
-    form = _form(" ".join(sentence.split()))
+    form = _form(_flat(sentence))
     return _best(form.in_message(message) for message in messages) if form.sought else "gone"
 
 
@@ -60,7 +60,7 @@ def _best(verdicts: Iterable[Verdict]) -> Verdict:
 
 def _places(sentence: str, shape: Shape) -> dict[int, Verdict]:
     """The messages of a context in which it stands, and how."""
-    form, known = _form(" ".join(sentence.split())), _known(shape)
+    form, known = _form(_flat(sentence)), _known(shape)
     if form.flat not in known:
         judged = ((index, form.in_message(message)) for index, message in enumerate(shape.messages) if form.sought)
         known[form.flat] = {index: verdict for index, verdict in judged if verdict != "gone"}
@@ -72,15 +72,22 @@ def _known(shape: Shape) -> dict[str, dict[int, Verdict]]:
     return {}
 
 
-@lru_cache(maxsize=256)
-def _beside(sentence: str, text: str) -> Verdict:
+@remembered(256)
+def judge_beside(sentence: str, text: str) -> Verdict:
+    """How it stands in what is sent beside the messages with every call, which is read once."""
     return judge(sentence, text)
 
 
 def judge_context(sentence: str, shape: Shape, beside: str = "") -> Verdict:
     """How it stands in the messages of a context, which are read once, or `beside` them: in the system prompt and the
     agent's memories, which are sent with every call."""
-    return _best((*_places(sentence, shape).values(), _beside(sentence, beside)))
+    return _best((*_places(sentence, shape).values(), judge_beside(sentence, beside)))
+
+
+def judge_come(sentence: str, shape: Shape, start: int, stop: int, before: Verdict) -> Verdict:
+    """How it stands where it stood so `before` the messages of a context from `start` to `stop` came."""
+    came = (verdict for index, verdict in _places(sentence, shape).items() if start <= index < stop)
+    return _better(before, _best((before, *came)))
 
 
 def place(sentence: str, shape: Shape) -> int | None:
@@ -100,7 +107,7 @@ def judge_left(
     """The same where those messages of the context are left that `stays` marks, and `made` stand for the others;
     unknown where it stands in none of them and nobody can read what was made, which is None then."""
     there = (verdict for index, verdict in _places(sentence, shape).items() if stays[index])
-    kept = _best((*there, _beside(sentence, beside)))
+    kept = _best((*there, judge_beside(sentence, beside)))
     if made is None:
         return "unknown" if kept == "gone" else kept
     return _best((kept, judge_messages(sentence, made)))
@@ -148,7 +155,7 @@ HOLDS: frozenset[Verdict] = frozenset({"verbatim", "paraphrased"})
 
 def judge_recorded(sentence: str, session: Session) -> Trail:
     """How it came through each compaction that the session records."""
-    system = _beside(sentence, prompted(session.system, session.memories))
+    system = judge_beside(sentence, prompted(session.system, session.memories))
     found: list[Passed] = []
     for epoch in session.epochs[:-1]:
         if epoch.ended_by is not None:
@@ -181,9 +188,9 @@ class Eye:
 
     def __init__(self, sentence: str, shape: Shape, beside: str = "") -> None:
         self.sentence, self.shape = sentence, shape
-        self._form, self._places = _form(" ".join(sentence.split())), _places(sentence, shape)
+        self._form, self._places = _form(_flat(sentence)), _places(sentence, shape)
         self._coming = deque(sorted(self._places))
-        self._now = _beside(sentence, beside)
+        self._now = judge_beside(sentence, beside)
         self._unread = False
         self._passed: list[Passed] = []
 
@@ -198,7 +205,7 @@ class Eye:
         nobody can read what it put in the place of others, nor what is later made of that."""
         before = self.come(stop)
         self._unread = self._unread or unread
-        now = _best((_beside(self.sentence, beside), *map(self._judged, left))) if self._form.sought else "gone"
+        now = _best((judge_beside(self.sentence, beside), *map(self._judged, left))) if self._form.sought else "gone"
         self._now = "unknown" if self._unread and now == "gone" else now
         self._passed.append(Passed(at, before, self._now))
 
@@ -213,14 +220,33 @@ class Eye:
         return Trail(self.sentence, tuple(self._passed), last)
 
 
-def sentence_to_watch(typed: str) -> str:
-    """What was typed or chosen, on one line. Raises BadInput for what cannot be watched."""
-    sentence = " ".join(typed.split())
+def sentence_to_watch(typed: str, said: Iterable[Message] = ()) -> str:
+    """What was typed or chosen, on one line; of a part of what was `said`, where that says the part only to deny it,
+    the whole sentence: who types "commit to main" where the rule is "Never commit to main." means the rule, not what it
+    forbids. Raises BadInput for what cannot be watched."""
+    sentence = _flat(typed)
     if not any(map(str.isalnum, sentence)):
         raise BadInput(f"{typed!r} has no word that could be watched; give a sentence.")
     if len(sentence) > LONGEST:
         raise BadInput(f"A sentence of {len(sentence)} characters is too long to be watched; {LONGEST} are the most.")
-    return sentence
+    return _rule_of(sentence, said)
+
+
+def _rule_of(sentence: str, said: Iterable[Message]) -> str:
+    """The user's words count before everybody's."""
+    form, denied = _form(sentence), ""
+    for message in sorted(said, key=lambda message: message.role != "user"):
+        if denied and message.role != "user":
+            break
+        for text in filter(form.may_stand, texts_of(message)):
+            if form.is_quoted(text):
+                return sentence
+            denied = denied or next(filter(form.stands, map(_flat, sentences(text))), "")
+    return denied if denied and len(denied) <= LONGEST else sentence
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 # --- how it is looked for ---------------------------------------------------------------------------------------------
@@ -247,10 +273,18 @@ class _Form:
 
     def is_quoted(self, text: str) -> bool:
         """Whether it stands there as it is and is not denied by what stands before it."""
-        if max(self.flat.split(), key=len) not in text:
+        if not self.may_stand(text):
             return False
-        flat = " ".join(text.split())
+        flat = _flat(text)
         return any(self._holds(flat[max(0, at - BEFORE) : at + len(self.flat)]) for at in self._places(flat))
+
+    def may_stand(self, text: str) -> bool:
+        """False where it surely does not."""
+        return max(self.flat.split(), key=len) in text
+
+    def stands(self, flat: str) -> bool:
+        """Whether its words stand there, denied or not."""
+        return any(True for _ in self._places(flat))
 
     def _holds(self, quotation: str) -> bool:
         assert self.sought is not None
@@ -298,7 +332,7 @@ BEFORE = 40
 """So many characters before a quotation are looked at for what denies it."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _form(flat: str) -> _Form:
     # A name stands there or does not; a sentence may be said in other words.
     form = sought("instruction" if " " in flat or not flat.isascii() else "identifier", flat)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from workbench.analysis.transcript import printable
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import candidates
 from workbench.base.errors import BadInput
+from workbench.base.memory import forget
 from workbench.cli.output import warn
 from workbench.finding.discover import is_session_folder
 
@@ -46,3 +48,9 @@ def sessions_in(named: Sequence[Path]) -> list[Path]:
             raise BadInput(f"No session lies in {path}; name a session, or a folder with some.")
         found += below
     return list(dict.fromkeys(found))
+
+
+def let_go() -> None:
+    """Of what was open before: it hangs together in circles, may be as large as the next, and was read for itself."""
+    gc.collect()
+    forget()

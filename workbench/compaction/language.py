@@ -6,9 +6,9 @@ A policy's `language` holds for whatever it says (000-120): a text that is clear
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal
 
+from workbench.base.memory import remembered
 from workbench.compaction.prompts import load_prompt, prompt_files
 
 Language = Literal["en", "zh"]
@@ -24,7 +24,7 @@ LATIN_FOR_HAN = 3
 """A Chinese text may hold so many Latin letters for each of its characters: names, titles, commands."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def told_in(text: str) -> Language | None:
     """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
     a mixed one, which may be meant for either, and for one of next to no words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import EllipsisType
 from typing import Any, ClassVar, Self
 
@@ -83,10 +84,8 @@ class Policy(BaseModel):
     @classmethod
     def today(cls, name: str) -> Converted:
         """What a field of this name is called today."""
-        for new, field in cls.model_fields.items():
-            if name != new and name in declared(field).old:
-                return Converted(new)
-        return cls.converted.get(name, Converted(name))
+        new = _renamed(cls).get(name)
+        return Converted(new) if new else cls.converted.get(name, Converted(name))
 
     def unsaid(self) -> Iterable[str]:
         """What of its texts is not sent, and why, a sentence each."""
@@ -97,6 +96,13 @@ class Policy(BaseModel):
         given = {self.today(name).name for name in changes}
         kept = {name: value for name, value in self.model_dump().items() if name not in given}
         return type(self).model_validate({**kept, **changes})
+
+
+@cache
+def _renamed(policy: type[Policy]) -> Mapping[str, str]:
+    """What its fields are called today, by the names that they had."""
+    fields = reversed(policy.model_fields.items())
+    return {old: new for new, field in fields for old in declared(field).old if old != new}
 
 
 _PLAIN = Declared("", "", False, (), {})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
+from workbench.base.memory import remembered
 from workbench.facts.fact import Fact, FactKind
 from workbench.facts.known import Known, sameness
 from workbench.facts.named import IDS, NAMES
@@ -47,7 +47,7 @@ class Uses:
         return sorted(found.union(*(self._places.get(name, ()) for name in _names(one.kind, one.text))))
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered(1 << 14)
 def _names(kind: FactKind, text: str) -> tuple[str, ...]:
     """The words by which a use of a fact is recognised; none for what is only found when it is stated again."""
     match kind:

@@ -7,8 +7,8 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
+from workbench.base.memory import remembered
 from workbench.facts import shell
 from workbench.facts.shell import Effect, EffectKind
 from workbench.facts.shell_lines import LONGEST
@@ -32,7 +32,7 @@ _SWITCHES = frozenset(("-force", "-recurse", "-nonewline", "-append", "-passthru
 _PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newname"))
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once. Never raises."""
     if len(line) > LONGEST:

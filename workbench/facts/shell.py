@@ -10,9 +10,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
+from workbench.base.memory import remembered
 from workbench.facts.shell_lines import LONGEST, UNKNOWN, Command, commands_of, joined
 
 EffectKind = Literal["created", "modified", "deleted", "reverted"]
@@ -29,7 +29,7 @@ class Effect:
     last: bool = False
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once; () for one that only looks. Never raises."""
     if len(line) > LONGEST or not _TOUCHING.search(line):
@@ -43,7 +43,7 @@ def effects(line: str) -> tuple[Effect, ...]:
     return tuple(found.values())
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def views(line: str) -> tuple[str, ...]:
     """The files that `line` shows by their names (`cat a.py`, `sed -n 1,9p b.py`), in order, each once."""
     if len(line) > LONGEST or not _SHOWING.search(line):

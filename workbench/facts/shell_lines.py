@@ -10,7 +10,8 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+
+from workbench.base.memory import remembered
 
 LONGEST = 128 * 1024
 """Of a longer line nothing is told."""
@@ -25,7 +26,7 @@ MOST_WORDS = 200
 """So many words may one word with loops and braces in it stand for."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a line that ends with status 0 says by it that its last `wanted` command (asked of a command's words with
     blanks between) succeeded: not behind a pipe without `pipefail`, not before `|| true` and `; echo`."""
@@ -47,7 +48,7 @@ def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
     return told
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def simple_commands(line: str) -> tuple[str, ...]:
     """The simple commands of a line, their words with blanks between: without redirections, assignments, `cd`, and the
     programs that only run another. A word of which nobody can tell what it is stands as `…`."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby
 
+from workbench.base.memory import remembered
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import passages
@@ -86,7 +86,7 @@ def standing(messages: Sequence[Message], rules_in: RulesIn | None = None) -> tu
 _RELEASED = "takes an instruction back"
 
 
-@lru_cache(maxsize=1_024)
+@remembered(1_024)
 def _releases(words: str) -> tuple[str, ...]:
     """Sentences that take an instruction back or correct it. Who asks what stood at each of many compactions asks for
     the same ones again and again."""

@@ -8,9 +8,10 @@ Chinese is compared by pairs of characters, Japanese by runs of kanji and kataka
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from workbench.base.figures import ordinal
+from workbench.base.memory import remembered
 from workbench.facts.tables import LANGUAGES, SPACED, table
 from workbench.facts.tables import words as listed
 
@@ -50,7 +51,7 @@ _HAN_GLUE = re.compile(f"[{table('zh', 'compared')['glue_characters']}]")
 _HAN_MARKS = re.compile(table("zh", "compared")["mark"])
 
 
-@lru_cache(maxsize=1 << 12)
+@remembered(1 << 12)
 def language_of(text: str, otherwise: str = "english") -> str:
     """The language by whose endings the words of a text are compared, by its little words; `otherwise` where it has
     none of them."""
@@ -88,7 +89,7 @@ def words(text: str, language: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def terms(token: str, language: str) -> tuple[str, ...]:
     """What one token is compared by: nothing for what only holds a sentence together."""
     low = token.lower().replace("’", "'")
@@ -160,7 +161,7 @@ def _pairs(run: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def stemmed(word: str, language: str) -> str:
     """A lower-case word without its ending."""
     import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared

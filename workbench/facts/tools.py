@@ -11,9 +11,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
+from workbench.base.memory import remembered
 from workbench.session import ToolUse
 
 ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "command"]
@@ -71,13 +71,13 @@ def actions_of(call: ToolUse) -> tuple[Action, ...]:
     return tuple(dict.fromkeys(rule(given)))
 
 
-@lru_cache(maxsize=1_024)
+@remembered(1_024)
 def tool_name(name: str) -> str:
     """A tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with underscores."""
     return name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].lower().replace("-", "_")
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def normal_path(path: str) -> str:
     """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
     path = path.strip()

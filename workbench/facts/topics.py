@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal
 
+from workbench.base.memory import remembered
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern, table
 from workbench.facts.tables import words as listed
 from workbench.facts.terms import DIGITS, GLUE, LANGUAGES_OF_STEMS, TOKEN, stemmed, terms
@@ -57,7 +58,7 @@ class Topic:
         return [value for one, value in self.values if one == kind]
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def topic_of(text: str, language: str) -> Topic:
     low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", plain(text)))
     rest, leads = _without_leads(low)

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
+from workbench.base.memory import remembered
 from workbench.base.values import json_text
 from workbench.facts.calls import Called, is_check
 from workbench.facts.shell import views
@@ -40,7 +41,8 @@ _HARMLESS = re.compile(
 _RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
-_BESIDE_THE_POINT = ("description", "timeout", "timeout_ms", "explanation", "task_progress", "justification")
+_FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")
+_BESIDE_THE_POINT = ("-n", "description", "timeout", "timeout_ms", "explanation", "task_progress", "justification")
 
 
 FetchKind = Literal["file", "command", "search"]
@@ -101,7 +103,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             for path in paths:
                 files.setdefault(path, []).append(now)
                 named.setdefault(_name(path), set()).add(path)
-        elif not paths and (key := _question(called)) is not None:
+        elif not paths and (key := _question(called, cwd)) is not None:
             kind, words = key
             earlier = asked.get(key)
             asked[key] = now
@@ -169,8 +171,9 @@ def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[Called
     return best.called, epoch
 
 
-def _question(called: Called) -> tuple[FetchKind, str] | None:
-    """What a call asks, and in which words; None for one that asks nothing."""
+def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
+    """What a call asks, and in which words; None for one that asks nothing. A search that names no folder looks through
+    the session's own."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
         line = _INTO.sub("", " ".join("\n".join(lines).split())).removesuffix(" 2>&1")
@@ -179,7 +182,9 @@ def _question(called: Called) -> tuple[FetchKind, str] | None:
     if called.actions or not _SEARCHES.search(name):
         return None
     if isinstance(given, dict):
-        given = json_text({key: given[key] for key in sorted(given) if key not in _BESIDE_THE_POINT})
+        here = {key for key in _FOLDER_KEYS if given.get(key) in (cwd, f"{cwd}/", ".", "./", "")}
+        left_out = here.union(_BESIDE_THE_POINT)
+        given = json_text({key: given[key] for key in sorted(given) if key not in left_out})
     return "search", f"{name} {given}"
 
 
@@ -189,7 +194,7 @@ def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) 
     return any(index > before.called.index and name in text for index, name in changed)
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def _may_change(line: str) -> bool:
     """Whether a command line may change what another says: whatever neither looks, nor tests or builds."""
     return not all(looks(one) or is_check(one) for one in simple_commands(line))
