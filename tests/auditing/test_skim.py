@@ -17,6 +17,7 @@ from workbench.auditing.survey import row_of, skimmed_row
 from workbench.formats.claude_code.skim import skim
 from workbench.formats.files import load_bytes
 from workbench.formats.format import Skimmed
+from workbench.session import Billed
 
 BARE = SessionRow("one.jsonl")
 
@@ -83,7 +84,7 @@ def with_lines(*more: dict[str, Any]) -> bytes:
         {"type": "user", "uuid": "u99", "parentUuid": "u6", "version": "9.9.9", "cwd": "/elsewhere",
          "message": {"role": "user", "content": 'It says "usage": and "compact_boundary" here.'}},
         {"type": "progress", "uuid": "u99", "parentUuid": "u6",
-         "data": {"message": {"type": "assistant", "message": {"usage": {"input_tokens": 5}}}}},
+         "data": {"message": {"type": "assistant", "message": {"role": "assistant", "usage": {"input_tokens": 5}}}}},
         {"type": "user", "uuid": "u99", "parentUuid": "u6", "message": {"role": "user", "content": "Sub-agent done."},
          "toolUseResult": {"usage": {"input_tokens": 70_000}}},
     ],
@@ -106,6 +107,13 @@ def test_the_bill_of_a_message_is_that_of_its_last_line(tmp_path: Path) -> None:
     assert skimmed.bills[-1].output == 90
 
 
+@pytest.mark.parametrize("nothing", [{}, None, {"service_tier": "standard"}, {"input_tokens": 0, "output_tokens": 9}])
+def test_a_last_line_that_tells_of_no_bill_takes_none_away(tmp_path: Path, nothing: Any) -> None:
+    first = {**answer(usage={"input_tokens": 4_000, "output_tokens": 5}), "uuid": "u98"}
+    skimmed = same(tmp_path / "lines.jsonl", with_lines(first, answer(usage=nothing)))
+    assert skimmed.bills[-1] == Billed("claude-sonnet-4-5", 4_000, 5)
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -119,8 +127,16 @@ def test_the_bill_of_a_message_is_that_of_its_last_line(tmp_path: Path) -> None:
         ),
         answer(usage={"input_tokens": 1}),
         {**answer(usage={"input_tokens": 3_000}), "workbench_spent": True},
+        *(answer(usage={"input_tokens": odd}) for odd in (-3_000, 3_000.0, "3000", True)),
+        answer(usage=3_000),
+        answer(usage={"input_tokens": 3_000}, id=""),
+        answer(usage={"input_tokens": 3_000}, id=7),
+        answer(usage={"input_tokens": 3_000}, model=["two"]),
+        {**answer(usage={"input_tokens": 3_000}), "uuid": None},
+        {**answer(), "message": "No answer."},
     ],
-    ids=["summary", "replaced", "compacted", "snipped", "edited", "absurd", "spent"],
+    ids=["summary", "replaced", "compacted", "snipped", "edited", "absurd", "spent", "less than none", "a fraction",
+         "a text", "a flag", "a number", "no id", "an odd id", "an odd model", "no uuid", "no object"],
 )  # fmt: skip
 def test_what_only_the_whole_file_tells(tmp_path: Path, more: dict[str, Any]) -> None:
     assert skim(tmp_path / "more.jsonl", with_lines(more)) is None

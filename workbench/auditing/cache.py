@@ -41,7 +41,7 @@ TOGETHER = 500
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files_1 (
-  path TEXT PRIMARY KEY, basis BLOB NOT NULL, mark BLOB NOT NULL, size INTEGER NOT NULL, digest INTEGER,
+  path TEXT PRIMARY KEY, basis BLOB NOT NULL, mark BLOB NOT NULL, size INTEGER NOT NULL, digest TEXT,
   rows BLOB NOT NULL, day INTEGER NOT NULL
 ) WITHOUT ROWID
 """
@@ -54,7 +54,7 @@ class Kept:
 
     rows: tuple[SessionRow, ...]
     size: int
-    digest: int | None
+    digest: str | None
     same: bool
 
 
@@ -119,7 +119,7 @@ class RowCache:
             return None
         return Kept(rows, found[1], found[2], found[0] == now)
 
-    def put(self, path: str, now: bytes, size: int, digest: int | None, rows: Sequence[SessionRow]) -> None:
+    def put(self, path: str, now: bytes, size: int, digest: str | None, rows: Sequence[SessionRow]) -> None:
         """Remember a file's rows. They are on the disk when the run ends, or some time before. A file whose name is no
         text is read each time."""
         if whole(path) != path:

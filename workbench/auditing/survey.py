@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from zlib import crc32
+
+from xxhash import xxh3_128_hexdigest
 
 from workbench.analysis.cache import Rates, rates_of
 from workbench.analysis.cost import paid
@@ -53,13 +54,13 @@ GONE = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
 
 def surveyed(work: Work) -> Surveyed:
     bare = SessionRow(work.path, bytes=work.bytes, time=work.time, tool=work.tool)
-    digest: int | None = None
+    digest: str | None = None
     try:
         path = Path(work.path)
         if path.is_dir():
             return Surveyed(work.path, None, (row_of(load(path), bare, played=work.played),))
         data = bytes_of(path)
-        digest = crc32(data)
+        digest = xxh3_128_hexdigest(data)
         if digest == work.known:
             return Surveyed(work.path, digest, None)
         with gc_paused():

@@ -18,7 +18,7 @@ class Work:
     bytes: int
     time: float
     tool: str = ""
-    known: int | None = None
+    known: str | None = None
     played: bool = True
 
 
@@ -28,5 +28,5 @@ class Surveyed:
     cannot be read. No `rows`: they are those that are known."""
 
     path: str
-    digest: int | None
+    digest: str | None
     rows: tuple[SessionRow, ...] | None

@@ -16,12 +16,14 @@ Held against Claude Code 2.1.330: every request that its files record, and what 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, Skimmed
 
 
 def _codec() -> Codec:
-    from workbench.formats.claude_code import read, requests, rules, skim, write
+    from workbench.formats.claude_code import read, requests, rules, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_first_line
 
@@ -33,9 +35,16 @@ def _codec() -> Codec:
         read_part=read.read_part,
         requests=requests.requests,
         place=in_first_line(CARRIED),
-        skim=skim.skim,
+        skim=_skim,
         alone=lambda line: True,
     )
+
+
+def _skim(path: Path, data: bytes) -> Skimmed | None:
+    """What only an audit wants is loaded with the first that it skims."""
+    from workbench.formats.claude_code.skim import skim
+
+    return skim(path, data)
 
 
 FORMAT = Format(ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code")

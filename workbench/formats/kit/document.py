@@ -14,8 +14,9 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.formats.kit.bounds import beyond
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import loads, loads_text, whole
+from workbench.formats.kit.jsonl import loads, loads_whole, whole
 from workbench.formats.kit.values import dict_of
 from workbench.session import LoadWarning
 
@@ -28,7 +29,10 @@ MOST = 1_000_000
 
 def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     """The document's value, and what was odd about its bytes. Raises BadInput naming line and column, and for a list at
-    its top of more than MOST entries."""
+    its top of more than MOST entries; for what no session holds before it is decoded."""
+    if much := beyond(data, 0, len(data)):
+        size = f"{len(data) // 1_000_000} MB"
+        raise BadInput(f"{path}: of its {size} JSON holds {much}, which is no session's; leave that out and try again.")
     value, warnings = _parsed(path, data)
     for one in value.values() if isinstance(value, dict) else (value,):
         if isinstance(one, list) and len(one) > MOST:
@@ -54,10 +58,11 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
         line = data.count(b"\n", 0, error.start) + 1
         warnings.append(LoadWarning("holds bytes that are not UTF-8; they are shown as � and kept as they are", line))
         text = data.decode(errors="replace")
-    if whole(text) != text:
+    if (mended := whole(text)) != text:
         warnings.append(LoadWarning("holds halves of characters; they are shown as � and kept as they are"))
+    text = mended
     try:
-        return loads_text(text), warnings
+        return loads_whole(text), warnings
     except json.JSONDecodeError as error:
         where = f"{path}: line {error.lineno}, column {error.colno}"
         raise BadInput(

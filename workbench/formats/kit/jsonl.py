@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from workbench.base.figures import grouped
+from workbench.formats.kit.bounds import beyond
 from workbench.session import LoadWarning, Records
 
 DEEPEST = 200
@@ -28,6 +29,7 @@ _BLANK = _EDGES + b"\n"
 _SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
 _HEX = r"[0-9a-fA-F]{2}"
+_MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPES = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|u[dD]([89a-fA-F]){_HEX}|.)", re.DOTALL)
 
 
@@ -61,6 +63,10 @@ def records_of(data: bytes) -> Iterator[Record]:
         line += 1
         newline = data.find(b"\n", at)
         stop = end if newline < 0 else newline
+        if much := beyond(data, at, stop):
+            yield _unreadable(at, stop, line, f"holds {much}, which is no session's")
+            at = stop + 1
+            continue
         chunk = data[at:stop]
         try:
             value = orjson.loads(chunk)
@@ -136,10 +142,19 @@ def loads(raw: bytes) -> Any:
 def loads_text(text: str) -> Any:
     """The same for what was decoded. Strings in the value never hold half a surrogate pair: it became U+FFFD. Raises
     ValueError, as JSONDecodeError with the place where that is known."""
+    return loads_whole(whole(text))
+
+
+def loads_whole(text: str) -> Any:
+    """The same of what `whole` gave."""
     try:
-        value = json.loads(whole(text), strict=False)
+        value = json.loads(text, strict=False)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python's own words are for those who write programs
+        raise ValueError("a number of more than 4300 digits") from None
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value, DEEPEST):
         raise ValueError("nested too deeply")
     return value
@@ -147,8 +162,8 @@ def loads_text(text: str) -> Any:
 
 def whole(text: str) -> str:
     """JSON with each escape of half a surrogate pair as that of U+FFFD, which is as long. No file, request or terminal
-    takes such a half, and every door would have to look for it."""
-    return _ESCAPES.sub(_whole_escape, text)
+    takes such a half, and every door would have to look for it. The text itself where there is none."""
+    return _ESCAPES.sub(_whole_escape, text) if _MAY_BE_HALF.search(text) else text
 
 
 def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.formats.kit.values import count_of, dict_of
-from workbench.session import Billed, Usage
+from workbench.session import Usage
 
 
 def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost: float | None = None) -> Usage | None:
@@ -19,21 +19,7 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
 def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage | None:
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
     what is known to have been written by then, of which `final` says whether it was all."""
-    fresh, said, read, written = _anthropic(given)
-    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
-
-
-def anthropic_bill(given: Any, least: int = 0, model: str | None = None) -> Billed | None:
-    """The same of a call to `model`, for readers of bills alone."""
-    fresh, said, read, written = _anthropic(given)
-    return Billed(model, fresh, max(said, least), read, written) if fresh or read or written else None
-
-
-def _anthropic(given: Any) -> tuple[int, int, int, int]:
     told = dict_of(given).get
-    return (
-        count_of(told("input_tokens")),
-        count_of(told("output_tokens")),
-        count_of(told("cache_read_input_tokens")),
-        count_of(told("cache_creation_input_tokens")),
-    )
+    fresh, said = count_of(told("input_tokens")), count_of(told("output_tokens"))
+    read, written = count_of(told("cache_read_input_tokens")), count_of(told("cache_creation_input_tokens"))
+    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 
-LARGEST = 1 << 30
-"""Bytes that are unpacked at most."""
+LARGEST = 400 << 20
+"""Bytes that are unpacked at most: they are in memory twice, as they are put together and again as texts."""
 HIGHEST_RATIO = 200
 """Times its size that a file may grow, once it has grown to `_FREE`; sessions as text reach 5 to 40."""
 

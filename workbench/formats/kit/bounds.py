@@ -1,0 +1,40 @@
+"""What is more than any session holds, told from the bytes of a JSON value before they are decoded."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.base.figures import grouped
+
+LONGEST_TEXT = 100_000_000
+"""Bytes of a text. The largest windows hold less than half of it; decoded it takes up to four times as much memory, for
+one character beyond the sixteen bits of most makes all of them that wide."""
+
+MOST_VALUES = 8_000_000
+"""Values in one document or line. Decoded, an empty list takes sixty bytes for its three, an object two hundred."""
+
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_BETWEEN = (b",", b"[", b"{")
+
+
+def beyond(data: bytes, start: int, stop: int) -> str:
+    """What the JSON in `data[start:stop]` holds too much of, in words; "" where it may be decoded. Nothing is looked
+    at of what is too short to hold it."""
+    if stop - start <= min(LONGEST_TEXT, 2 * MOST_VALUES):
+        return ""
+    if stop - start <= LONGEST_TEXT and _values(data, start, stop) <= MOST_VALUES:
+        return ""
+    values, at = 0, start
+    for text in _TEXT.finditer(data, start, stop):
+        if text.end() - text.start() > LONGEST_TEXT:
+            return f"a text of {(text.end() - text.start()) // 1_000_000} MB"
+        values += _values(data, at, text.start())
+        at = text.end()
+        if values > MOST_VALUES:
+            break
+    return f"more than {grouped(MOST_VALUES)} values" if values + _values(data, at, stop) > MOST_VALUES else ""
+
+
+def _values(data: bytes, start: int, stop: int) -> int:
+    """At most so many, and within texts as many as seem to begin there."""
+    return sum([data.count(sign, start, stop) for sign in _BETWEEN])
