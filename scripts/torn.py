@@ -41,7 +41,7 @@ from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.base import shelf
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
+from workbench.base.files import write_atomically, write_folder
 from workbench.cli import main as command_line
 from workbench.compaction.preset import load_preset, save_preset
 from workbench.compaction.prompts import load_prompt, write_own
@@ -95,6 +95,7 @@ def writers(folder: Path) -> dict[str, Writer]:
     out = folder / "out"
     return {
         "export": _export(out / "o.jsonl"),
+        "folder": _folder(out),
         "file": Writer(lambda n: write_atomically(out / "f", text(n).encode(), overwrite=True), _in_file(out / "f")),
         "remembered": _remembered(folder),
         "home": Writer(
@@ -150,6 +151,27 @@ def _export(path: Path) -> Writer:
         save(export(session, session.messages, "claude-code"), path, overwrite=True)
 
     return Writer(write, lambda: number_in(load(path).messages[0].text))
+
+
+def _folder(out: Path) -> Writer:
+    """A session that its tool keeps as a folder; each has a name of its own, for none goes over another."""
+
+    def write(number: int) -> None:
+        data = text(number).encode()
+        write_folder(out / f"{number}-{time.time_ns()}", {"base.json": data, "events/0.json": data}, both_there)
+
+    def both_there(folder: Path) -> None:
+        if len([*folder.rglob("*.json")]) != 2:
+            raise ValueError("half a folder")
+
+    def numbers() -> set[int]:
+        for folder in (found := [*out.glob("[!.]*")]):
+            both_there(folder)
+            if any(number_in(one.read_text()) != int(folder.name.partition("-")[0]) for one in folder.rglob("*.json")):
+                raise ValueError("a folder of another session's files")
+        return {int(folder.name.partition("-")[0]) for folder in found}
+
+    return Writer(write, lambda: max(numbers(), default=None), numbers)
 
 
 def _in_file(path: Path) -> Callable[[], int | None]:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from tests.commands import cwb, session_lines, write_lines
-from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, usage
+from tests.summarizers.fake_api import KEY, MODEL, Connection, answer, document, error, fake_api, usage
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
 from workbench.compaction.prompts import load_prompt, write_own
@@ -69,6 +69,7 @@ async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkey
         args = ("ab", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
         run = await called(*args, "--json")
     assert run.exit_code == 0, run.output
+    assert run.stderr.splitlines() == [f"Note: {model} is asked at {api.url}." for model in (MODEL, "claude-haiku-4-5")]
     sides = json.loads(run.stdout)["sides"]
     assert {got.body["model"] for got in api.received} == {MODEL, "claude-haiku-4-5"}
     assert [side["summarizer"] for side in sides] == [f"anthropic:{MODEL}", "anthropic:claude-haiku-4-5"]
@@ -78,6 +79,32 @@ async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkey
     assert all(side["cost"]["dollars"] > 0 and side["after"]["tokens"] > 0 for side in sides)
     assert {entry.id for entry in journal.kept()} == {side["run"] for side in sides}
     assert KEY not in run.output
+
+
+@pytest.mark.parametrize(("fails", "code"), [((MODEL, "claude-haiku-4-5"), 4), ((MODEL,), 0), ((), 0)])
+async def test_where_neither_side_has_a_summary_there_is_nothing_to_compare(
+    fails: tuple[str, ...], code: int, session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dead server is no comparison: told apart by the exit code, and kept as what it is."""
+
+    async def reply(to: Connection) -> None:
+        failed = api.received[-1].body["model"] in fails
+        await (error(404, "not_found_error", "no such model") if failed else answer("I did /src/part1.py."))(to)
+
+    args = ("ab", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
+    async with fake_api(*[reply] * 4) as api:
+        client_talks_to(api, monkeypatch)
+        told = await called(*args)
+        run = await called(*args, "--json")
+    assert (told.exit_code, run.exit_code) == (code, code)
+    assert told.stdout.count("the server does not know this model or address") == len(fails)
+    calls = [side["calls"] for side in json.loads(run.stdout)["sides"]]
+    assert [[bool(call["failure"]) for call in side] for side in calls] == [
+        [model in fails] for model in (MODEL, "claude-haiku-4-5")
+    ]
+    assert sorted(entry.end for entry in journal.kept()) == sorted(
+        ["failed" if model in fails else "finished" for model in (MODEL, "claude-haiku-4-5")] * 2
+    )
 
 
 def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
@@ -121,6 +148,16 @@ async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: 
     assert len(api.received) == 2
     assert table.stdout.splitlines()[1].split() == ["200", "000", "64", "000", "5", "25", MODEL]
     assert (refused.exit_code, KEY in refused.output) == (2, False)
+
+
+async def test_what_a_server_calls_its_models_writes_no_escapes_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = "claude\x1b]0;T\x07\x9b31m\u202e"
+    listed = {"data": [{"type": "model", "id": odd, "display_name": odd, "created_at": "2025-11-01T00:00:00Z"}]}
+    async with fake_api(document({**listed, "has_more": False, "first_id": odd, "last_id": odd})) as api:
+        client_talks_to(api, monkeypatch)
+        table = await called("models")
+    assert "claude" in table.stdout
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(table.output)
 
 
 def test_models_without_a_key_still_say_of_which_day_windows_and_prices_are(monkeypatch: pytest.MonkeyPatch) -> None:

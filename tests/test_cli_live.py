@@ -377,7 +377,9 @@ class TestExact:
             client_talks_to(api, monkeypatch)
             run = await asyncio.to_thread(cwb, "inspect", session, "--exact", "none")
         assert run.exit_code == 2
-        assert run.stderr.startswith("Error: The exact count failed")
+        where, failed = run.stderr.splitlines()
+        assert where == f"Note: the whole context goes to {api.url}, where none counts it."
+        assert failed.startswith("Error: The exact count failed")
 
     async def test_compact_counts_before_and_after(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api(document({"input_tokens": 9_000}), document({"input_tokens": 700})) as api:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,11 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_batches import answered, batch, results
 from workbench.analysis.probes import Probe, write_probes
 from workbench.base import paths
+from workbench.bench import Bench
+from workbench.cli.loading import on_bench
 from workbench.summarizers import journal
+
+pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
 RETOLD = "They forbade any edit of what is generated."
 PROBES = (
@@ -102,7 +107,7 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
         notes = (await ask(session))["notes"]
     before, after = [line for line in notes.splitlines() if MODEL in line and " asked at " not in line]
     (foreseen,) = re.findall(rf"{MODEL} is asked at \S+ for (about .*)\.$", notes, re.MULTILINE)
-    assert re.search(r"is asked 3 calls, ≈[\d ]+ tokens: about \$\d", before)
+    assert re.search(r"is asked 3 calls at \S+, ≈[\d ]+ tokens: about \$\d", before)
     assert before.endswith(f": {foreseen}.")  # one price for the same calls
     assert "4 calls, 4 000 tokens in, 168 out" in after
     assert "$0.0242" in after  # 4 000 × 5 + 168 × 25 of a million
@@ -262,6 +267,43 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
     assert again["sum"] == found["sum"]
     assert "6 calls answered before" in again["notes"]
     assert [one.strategy for one in journal.kept()] == ["probe", "probe"]
+
+
+async def test_one_session_is_held_at_a_time(
+    session: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is opened for what asking it takes, and again to be asked after; or once to be looked up in."""
+    third = write_lines(tmp_path / "third.jsonl", session_lines(6))
+    held: list[weakref.ref[Bench]] = []
+
+    def one_alone(*args: Any, **more: Any) -> Bench:
+        assert [one() for one in held] == [None] * len(held)
+        bench = on_bench(*args, **more)
+        held.append(weakref.ref(bench))
+        return bench
+
+    monkeypatch.setattr("workbench.cli.probe.on_bench", one_alone)
+    files = (session, other, third)
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        said = "\n".join(f"{number}: not known" for number in range(1, 20))
+        api.replies = [answer(said)] * 30
+        found = await ask(*files)
+    assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 6)
+    found = json.loads((await asyncio.to_thread(cwb, "probe", *files, "--preset", "claude-code", "--json")).stdout)
+    assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 9)
+
+
+async def test_what_a_model_summarized_is_not_summarized_again_to_be_asked_after(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        api.replies = [answer("They read /src/part11.py, which says contents of part 0."), *[knowing(api)] * 4]
+        found = await ask(session, "--summarizer", f"anthropic:{MODEL}")
+        sent = [json.dumps(one.body["messages"][-1]) for one in api.received]
+    assert [sum(sign in one for one in sent) for sign in ("of the moon?", "<items>", "")] == [3, 1, 5]
+    assert marks(found, found["arms"][1]["name"])[:2] == ["exact", "exact"]
 
 
 async def test_the_batches_of_several_sessions_go_together(

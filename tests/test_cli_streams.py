@@ -29,7 +29,7 @@ def test_a_session_comes_through_standard_input_or_a_pipe(tmp_path: Path) -> Non
     file, pipe = tmp_path / "session.json", tmp_path / "pipe"
     file.write_text(SESSION, "utf-8")
     os.mkfifo(pipe)
-    writing = threading.Thread(target=lambda: pipe.write_text(SESSION, "utf-8"))
+    writing = threading.Thread(target=lambda: pipe.write_text(SESSION, "utf-8"), daemon=True)  # nobody may read it
     writing.start()
     found = [run("inspect", str(file)), run("inspect", "-", stdin=SESSION), run("inspect", str(pipe))]
     writing.join()
@@ -43,6 +43,15 @@ def test_output_that_has_nowhere_to_go_is_one_sentence() -> None:
     done = subprocess.run(["sh", "-c", script, sys.executable], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["74", "0"]
     assert done.stderr == "Error: the output cannot be used: No space left on device.\n"
+
+
+def test_json_is_utf_8_whatever_the_environment_says(tmp_path: Path) -> None:
+    file = tmp_path / "grün \U0001f600.json"
+    file.write_text(SESSION, "utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    words = [sys.executable, "-m", "workbench", "inspect", str(file), "--json"]
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, timeout=60)
+    assert json.loads(done.stdout.decode())["path"] == str(file)
 
 
 def test_what_a_session_names_writes_no_escapes_on_a_terminal(tmp_path: Path) -> None:

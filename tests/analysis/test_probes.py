@@ -77,6 +77,25 @@ class TestMade:
             ("control", "", "", False),
         ]
 
+    @pytest.mark.parametrize(
+        ("opened", "edited", "source"),
+        [
+            ("[File: ferry/harbour.py]", "Replaced in the open file.", 1),
+            ("It is open.", "[File: ferry/harbour.py] Replaced.", 3),
+            ("It is open.", "Replaced.", 0),
+        ],
+    )
+    def test_a_change_of_the_open_file_is_told_where_the_file_is_named(
+        self, opened: str, edited: str, source: int
+    ) -> None:
+        """By the call's own message nobody could tell which: its question was failed with the whole context."""
+        opens, edits = call("open", {"path": "ferry/harbour.py"}), call("edit", {"search": "None", "replace": "0"})
+        talk = (agent("", opens), result(opens, opened), agent("", edits), result(edits, edited))
+        shape = Shape([Message(f"m{at}", one.role, one.blocks) for at, one in enumerate(talk)])
+        (found,) = [one for one in probes_of(shape) if one.question == "Which file did the agent change last?"]
+        assert (found.answer, found.source) == ("ferry/harbour.py", f"m{source}")
+        assert Lookup(shape.messages).answer(found)[0] == "ferry/harbour.py"
+
     def test_no_answer_stands_in_another_question(self) -> None:
         probes = [probe for probe in asked().values() if probe.answer and not probe.prose]
         for probe in probes:

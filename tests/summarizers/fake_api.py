@@ -203,7 +203,7 @@ _FINISH = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filte
 async def end(to: Connection, texts: tuple[str, ...], stop: str, output: int, delta: dict[str, Any]) -> None:
     """The answer is whole: why it stops, and what it cost (1,000 tokens in, 200 of them cached over OpenAI's)."""
     if to.speaks == "completions":
-        await to.chunk({}, _FINISH[stop])
+        await to.chunk({}, _FINISH.get(stop, stop))
         billed = {"prompt_tokens": 1_000, "completion_tokens": output, "total_tokens": 1_000 + output}
         await to.chunk({}, None, choices=[], usage={**billed, "prompt_tokens_details": {"cached_tokens": 200}})
         to.writer.write(b"data: [DONE]\n\n")
@@ -211,8 +211,14 @@ async def end(to: Connection, texts: tuple[str, ...], stop: str, output: int, de
     elif to.speaks == "responses":
         billed = {"input_tokens": 1_000, "output_tokens": output, "total_tokens": 1_000 + output}
         billed |= {"input_tokens_details": {"cached_tokens": 200}, "output_tokens_details": {"reasoning_tokens": 0}}  # type: ignore[dict-item]
-        if stop in ("max_tokens", "refusal"):
-            why = {"reason": {"max_tokens": "max_output_tokens", "refusal": "content_filter"}[stop]}
+        if stop == "tool_use":
+            whole = response("completed", texts, usage=billed)
+            whole["output"].append(
+                {"type": "function_call", "id": "f1", "call_id": "c1", "name": "Read", "arguments": "{}"}
+            )
+            await to.event("response.completed", response=whole, sequence_number=9)
+        elif stop != "end_turn":
+            why = {"reason": {"max_tokens": "max_output_tokens", "refusal": "content_filter"}.get(stop, stop)}
             whole = response("incomplete", texts, usage=billed, incomplete_details=why)
             await to.event("response.incomplete", response=whole, sequence_number=9)
         else:
@@ -258,9 +264,25 @@ def in_one_piece(text: str, **more: Any) -> Reply:
 
 
 def uncounted(text: str, figures: object) -> Reply:
-    """A stream of a server that bills nothing, or does not say, and gives no reason for its end."""
+    """A stream of a server that bills nothing, or does not say, and, over Messages, gives no reason for its end."""
+
+    async def openais(to: Connection) -> None:
+        await begin(to)
+        await write(to, (text,))
+        if to.speaks == "completions":
+            await to.chunk(
+                {}, "stop", usage=figures and {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+            )
+            to.writer.write(b"data: [DONE]\n\n")
+            await to.writer.drain()
+        else:
+            whole = response("completed", (text,), usage=figures and {**figures, "total_tokens": 0})  # type: ignore[dict-item]
+            await to.event("response.completed", response=whole, sequence_number=9)
 
     async def reply(to: Connection) -> None:
+        if to.speaks != "messages":
+            await openais(to)
+            return
         await to.head(200, "text/event-stream")
         message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": []}
         message |= {"stop_reason": None, "stop_sequence": None, "usage": figures}

@@ -26,7 +26,7 @@ from tests.summarizers.fake_api import (
     stalling,
     uncounted,
 )
-from tests.summarizers.live_calls import PROMPT, QUICK, ask, request
+from tests.summarizers.live_calls import PROMPT, QUICK, ask, over, request
 from workbench.base.figures import grouped
 from workbench.compaction.conversation import ASK, RequestShape
 from workbench.compaction.strategies import user_messages
@@ -35,10 +35,12 @@ from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Records, Session, Tool, Usage
+from workbench.summarizers.connections import Connection, connection_named
 from workbench.summarizers.live import live
 from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
 from workbench.summarizers.protocols.cache_marks import MARK
 
+EVERY = ("messages", "chat", "responses")
 OVERLOADED = error(529, "overloaded_error", "Overloaded")
 TOO_LONG = error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
 
@@ -208,24 +210,57 @@ async def test_the_session_goes_to_no_host_that_nobody_named(api: FakeApi) -> No
         assert (len(api.received), elsewhere.received) == (1, [])
 
 
+def own(protocol: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    """The protocol's own connection, led to the server on loopback by its client's environment."""
+    if protocol == "messages":
+        return connection_named("anthropic")
+    over(protocol, api)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{api.url}/v1")
+    return Connection(name="openai", protocol=protocol, key_env="LOCAL_KEY")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", EVERY)
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
         ("ALL_PROXY", "socks5://127.0.0.1:9", "socksio"),
         ("SSL_CERT_FILE", "/missing/certificates.pem", "SSL_CERT_FILE names /missing/certificates.pem, whose"),
-        ("ANTHROPIC_BASE_URL", "http://[::1", "Invalid port"),
-        ("ANTHROPIC_BASE_URL", "127.0.0.1", "missing an 'http://'"),
+        *(
+            ("BASE_URL", value, "_BASE_URL is no address; write http:// or https://, a host, and a port where")
+            for value in (
+                "http://[::1", "127.0.0.1", "http://box:abc", "http://", "ftp://box", "http://box:0",
+                "me:hunter2@box", "http://me:hunter2@box:abc", "http://me:hunter2/x@box", "http://me:hunter2@[::1",
+            )
+        ),
     ],
-)
+)  # fmt: skip
 async def test_a_client_that_cannot_start_says_why(
-    variable: str, value: str, words: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+    variable: str, value: str, words: str, protocol: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is no address is not repeated: part of it may be a password."""
+    whom = own(protocol, api, monkeypatch)
     monkeypatch.delenv("NO_PROXY")
-    monkeypatch.setenv(variable, value)
-    got, _ = await ask(request())
+    maker = "ANTHROPIC" if protocol == "messages" else "OPENAI"
+    monkeypatch.setenv(f"{maker}_{variable}" if variable == "BASE_URL" else variable, value)
+    got, events = await ask(request(), connection=whom)
     assert isinstance(got, SummaryFailed)
     assert words in got.detail
+    assert "hunter2" not in got.detail
     assert api.received == []
+    assert [type(event) for event in events] == [Ended]
+    if variable == "BASE_URL":
+        assert whom.address == f"no address ({maker}_BASE_URL)"
+
+
+@pytest.mark.parametrize("protocol", EVERY)
+async def test_a_client_finds_its_server_in_its_environment(
+    protocol: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whom = own(protocol, api, monkeypatch)
+    api.replies = [answer("ok")]
+    got, _ = await ask(request(), connection=whom)
+    assert isinstance(got, Summary)
+    assert whom.address in (api.url, f"{api.url}/v1")
 
 
 async def test_tries_are_bounded(api: FakeApi) -> None:
@@ -244,6 +279,7 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
     assert [event.wait_s for event in events if isinstance(event, Retrying)] == [0.12]
 
 
+@pytest.mark.parametrize("protocol", EVERY)
 @pytest.mark.parametrize(
     ("reply", "timeout_s", "words", "came"),
     [
@@ -253,11 +289,11 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
     ],
 )
 async def test_what_takes_too_long_times_out(
-    api: FakeApi, reply: Reply, timeout_s: float, words: str, came: str
+    api: FakeApi, reply: Reply, timeout_s: float, words: str, came: str, protocol: str
 ) -> None:
     api.replies = [reply]
     asked = request(timeout_s=timeout_s)
-    got, events = await ask(asked)
+    got, events = await ask(asked, connection=over(protocol, api))
     await asyncio.wait_for(api.gone.wait(), 5)
     assert got == SummaryFailed("timeout", words)
     assert heard(events, asked.key) == came

@@ -102,6 +102,16 @@ async def test_a_batch_is_sent_looked_at_and_read_by_its_keys(api: FakeApi) -> N
     assert list(paths.batches().iterdir()) == []  # nothing is under way any more
 
 
+async def test_half_a_character_is_sent_and_read_as_a_sign_of_its_loss(api: FakeApi) -> None:
+    """Real sessions hold lone surrogates, and a model may write one; neither is text that could be sent or kept."""
+    asked = request("half a pair: \ud83d. " * 50)
+    api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(succeeded(asked, "Half \ud83d done."))]
+    answers, _ = await run(asked)
+    (sent,) = api.received[0].body["requests"]
+    assert sent["params"]["messages"] == [{"role": "user", "content": asked.text.replace("\ud83d", "?")}]
+    assert texts(answers) == ["Half \ufffd done."]
+
+
 async def test_the_same_asked_twice_is_sent_once(api: FakeApi) -> None:
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(succeeded(ONE, "it"))]
     answers, _ = await run(ONE, ONE)

@@ -20,6 +20,7 @@ from tests.summarizers.fake_api import (
     error,
     failing_in_stream,
     outlasting,
+    reset,
     stalling,
 )
 from tests.summarizers.live_calls import QUICK, over
@@ -69,6 +70,8 @@ CASES = {
     "slow first token": Case([outlasting(QUICK.first_token_s)], "timeout", words="no first token"),
     "stall mid-stream": Case([outlasting(QUICK.stall_s, "The ta")], "timeout", words="stalled"),
     "disconnect, then an answer": Case([broken_off("The ta"), answer(DRAFT)], None, sent=2),
+    "reset, then an answer": Case([reset(), answer(DRAFT)], None, sent=2),
+    "reset for good": Case([reset()] * 3, "error", sent=3, words="the connection to http://127.0.0.1:"),
     "disconnect for good": Case([broken_off("The ta")] * 3, "error", sent=3, words="broke off"),
     "prompt too long, then cut": Case([TOO_LONG, answer(DRAFT)], None, sent=2),
     "prompt too long for good": Case([TOO_LONG] * 9, "overflow", sent=5, words="too long"),
@@ -86,6 +89,8 @@ CASES = {
     "529": Case([error(529, "overloaded_error", KEY)] * 3, "error", sent=3, words="overloaded"),
     "empty": Case([answer()], "empty"),
     "max_tokens": Case([answer("The ta", stop="max_tokens")], "truncated"),
+    "context window full": Case([answer("The ta", stop="model_context_window_exceeded")], "truncated"),
+    "a tool called": Case([answer("I look", stop="tool_use")], "error", words="called a tool"),
     "refusal": Case([answer(stop="refusal")], "refused"),
     "inflated": Case([answer("words " * 9_000)], "inflated"),
 }

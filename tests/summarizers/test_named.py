@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.summarizers.live_calls import request
+from tests.summarizers.fake_api import FakeApi, outlasting
+from tests.summarizers.live_calls import ask, over, request
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.session import Usage
@@ -15,6 +16,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.summarizers.journal import keep
 from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, Sent, Used, Wrote, heard
 from workbench.summarizers.named import FORMS, SERVER_WAYS, Name, named, parsed
+from workbench.summarizers.patience import limits_of
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.recording import load_recording, played
 from workbench.summarizers.rehearsal import FAILURES, KINDS, rehearse
@@ -92,6 +94,17 @@ async def test_a_rehearsal_ends_as_it_is_named(kind: str) -> None:
         assert "rehearsed" in got.detail
     assert isinstance(events[0], Sent)
     assert isinstance(events[-1], Ended)
+
+
+@pytest.mark.parametrize("protocol", ["messages", "chat", "responses"])
+async def test_a_rehearsed_time_out_is_what_a_live_call_ends_with(protocol: str, api: FakeApi) -> None:
+    """By a connection of which the settings say nothing."""
+    whom = over(protocol, api)
+    api.replies = [outlasting(whom.first_token)]
+    live, _ = await ask(request(timeout_s=None), limits_of(whom), whom)
+    assert isinstance(live, SummaryFailed)
+    rehearsed = await rehearse("timeout")(request())
+    assert rehearsed == SummaryFailed("timeout", f"{live.detail} (rehearsed)")
 
 
 async def test_a_recording_is_written_word_by_word_at_its_pace() -> None:

@@ -14,9 +14,11 @@ from tests.summarizers.fake_api import (
     answer,
     document,
     error,
+    failing_in_stream,
     fake_api,
     in_one_piece,
     page,
+    uncounted,
 )
 from tests.summarizers.live_calls import PROMPT, ask, over, request
 from workbench.compaction.conversation import ASK
@@ -26,7 +28,7 @@ from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.live_events import Adapted, Shrunk, Thinking, heard
+from workbench.summarizers.live_events import Adapted, Shrunk, Thinking, Used, heard
 from workbench.summarizers.model_list import Offered, fetch, known
 
 BOTH = pytest.mark.parametrize("protocol", ["chat", "responses"])
@@ -100,21 +102,19 @@ async def test_what_a_server_does_not_take_is_left_out_once(
         (error(429, "insufficient_quota", "You exceeded your quota"), "error", "quota"),
         (error(401, "invalid_request_error", f"Incorrect API key {KEY}"), "error", "check LOCAL_KEY"),
         (error(404, "not_found_error", "The model 'nope' does not exist"), "error", "choose another model"),
-        (answer("I look", stop="tool_use"), None, ""),
+        (answer("I look", stop="tool_use"), "error", "called a tool"),
+        (answer("x", stop="model_context_window_exceeded"), "truncated", "context window was full"),
         (page(), "error", "answers with a web page and not as a model; check base_url of [connections.local]"),
         (document({"type": "message"}), "error", "check base_url of [connections.local]"),
     ],
 )
 async def test_what_is_no_summary_is_asked_for_once(
-    protocol: str, reply: Reply, kind: str | None, words: str, api: FakeApi
+    protocol: str, reply: Reply, kind: str, words: str, api: FakeApi
 ) -> None:
     api.replies = [reply]
     got, _ = await ask(request(), connection=over(protocol, api))
-    if kind is None:  # Responses tell of a call by the call itself
-        assert isinstance(got, SummaryFailed) == (protocol == "chat")
-    else:
-        assert isinstance(got, SummaryFailed)
-        assert (got.kind, words in got.detail, KEY in got.detail) == (kind, True, False)
+    assert isinstance(got, SummaryFailed)
+    assert (got.kind, words in got.detail, KEY in got.detail) == (kind, True, False)
     assert len(api.received) == 1
 
 
@@ -138,6 +138,27 @@ async def test_figures_of_the_refusal_say_how_much_is_cut(protocol: str, api: Fa
     assert isinstance(got, Summary)
     (cut,) = (event for event in events if isinstance(event, Shrunk))
     assert cut.after / cut.before == pytest.approx(0.95 * 3096 / 8000, abs=0.01)
+
+
+@BOTH
+async def test_a_stream_that_finds_the_prompt_too_long_has_it_cut(protocol: str, api: FakeApi) -> None:
+    words = "Your input exceeds the context window of this model."
+    api.replies = [failing_in_stream("context_length_exceeded", words), answer("ok")]
+    got, events = await ask(request(), connection=over(protocol, api))
+    assert isinstance(got, Summary)
+    assert len([event for event in events if isinstance(event, Shrunk)]) == 1
+    first, second = api.received
+    assert len(second.prompt) < len(first.prompt)
+
+
+@pytest.mark.parametrize("figures", [None, {"input_tokens": 0, "output_tokens": 0}])
+@BOTH
+async def test_a_server_that_counts_nothing_has_no_bill(protocol: str, figures: object, api: FakeApi) -> None:
+    api.replies = [uncounted("whole", figures)]
+    got, events = await ask(request(), connection=over(protocol, api))
+    assert isinstance(got, Summary)
+    assert (got.text, got.usage) == ("whole", None)
+    assert not [event for event in events if isinstance(event, Used)]
 
 
 @BOTH

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import completed, keep
 from workbench.cli.selection import Selection, selection
-from workbench.cli.several import sessions_in
+from workbench.cli.several import let_go, sessions_in
 from workbench.cli.spending import OverTheLimit, max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
@@ -86,6 +85,7 @@ def command(
         return
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
+    _tell_where(named)
     for side in pair:
         for doubt in side.bench.doubts if side.name.model else ():
             warn(f"{side.label}: {doubt}")
@@ -116,13 +116,21 @@ def _many(
         raise click.UsageError("--part is of one session; name one FILE.")
     found = [by_id(prompt) for prompt in prompts]
     check_two(found, named)
+    _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
     def opened(path: Path) -> tuple[Side, Side]:
-        gc.collect()  # what was open before it hangs together in circles, and may be as large
+        let_go()
         return sides(on_bench(replace(chosen, files=(path,)), policy, overflowed), found, named)
 
     compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json)
+
+
+def _tell_where(named: Sequence[Name]) -> None:
+    """At what address models are asked, before anything is sent."""
+    for name in dict.fromkeys(named):
+        if name.model:
+            warn(f"{name.model} is asked at {name.connection.address}.")
 
 
 def _leave(both: Sequence[Tried]) -> None:
@@ -152,7 +160,7 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("summary by", str(one.side.name)),
         ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
         ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
-        ("failed", "\n".join(map(str, one.failures))),
+        ("failed", "\n".join(str(call) for call in one.failures if call.detail not in one.run.outcome.reason)),
         ("after", size_words(one.after)),
         ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
         ("doubts", "\n".join(one.side.bench.doubts)),

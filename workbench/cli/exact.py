@@ -13,6 +13,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.session import Message, Session
 from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
+from workbench.summarizers.named import asking
 from workbench.tokens import Scale, scales
 
 
@@ -65,4 +66,6 @@ def _learnt(session: Session, context: Context, exact: Exact) -> Scale | None:
 
 async def _counts(session: Session, context: Context, several: list[Sequence[Message]], model: str) -> list[Exact]:
     meter = context.layout.sizes.meter
+    name = asking(model)
+    warn(f"the whole context goes to {name.connection.address}, where {name.model} counts it.")
     return [await count(session, messages, meter, model) for messages in several]

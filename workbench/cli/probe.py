@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,26 +17,30 @@ from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.loading import on_bench
 from workbench.cli.output import warn, write_json
-from workbench.cli.probe_asking import Sitting, answers
+from workbench.cli.probe_asking import Sat, Sitting, answers, foreseen
 from workbench.cli.probe_telling import document, sum_document, tell, tell_sum
 from workbench.cli.running import call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
-from workbench.cli.several import Refused, refusal, sessions_in
+from workbench.cli.several import Refused, let_go, refusal, sessions_in
 from workbench.cli.spending import max_cost
 from workbench.compaction.checks import check
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
+from workbench.compaction.strategy import Answer
 from workbench.probing import (
     RECORDED,
     Questions,
+    Quote,
     elsewhere,
     exam_of,
     nothing_to_ask,
     questions,
     theirs,
 )
+from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
+from workbench.summarizers.recorded import recorded as recorded_answers
 
 FAILED = 2
 
@@ -109,43 +113,66 @@ def command(
         raise click.UsageError("--probes and --part are of one session; name one FILE.")
     policies = chosen.policies() if chosen.strategies or chosen.presets else None
     refused: list[Refused] = []
+    summaries: dict[Path, list[Mapping[str, Answer]]] = {}
 
-    def each(done: Callable[[Bench, Questions], T]) -> Iterator[T]:
+    def each(done: Callable[[Path], T]) -> Iterator[T]:
         """One session after the other; of several one that gives nothing keeps none of the others from theirs."""
         for path in files:
             try:
-                bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
-                wanted = questions(bench, file, most)
-                if not wanted.probes:
-                    raise nothing_to_ask(bench)
-                yield done(bench, wanted)
+                yield done(path)
             except BadInput as reason:
                 if not several:
                     raise
                 refused.append(refusal(path, reason))
 
-    def written(bench: Bench, wanted: Questions) -> Path:
+    def opened(path: Path) -> tuple[Bench, Questions]:
+        let_go()
+        bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
+        wanted = questions(bench, file, most)
+        if not wanted.probes:
+            raise nothing_to_ask(bench)
+        return bench, wanted
+
+    def written(path: Path) -> Path:
+        bench, wanted = opened(path)
         return _write(file or beside(bench.session), wanted.probes)
 
-    def sitting(bench: Bench, wanted: Questions) -> Sitting:
+    def sitting(path: Path) -> Sitting:
+        """The session with what each compaction makes of it; what was summarized when it was opened first is known."""
+        bench, wanted = opened(path)
+        presets, known = policies or [bench.chosen], summaries.pop(path, [])
         outcomes = [(RECORDED, theirs(bench))] if recorded else []
-        journal = not no_journal
-        outcomes += [_made(bench, preset, name, purse, journal=journal) for preset in policies or [bench.chosen]]
-        if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
-            warn(f"{counted(strangers, 'question')} in {wanted.file.name} from messages that this epoch does not have.")
+        if known:
+            outcomes += [_made_again(bench, *one) for one in zip(presets, known, strict=True)]
+        else:
+            made = [_made(bench, preset, name, purse, journal=not no_journal) for preset in presets]
+            summaries[path] = [run.recording for _, run in made]
+            outcomes += [(called, run.outcome) for called, run in made]
+            if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
+                asked = counted(strangers, "question")
+                warn(f"{asked} in {wanted.file.name} from messages that this epoch does not have.")
         return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, seed))
+
+    def looked(path: Path) -> tuple[Sat, Probing]:
+        one = sitting(path)
+        del summaries[path]
+        return one.sat(), looked_up(one.exam)
+
+    def quote(path: Path) -> tuple[Path, Quote]:
+        return path, foreseen(sitting(path), model, journal=not no_journal, batch=batch)
 
     if write:
         _end(bool(list(each(written))))
         return
-    answered: Iterable[tuple[Sitting, Probing]]
+    answered: Iterable[tuple[Sat, Probing]]
     if model:
-        answered, failed = answers(list(each(sitting)), model, purse, journal=not no_journal, batch=batch)
+        quotes = dict(each(quote))
+        answered, failed = answers(quotes, sitting, model, purse, journal=not no_journal, batch=batch)
         if failed and not several:
             raise BadInput(failed[0].error)
         refused += failed
-    else:  # each is told when it is known, and only its figures are kept
-        answered = ((one, looked_up(one.exam)) for one in each(sitting))
+    else:  # each is told when it is known
+        answered = each(looked)
     documents: list[dict[str, Any]] = []
     found: list[Probing] = []
     for one, probing in answered:
@@ -179,7 +206,7 @@ def _write(path: Path | None, probes: Sequence[Probe]) -> Path:
     return path
 
 
-def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[str, Outcome]:
+def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[str, Run]:
     """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
     there = choose_preset(bench, preset)
     call = run_named(there, there.compacting, name, purse, journal=journal)
@@ -188,4 +215,9 @@ def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bo
         keep_run(call, there.context, checks)
     if name.model and (words := call_words(call)):
         warn(words)
-    return there.chosen.name, call.run.outcome
+    return there.chosen.name, call.run
+
+
+def _made_again(bench: Bench, preset: Preset, summaries: Mapping[str, Answer]) -> tuple[str, Outcome]:
+    there = choose_preset(bench, preset)
+    return there.chosen.name, drive(there.compacting(), recorded_answers(summaries)).outcome

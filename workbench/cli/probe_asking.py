@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
@@ -19,15 +20,19 @@ from workbench.cli.output import interrupted, warn
 from workbench.cli.running import keep, run_named
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import within
-from workbench.compaction.strategy import Answer, Compacting
+from workbench.compaction.strategy import Answer
 from workbench.probing import (
     Asked,
+    Quote,
+    Watched,
     answered_before,
     ask_in_batch,
     asked,
     quoted,
     quoted_together,
+    watched_in,
 )
+from workbench.session import Usage
 from workbench.summarizers import batches, runs
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.named import asking as asking_of
@@ -35,6 +40,18 @@ from workbench.summarizers.named import need_key
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import heard_as_kept
 from workbench.tokens.cost import added, money, usage_words
+
+
+@dataclass(frozen=True, slots=True)
+class Sat:
+    """What is told of a session when it is held no more: the epoch, where the questions are from, in words, the numbers
+    of the messages that tell the answers, from 1, by their ids, and how each watched sentence stands in every arm."""
+
+    file: Path
+    epoch: int
+    origin: str
+    numbers: Mapping[str, int]
+    watched: tuple[Watched, ...]
 
 
 @dataclass(frozen=True)
@@ -50,39 +67,78 @@ class Sitting:
         assert self.bench.session.path is not None
         return self.bench.session.path
 
+    def sat(self) -> Sat:
+        """Reads every message."""
+        index_of = self.bench.context.shape.index_of
+        numbers = {probe.source: index_of[probe.source] + 1 for probe in self.exam.probes if probe.source in index_of}
+        return Sat(self.file, self.bench.epoch, self.origin, numbers, watched_in(self.bench, self.exam))
+
+
+Open = Callable[[Path], Sitting]
+"""Opens a session anew, to the same questions. Raises BadInput."""
+
+
+def foreseen(sitting: Sitting, model: str, *, journal: bool, batch: bool) -> Quote:
+    """What asking after a session will take, beside what the journal keeps."""
+    known = answered_before(sitting.bench, model) if journal else {}
+    return quoted(sitting.bench, sitting.exam, model, known, batch=batch)
+
 
 def answers(
-    sittings: Sequence[Sitting], model: str, purse: Purse, *, journal: bool, batch: bool
-) -> tuple[list[tuple[Sitting, Probing]], list[Refused]]:
+    quotes: Mapping[Path, Quote], open: Open, model: str, purse: Purse, *, journal: bool, batch: bool
+) -> tuple[list[tuple[Sat, Probing]], list[Refused]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
-    all of it costs is told once, before and after."""
-    if not sittings:
+    all of it costs is told once, before and after. A session is held while it is asked after: one at a time, or all of
+    them while their batches are under way."""
+    if not quotes:
         return [], []
-    known = [answered_before(one.bench, model) if journal else {} for one in sittings]
-    quotes = [
-        quoted(one.bench, one.exam, model, before, batch=batch) for one, before in zip(sittings, known, strict=True)
-    ]
-    quote = quoted_together(quotes, model)
+    quote = quoted_together([*quotes.values()], model)
     before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
     calls = counted(quote.calls, "call")
     at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
-    warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
+    where = asking_of(model).connection.address
+    warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
     within(purse, quote.at_most.dollars, model)
-    asking = [Asking(one, model, before, journal) for one, before in zip(sittings, known, strict=True)]
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))
-    done = _in_batches(asking) if batch else [_live(one, purse) for one in asking]
-    pairs = list(zip(sittings, done, strict=True))
-    answered = [(one, found) for one, found in pairs if isinstance(found, Asked)]
-    _tell_bill(answered, model, batch=batch)
-    for one, found in answered:
-        where = f"{printable(one.file.name)}: " if len(sittings) > 1 else ""
-        for failure, many in Counter(found.failed).items():
+    asked_for = [partial(_asking, path, open, model, journal) for path in quotes]
+    done = _in_batches(asked_for) if batch else [_live(one, purse) for one in asked_for]
+    came = [one for one in done if isinstance(one, Came)]
+    _tell_bill([one.bill for one in came if one.bill], model, batch=batch)
+    for one in came:
+        where = f"{printable(one.sat.file.name)}: " if len(quotes) > 1 else ""
+        for failure, many in Counter(one.failed).items():
             warn(f"{where}{counted(many, 'call')} gave no answer, and the same command asks again: {failure}")
-    if any(found.cut for _, found in answered):
+    if any(one.cut for one in came):
         warn(f"a context is too long for {model}: its oldest messages were left out, and what stood there is missed.")
-    failed = [refusal(one.file, reason) for one, reason in pairs if isinstance(reason, BadInput)]
-    return [(one, found.probing) for one, found in answered], failed
+    failed = [refusal(path, no) for path, no in zip(quotes, done, strict=True) if isinstance(no, BadInput)]
+    return [(one.sat, one.probing) for one in came], failed
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What was asked now; `dollars` is None where that is not known."""
+
+    calls: int
+    usage: Usage
+    dollars: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of asking after a session, without the session."""
+
+    sat: Sat
+    probing: Probing
+    bill: Bill | None
+    failed: tuple[str, ...]
+    cut: bool
+
+
+def _came(sitting: Sitting, done: Asked) -> Came:
+    record = done.record
+    bill = Bill(len(record.calls), record.usage, record.dollars) if record else None
+    return Came(sitting.sat(), done.probing, bill, done.failed, done.cut)
 
 
 @dataclass(frozen=True)
@@ -99,35 +155,45 @@ class Asking:
             keep(record)
 
 
-def _live(asking: Asking, purse: Purse) -> Asked | BadInput:
+def _asking(path: Path, open: Open, model: str, journal: bool) -> Asking:
+    sitting = open(path)
+    return Asking(sitting, model, answered_before(sitting.bench, model) if journal else {}, journal)
+
+
+def _live(opened: Callable[[], Asking], purse: Purse) -> Came | BadInput:
+    try:
+        return _asked_live(opened(), purse)
+    except BadInput as refused:
+        return _without_frames(refused)
+
+
+def _without_frames(refused: BadInput) -> BadInput:
+    """In the frames that an error has gone through the session would stay."""
+    return BadInput(str(refused))
+
+
+def _asked_live(asking: Asking, purse: Purse) -> Came:
     bench, exam = asking.sitting.bench, asking.sitting.exam
     name = asking_of(asking.model)
-
-    def make() -> Compacting:
-        return heard_as_kept(exam.asking(asking.known))
-
-    try:
-        call = run_named(
-            bench,
-            lambda: heard_as_kept(exam.asking(asking.known)),
-            name,
-            purse,
-            journal=asking.journal,
-            keeping=as_probe,
-        )
-    except BadInput as refused:
-        return refused
+    call = run_named(
+        bench,
+        lambda: heard_as_kept(exam.asking(asking.known)),
+        name,
+        purse,
+        journal=asking.journal,
+        keeping=as_probe,
+    )
     done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)
     if done.record:
         asking.keep(done.record)
-    return done
+    return _came(asking.sitting, done)
 
 
-def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
+def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput]:
     """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
 
-    async def one(asking: Asking, uploads: asyncio.Semaphore) -> Asked | BadInput:
-        sitting, seen = asking.sitting, set[UnderWay]()
+    async def one(opened: Callable[[], Asking], uploads: asyncio.Semaphore) -> Came | BadInput:
+        seen = set[UnderWay]()
 
         def on_batch(now: UnderWay) -> None:
             if now not in seen:
@@ -135,15 +201,18 @@ def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
                 warn(f"{now}.")
 
         try:
-            return await ask_in_batch(
+            asking = opened()
+            sitting = asking.sitting
+            done = await ask_in_batch(
                 sitting.bench, sitting.exam, asking.model, asking.known, on_batch, uploads, asking.keep
             )
+            return await asyncio.to_thread(_came, sitting, done)
         except BadInput as refused:
-            return refused
+            return _without_frames(refused)
 
-    async def every() -> list[Asked | BadInput]:
+    async def every() -> list[Came | BadInput]:
         uploads = batches.few_at_once()
-        return await asyncio.gather(*(one(asking, uploads) for asking in several))
+        return await asyncio.gather(*(one(opened, uploads) for opened in several))
 
     try:
         return asyncio.run(every())
@@ -151,10 +220,9 @@ def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
         raise interrupted("Left: a batch that was sent goes on; the same command takes it up.") from None
 
 
-def _tell_bill(answered: Sequence[tuple[Sitting, Asked]], model: str, *, batch: bool) -> None:
-    records = [found.record for _, found in answered if found.record]
-    if not records:
+def _tell_bill(bills: Sequence[Bill], model: str, *, batch: bool) -> None:
+    if not bills:
         return
-    usage, calls = runs.total(one.usage for one in records), counted(sum(len(one.calls) for one in records), "call")
-    cost = money(added(one.dollars for one in records))
+    usage, calls = runs.total(one.usage for one in bills), counted(sum(one.calls for one in bills), "call")
+    cost = money(added(one.dollars for one in bills))
     warn(f"{model}: {calls}, {usage_words(usage)}, {cost}{' (half the price, as a batch)' if batch else ''}")

@@ -14,19 +14,16 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.output import only, write_fields, write_table
-from workbench.cli.probe_asking import Sitting
+from workbench.cli.probe_asking import Sat
 from workbench.cli.watched import heads
-from workbench.probing import (
-    Watched,
-    watched_in,
-)
+from workbench.probing import Watched
 
 WORDS = 110
 
 
-def document(sitting: Sitting, found: Probing) -> dict[str, Any]:
-    head = {"file": sitting.file, "epoch": sitting.bench.epoch, "questions": sitting.origin, "answers": found.by}
-    watched = [_watched_document(found, one) for one in watched_in(sitting.bench, sitting.exam)]
+def document(sat: Sat, found: Probing) -> dict[str, Any]:
+    head = {"file": sat.file, "epoch": sat.epoch, "questions": sat.origin, "answers": found.by}
+    watched = [_watched_document(found, one) for one in sat.watched]
     return {**head, **probing_document(found), "watched": watched}
 
 
@@ -35,14 +32,14 @@ def _watched_document(found: Probing, one: Watched) -> dict[str, Any]:
     return {"sentence": one.sentence, "given": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
-def tell(sitting: Sitting, found: Probing, *, alone: bool) -> None:
+def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
     """Of one among several the arms; of one alone every question, too."""
     controls = len(found.probes) - len(found.asked)
-    asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sitting.origin}"
+    asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sat.origin}"
     if alone:
         write_fields([("asked", asked), ("answered", _by(found))])
     else:
-        click.secho(f"{printable(str(sitting.file))}, epoch {sitting.bench.epoch}", bold=True)
+        click.secho(f"{printable(str(sat.file))}, epoch {sat.epoch}", bold=True)
         click.echo(asked)
     click.echo()
     write_table(
@@ -51,12 +48,12 @@ def tell(sitting: Sitting, found: Probing, *, alone: bool) -> None:
     )
     click.echo()
     if alone:
-        _tell_questions(found, sitting.bench.context.shape.index_of)
-    if watched := watched_in(sitting.bench, sitting.exam):
+        _tell_questions(found, sat.numbers)
+    if sat.watched:
         if alone:
             click.echo()
-        rows = [[*(one.verdicts[at] for one in watched), arm.name] for at, arm in enumerate(found.arms)]
-        write_table([*heads(sitting.bench.watched), "from"], rows)
+        rows = [[*(one.verdicts[at] for one in sat.watched), arm.name] for at, arm in enumerate(found.arms)]
+        write_table([*heads([one.sentence for one in sat.watched]), "from"], rows)
         if not alone:
             click.echo()
 
@@ -65,11 +62,11 @@ def _by(found: Probing) -> str:
     return f"{found.by}: what the text still tells, not what a model knows" if found.by == LOOKED_UP else found.by
 
 
-def _tell_questions(found: Probing, index_of: Mapping[str, int]) -> None:
+def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     """Each question with what became of it in every arm, and the number of the message that tells the answer."""
     rows = [
         ["".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, "*" * probe.used,
-         grouped(index_of[probe.source] + 1) if probe.source in index_of else "",
+         grouped(numbers[probe.source]) if probe.source in numbers else "",
          printable(one_line(probe.question, WORDS))]
         for number, probe in enumerate(found.probes)
     ]  # fmt: skip

@@ -55,8 +55,8 @@ class Connection(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _has_no_password(cls, url: str) -> str:
-        if url and not url.startswith(("http://", "https://")):
-            raise ValueError("is no address; it begins with http:// or https://")
+        if url and not is_address(url):
+            raise ValueError(NO_ADDRESS)
         if urlsplit(url).password:
             raise ValueError("holds a password, which does not belong into this file; use key_env")
         return url
@@ -69,14 +69,22 @@ class Connection(BaseModel):
         return headers
 
     @property
+    def url(self) -> str:
+        """Where the client goes."""
+        return self.base_url or _usual_address(self.protocol)
+
+    @property
     def own(self) -> bool:
         """Whether the client finds server and key by itself, as its maker documents."""
         return not self.base_url
 
     @property
     def address(self) -> str:
-        """Where it leads, as it may be shown: without a password."""
-        url = self.base_url or _usual_address(self.protocol)
+        """Where it leads, as it may be shown: without a password, and not at all where it cannot be told where one
+        would stand in it."""
+        url = self.url
+        if not is_address(url):
+            return f"no address ({self.address_from})"
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
@@ -93,6 +101,18 @@ class Connection(BaseModel):
         if self.own and self.protocol == "messages":
             return "ANTHROPIC_API_KEY or the client's sign-in"
         return self.key_env or f"key_env of [connections.{self.name}]"
+
+
+NO_ADDRESS = "is no address; write http:// or https://, a host, and a port where it has one"
+
+
+def is_address(url: str) -> bool:
+    """Whether a client can go there: by HTTP, to a host, at a port that is a number."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # what is no port and no host of IPv6
+        return False
 
 
 def _prefix(protocol: Protocol) -> str:

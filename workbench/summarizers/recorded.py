@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import replace
 
 from workbench.base.secrets import masked, masked_value
 from workbench.base.text import whole
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Answer, Compacting, Requests, Step, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.server_forms import ServerSummary, block_of
 from workbench.summarizers.summarizer import Answerer
+
+Answering = Generator[Requests, tuple[Answer, ...] | None, tuple[Answer, ...]]
+"""Yields the requests that are to be answered, hears their answers, and returns those to all."""
 
 
 def but_known(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
     """The same run, which asks only what has no answer among `known` (by the requests' keys)."""
+
+    def answered(asked: Requests) -> Answering:
+        missing = tuple(request for request in asked if request.key not in known)
+        fresh = iter(((yield missing) if missing else ()) or ())
+        return tuple(known[request.key] if request.key in known else next(fresh) for request in asked)
+
+    return _answered_by(generator, answered)
+
+
+def heard_as_kept(generator: Compacting) -> Compacting:
+    """The same run, which hears every answer as it would again from the journal: one that is broken off and gone on
+    with comes to what an unbroken one does."""
+
+    def answered(asked: Requests) -> Answering:
+        return tuple(map(as_kept, (yield asked) or ()))
+
+    return _answered_by(generator, answered)
+
+
+def _answered_by(generator: Compacting, answered: Callable[[Requests], Answering]) -> Compacting:
+    """The same run, of which `answered` puts every turn's requests on, or does not, and says what their answers are."""
     given: tuple[Answer, ...] | None = None
     with closing(generator):
         while True:
@@ -25,12 +49,10 @@ def but_known(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
                 outcome: Outcome = end.value
                 return outcome
             if isinstance(asked, Step):
-                given = yield asked
-                continue
-            missing = tuple(request for request in asked if request.key not in known)
-            answers = (yield missing) if missing else ()
-            fresh = iter(answers or ())
-            given = tuple(known[request.key] if request.key in known else next(fresh) for request in asked)
+                yield asked
+                given = None
+            else:
+                given = yield from answered(asked)
 
 
 def as_kept(answer: Answer) -> Answer:
@@ -43,21 +65,6 @@ def as_kept(answer: Answer) -> Answer:
             return replace(answer, text=masked(whole(answer.text)))
         case _:
             return answer
-
-
-def heard_as_kept(generator: Compacting) -> Compacting:
-    """The same run, which hears every answer as it would again from the journal: one that is broken off and gone on
-    with comes to what an unbroken one does."""
-    given: tuple[Answer, ...] | None = None
-    with closing(generator):
-        while True:
-            try:
-                asked = generator.send(given)
-            except StopIteration as end:
-                outcome: Outcome = end.value
-                return outcome
-            answers = yield asked
-            given = None if isinstance(asked, Step) else tuple(map(as_kept, answers or ()))
 
 
 def kept(answers: Mapping[str, Answer]) -> dict[str, Answer]:

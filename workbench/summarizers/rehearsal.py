@@ -9,15 +9,20 @@ import asyncio
 
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.connections import Connection
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote, nobody
+from workbench.summarizers.patience import limits_of
 from workbench.summarizers.summarizer import Summarizer
 
 MODEL = "rehearsal"
 
+_USUAL = limits_of(Connection(name="rehearsed", protocol="messages"))
+"""As patient as with a connection of which the settings say nothing."""
+
 FAILURES: dict[str, tuple[FailureKind, str]] = {
-    "timeout": ("timeout", "no first token within 60 s"),
-    "rate-limit": ("error", "too many requests (429); given up after 5 tries"),
-    "overflow": ("overflow", "the prompt is too long for the model; cutting it 4 times did not help"),
+    "timeout": ("timeout", f"no first token within {_USUAL.first_token_s:g} s"),
+    "rate-limit": ("error", f"too many requests (429); given up after {_USUAL.tries} tries"),
+    "overflow": ("overflow", f"the prompt is too long for the model; cutting it {_USUAL.shrinks} times did not help"),
     "empty": ("empty", "the answer has no text (stop reason end_turn)"),
     "truncated": ("truncated", "the answer reached the limit of output tokens"),
     "refused": ("refused", "the model refused"),

@@ -32,6 +32,7 @@ from workbench.facts.pasted import without_paste
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import CHANGES, Action, normal_path
 from workbench.facts.wording import is_agents, sentences, spoken
+from workbench.session import Message
 
 MOST = 40
 """So many questions are made where no number is asked for; controls come beside them."""
@@ -366,9 +367,8 @@ def _where_it_stands(said: _Said) -> Iterator[_Found]:
         answer, accept = said.file(action.target)
         says = f"the file that was changed last is {answer}"
         question = "Which file did the agent change last?"
-        yield _Found(
-            Probe("continuation", question, answer, accept, False, messages[called.index].id, says), called.index, 7
-        )
+        at = _names_it(messages, called, (answer, *accept))
+        yield _Found(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
     if checks := [(called, line) for called in calls if called.result and (line := _check_line(called))]:
         called, line = checks[-1]
         yield from _checked(said, called, line)
@@ -382,6 +382,15 @@ def _where_it_stands(said: _Said) -> Iterator[_Found]:
         yield _Found(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 6
         )
+
+
+def _names_it(messages: Sequence[Message], called: Called, forms: Sequence[str]) -> int:
+    """The message of a call; where that does not say on which file, its result's, else the last one before that does: a
+    tool may edit the file that is open."""
+    result = called.index if called.result_index is None else called.result_index
+    places = (called.index, result, *reversed(range(called.index)))
+    told = (at for at in places for text in texts_of(messages[at]) if any(stands_in(form, text) for form in forms))
+    return next(told, called.index)
 
 
 def _changes(action: Action) -> bool:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.summarizers.connections import Connection
+from workbench.summarizers.connections import NO_ADDRESS, Connection, is_address
 from workbench.summarizers.troubles import Server, trouble_of
 
 NO_KEY = "none"
@@ -26,6 +26,8 @@ def started(
     """The client `kind` of the package `sdk`, which neither retries nor waits longer than `timeout_s` seconds for any
     byte. With `key` None it looks for one itself; of the `foreign` headers none goes to an address of the connection's
     own. Raises BadInput, without `secrets`, where it cannot start."""
+    if not is_address(connection.url):  # the client would say so with half of it, which may be half of a password
+        raise BadInput(f"The client of {connection.name} cannot start: {connection.address_from} {NO_ADDRESS}.")
     headers: Any = {**({} if connection.own else {name: sdk.Omit() for name in foreign}), **connection.headers}
     try:
         return getattr(sdk, kind)(
