@@ -135,9 +135,11 @@ def _row(name: str, run: dict[str, Any], size: int, beside: str = "") -> None:
 
 
 def _run(what: str, folder: Path, cores: int = 0, cache: str = "") -> dict[str, Any]:
-    """A measurement in a process of its own, so that its memory is its own, too."""
+    """A measurement in a process of its own, so that its memory is its own, too. What Python compiled it keeps, as it
+    does for everybody who does not forbid it: else every worker would compile the program anew."""
     call = [sys.executable, "-m", "benchmarks.audit_inside", what, str(folder), str(cores), cache]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    keeping = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(call, capture_output=True, text=True, check=False, env=keeping)
     if done.returncode:
         raise SystemExit(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
