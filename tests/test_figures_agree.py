@@ -108,6 +108,29 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert draft(ran, ran.session.format, mask=False).export.written.data.count(b"\n") == out.read_bytes().count(b"\n")
 
 
+@pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "roo-window.json"])
+def test_a_command_takes_the_last_epoch_and_under_the_screens_one_tells_its_figures(name: str) -> None:
+    file = SAMPLES / name
+    session, counter = workbench.load(file), Counter()
+    counter.count_all(session.messages, lambda done, of: None, lambda: False)
+    desk = Desk(session, counter)
+    shown, last = desk.bench, len(session.epochs)
+    preset = ("--preset", shown.preset)
+    assert document("compact", file, *preset, code=None)["epoch"] == last
+    there = document("compact", file, *preset, "--epoch", shown.epoch)
+    after = shown.context.outcome_size(shown.offline.outcome)
+    assert figures(there["before"]) == (
+        shown.context.total.messages,
+        shown.context.total.chars,
+        there["before"]["tokens"],
+    )
+    assert (there["before"]["tokens"], there["after"]["tokens"]) == (shown.context.total.tokens, after.tokens)
+    said = cwb("compact", file, *preset).output
+    assert (f"; the screen opens {shown.epoch}, " in said) == (shown.epoch < last)
+    older = cwb("compact", file, *preset, "--epoch", 1).output
+    assert ("is not in a new file" in older) == (last > 1)
+
+
 def test_what_is_used_again_later_counts_in_calls_too() -> None:
     """Of an epoch that later ones followed, their messages tell what was needed again."""
     file = SAMPLES / "roo-window.json"

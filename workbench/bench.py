@@ -146,6 +146,13 @@ class Bench:
         return self.strategy.doubts(self.policy)
 
     @property
+    def left_behind(self) -> str:
+        """What a file made of this epoch does not hold; "" of the newest, which its tool goes on with."""
+        last = len(self.session.epochs)
+        said = f"what was said after epoch {self.epoch} is not in a new file; its tool goes on with epoch {last}"
+        return said if self.epoch < last else ""
+
+    @property
     def edits(self) -> Edits:
         return Edits(self.dropped, self.shortened)
 
@@ -423,7 +430,8 @@ def watching(bench: Bench, sentences: Iterable[str]) -> Bench:
         return replace(bench, watched=())
     from workbench.analysis.watched import sentence_to_watch
 
-    return replace(bench, watched=tuple(dict.fromkeys(map(sentence_to_watch, sentences))))
+    meant = (sentence_to_watch(one, bench.session.messages) for one in sentences)
+    return replace(bench, watched=tuple(dict.fromkeys(meant)))
 
 
 def committed(bench: Bench, run: Run) -> Bench:

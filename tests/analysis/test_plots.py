@@ -38,6 +38,19 @@ def test_lines_levels_marks_and_letters() -> None:
     assert owners == [{"", MARK}, {LEVEL}, {"", "A", "B"}, {"", "B"}, {"", "B"}, {"", "B"}]
 
 
+def test_letters_stand_behind_the_ends_where_none_may_lie_between_two_points() -> None:
+    lines = [Line(sign, [(1, first), (2, last)]) for sign, first, last in (("A", 10, 10), ("B", 10, 0), ("C", 0, 10))]
+    lines += [Line("·", [(1, 5), (2, 5)]), Line("D", [(1, 1), (2, 1)])]
+    drawing = drawn(lines, width=27, height=8, hidden="D", letters="ends")
+    behind = [row[drawing.left + drawing.plane.columns :] for row in drawing.rows[: drawing.plane.rows]]
+    blank = (" ", "")
+    nothing = [blank] * 3
+    assert behind == [nothing, [blank, ("A", "A"), ("C", "C")], *[nothing] * 3, [blank, ("B", "B"), blank]]
+    before = "".join(c for row in drawing.rows for c, _ in row[drawing.left : drawing.left + drawing.plane.columns])
+    assert not set("ABCD") & set(before)
+    assert {len(row) for row in drawing.rows[: drawing.plane.rows]} == {27}
+
+
 @pytest.mark.parametrize(
     ("hidden", "front", "letters"),
     [("", "", "AB"), ("", "A", "AB"), ("A", "", "B"), ("B", "", "A"), ("AB", "", "")],

@@ -33,6 +33,7 @@ def test_a_stretch_is_as_large_as_its_largest_prompt_or_what_was_recorded() -> N
     points[0] = replace(points[0], tokens=9_001)
     assert [one.tokens for one in timeline(session, points)] == [9_001, 500]
     assert [one.lost for one in timeline(session, points, {1: 4, 2: None})] == [4, None]
+    assert [one.again for one in timeline(session, points, {}, {1: 6})] == [6, None]
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,27 @@ def test_what_once_could_not_be_read_is_unknown_until_it_is_said_again() -> None
     assert (trail.last, trail.lost, trail.unread) == ("gone", 3, 1)
 
 
+@pytest.mark.parametrize(
+    ("typed", "said", "watched"),
+    [
+        ("commit to main", ["Hello. Never commit to main. Ask me."], "Never commit to main."),
+        ("Commit to main.", ["Never commit to main."], "Commit to main."),
+        ("commit to main", ["Never commit to main.", "Now commit to main."], "commit to main"),
+        ("commit to main", ["Now commit to the main branch."], "commit to main"),
+        ("main", ["Never commit to main."], "main"),
+        ("use pnpm", ["We use npm; do not use  pnpm in the yard."], "We use npm; do not use pnpm in the yard."),
+        ("log it", ["Never log it, " + "and never say so, " * 60 + "ever."], "log it"),
+    ],
+)
+def test_part_of_a_rule_that_forbids_it_stands_for_the_rule(typed: str, said: list[str], watched: str) -> None:
+    """It was gone where it stood word for word, and contradicted by the summary that kept the rule."""
+    agents = message("a", "I commit to main and use pnpm.", "assistant")
+    messages = [agents, *(message(f"u{n}", words) for n, words in enumerate(said))]
+    assert sentence_to_watch(typed, messages) == watched
+    assert sentence_to_watch(watched, messages) == watched
+    assert sentence_to_watch(typed, [agents]) == sentence_to_watch(typed) == typed
+
+
 def test_what_cannot_be_watched_is_refused() -> None:
     assert sentence_to_watch("  Keep\n it. ") == "Keep it."
     assert len(sentence_to_watch("a" * LONGEST)) == LONGEST

@@ -64,6 +64,30 @@ def test_the_window_is_told_whole_or_not_at_all(width: int) -> None:
     assert "tokens, of a window of 100k" in told
 
 
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (21, "see “the goat” again"),
+        (19, "see “the goat” aga…"),
+        (14, "see “the goa…”"),
+        (13, "see “the go…”"),
+        (4, "see…"),
+    ],
+)
+def test_a_quotation_that_is_cut_keeps_its_closing_mark(width: int, told: str) -> None:
+    shown = [text(row).strip() for row in drawn(small("see “the goat” again"), 0, width + 4, 20)]
+    assert told in shown
+
+
+def test_figures_of_tokens_are_estimates_in_both_types() -> None:
+    after = (Part("overhead", 10), Part("summary", 5))
+    low = [text(row).strip() for row in drawn(small(fall=Fall(0.325, after)), 0, 100, 26)]
+    assert "~70 ▸ ~15   15 % of a window of 100" in low
+    high = [text(row)[2:].rstrip() for row in drawn(small(fall=Fall(0.325, after)), 0, 100, 30)]
+    large_type = [row.rstrip() for row in large("~70 ▸ ~15   15 %")]
+    assert [row for row in high if row[:30] == large_type[0][:30]]
+
+
 def test_wide_characters_take_two_cells() -> None:
     rows = drawn(small("山羊 " * 60), 0, 100, 30)
     assert {sum(cell_len(part) for part, _ in row) for row in rows} == {100}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -16,9 +17,11 @@ from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, result, user
+from workbench.play.course import played
 from workbench.play.demonstration import demonstration, presets
 from workbench.play.frames import Frame, Story
 from workbench.play.story import story
+from workbench.play.watching import Watched
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
@@ -146,10 +149,27 @@ def test_a_named_sentence_is_followed() -> None:
     assert {lane.rule.text for frame in found.frames for lane in frame.lanes if lane.rule} == {"the goat is called Ida"}
 
 
+def test_what_an_agent_or_a_tool_says_can_be_followed() -> None:
+    found = told([*talk(2), agent("z", "The goat ate the map."), *talk(1)], "trim", watch="The goat ate the map.")
+    states = [lane.rule.state for frame in found.frames for lane in frame.lanes if lane.rule]
+    assert [state for state, _ in groupby(states)] == ["unsaid", "verbatim"]
+
+
+def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
+    """In other words before it is compacted, gone after, and there again when it is said again."""
+    rule = "Never log the refresh token."
+    messages = [*talk(1), *talk(40, "The refresh token must never be logged."), user("again", rule), *talk(2)]
+    course = course_of_messages([replace(one, id=f"{n}") for n, one in enumerate(messages)], 100)
+    one = played(course, load_preset("trim"), Window(4_000, "given"), [Watched(rule, "4", 4)])
+    sent = [(call, sum(step.compacted.call <= call for step in one.steps)) for call in range(len(course.calls) + 1)]
+    states = [one.state(0, call, done) for call, done in sent]
+    assert [state for state, _ in groupby(states)] == ["unsaid", "paraphrased", "gone", "verbatim"]
+
+
 def test_what_cannot_be_told_is_refused() -> None:
     with pytest.raises(BadInput, match="there is no call to play"):
         told([user("u0", "Hello?")], "trim")
-    with pytest.raises(BadInput, match=r"No message of the user's says 'A cow\.'"):
+    with pytest.raises(BadInput, match=r"No message says 'A cow\.'"):
         told(talk(2), "trim", watch="A cow.")
 
 

@@ -1,3 +1,4 @@
+import hashlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -87,3 +88,11 @@ def test_the_oldest_go_first(path: Path) -> None:
 
 def test_the_default_lies_in_the_users_cache(own_home: Path) -> None:
     assert own_home in paths.token_counts().parents
+
+
+@pytest.mark.parametrize("over", [-1, 0, 1])
+def test_a_long_text_has_the_key_of_the_whole(over: int) -> None:
+    """A copy of a text of hundreds of megabytes would take as much memory again."""
+    text = "aé🦊" * ((1 << 20) // 3) + "\ud83d" * (1 + over)
+    whole = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"f").digest()
+    assert (len(text), text_key(text, b"f")) == ((1 << 20) + over, whole)

@@ -230,3 +230,10 @@ def test_a_text_is_cut_at_the_last_safe_place_of_a_window(text: str, window: int
 )
 def test_the_estimate_by_hand(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
+
+
+def test_the_estimate_of_a_long_text_is_that_of_its_parts() -> None:
+    """It is encoded in parts of a million characters: a copy of all of it would take as much memory again."""
+    kinds = {"aé": 1 / 3.6 + 1 / 2.5, "漢🦊": 2 / 1.5}
+    for text, tokens in kinds.items():
+        assert estimate_tokens("x" + text * 1_000_000) == round(1 / 3.6 + 1_000_000 * tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,9 +17,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, OptionList, Select, Static, Tab, TextArea
 
-from tests.tui.app import bench_screen, press, settled
+from tests.tui.app import bench_screen, notes, press, settled
 from tests.tui.test_themes import contrast
+from workbench.compaction.strategies import all_strategies
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.fields import fields_of
 from workbench.tui.help_key import every_place
 from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.widgets.keys_line import KeysLine
@@ -51,11 +53,20 @@ def screens() -> set[str]:
     return {kind.__name__ for kind in kinds if kind not in bases}
 
 
-async def visited(pilot: Pilot[None]) -> AsyncIterator[tuple[str, Screen[Any]]]:
+LISTS = (
+    "bench", "why", "why, a table", "compare", "lost", "generations", "probes", "suggested pins", "prompts", "runs",
+    "replay", "policies", "all sessions", "summarizer", "strategy",
+)  # fmt: skip
+"""Those with a list or a table that one goes to, in their order."""
+NOTHING_TO_CHOOSE = ("generations", "suggested pins", "runs")
+"""Those of them in which enter does nothing, or which the story leaves empty."""
+
+
+async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncIterator[tuple[str, Screen[Any]]]:
     """Each screen in front, by its name here; the bench is shown again between them."""
     bench = bench_screen(pilot)
-    for name, way in WAYS.items():
-        await press(pilot, *way.split())
+    for name in names:
+        await press(pilot, *WAYS[name].split())
         await settled(pilot)
         yield name, pilot.app.screen
         for _ in range(6):
@@ -74,6 +85,11 @@ def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
     yield from (one for one in screen.focus_chain if isinstance(one, kinds))
 
 
+def listing(screen: Screen[Any]) -> list[Widget]:
+    """Its lists and tables."""
+    return [one for one in with_lines(screen) if not isinstance(one, TextView)]
+
+
 async def lacking(pilot: Pilot[None], name: str) -> list[str]:
     """What the lists of the screen in front do not understand."""
     screen = pilot.app.screen
@@ -85,7 +101,7 @@ async def lacking(pilot: Pilot[None], name: str) -> list[str]:
         known = type(widget)._merged_bindings
         keys = known.key_to_bindings if known else {}
         also = screen._bindings.key_to_bindings
-        if missing := [key for key in ("j", "k", "g", "G", "y") if key not in keys and key not in also]:
+        if missing := [key for key in ("j", "k", "g", "G", "n", "N", "y") if key not in keys and key not in also]:
             wrong.append(f"{name}: {widget!r} has no {missing}")
             continue
         many = widget.line_count
@@ -97,6 +113,42 @@ async def lacking(pilot: Pilot[None], name: str) -> list[str]:
             whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
             if many > 1 and not whole and at not in ends:
                 wrong.append(f"{name}: {key} goes to {at} of {many} in {widget!r}")
+    return wrong
+
+
+async def unchosen(pilot: Pilot[None]) -> list[str]:
+    """What does nothing when its second line is clicked twice, though enter does something there."""
+    screen = pilot.app.screen
+    for widget in listing(screen)[:1]:
+        heads = isinstance(widget, DataTable)
+        await press(pilot, "home")
+        assert isinstance(widget, Lined)
+        if widget.line_count < 2 or widget.content_region.height < 2 + heads:
+            continue
+        at = widget.content_region.offset - widget.region.offset + (3, 1 + heads)
+        await pilot.click(widget, offset=at)
+        await settled(pilot)
+        before = [strip.text for strip in drawn(screen).strips]
+        await press(pilot, "home")
+        await pilot.click(widget, offset=at, times=2)
+        await settled(pilot)
+        same = pilot.app.screen is screen and [strip.text for strip in drawn(screen).strips] == before
+        enter = screen.active_bindings.get("enter")
+        if same and enter and enter.binding.show and not notes(pilot):
+            return [f"nothing is done where {widget!r} is clicked twice"]
+    return []
+
+
+async def repeated(pilot: Pilot[None], *keys: str) -> list[str]:
+    """Which of these keys says more than one thing while it is held in the list of the screen in front."""
+    wrong = []
+    for key in keys:
+        pilot.app.clear_notifications()
+        for _ in range(3):
+            await pilot.press(key)
+        await settled(pilot)
+        wrong += [f"{key} says {said}" for said in [notes(pilot)] if len(said) > 1]
+    pilot.app.clear_notifications()
     return wrong
 
 
@@ -252,16 +304,28 @@ STYLES = {
     "one of many": r"(?<![\d.,\u00a0\u202f])1\s(?:messages|rounds|tokens|calls|characters|lines|files|facts)\b",
 }
 
+_IDS = sorted({one.key for way in all_strategies() for one in fields_of(way.policy_type) if "_" in one.key})
+
+INSIDERS = {
+    "a document that no user has": r"(?i)\bdocument 0\d\d\b|\bP4-D\b|(?<![\w-])00\d-\d{3}\b",
+    "a word of the code's": r"(?i)(?<![\w./-])(?:nodes?|tuples?|dataclass|enum|callback|grounding)(?!\.?[\w/-])",
+    "a field's id where its name belongs": rf"^[\s▸▾✔✘!]*(?:{'|'.join(_IDS)}) {{2}}",
+}
+"""What only those who make the program understand."""
+
 
 def figures(screen: Screen[Any]) -> Iterator[str]:
-    """Figures that are broken over two lines, and those of another style than all others."""
+    """Figures that are broken over two lines, those of another style than all others, and words of insiders."""
     all_of_it = drawn(screen)
     for widget in screen.walk_children(Widget):
+        words = [title.plain for title in (widget._border_title, widget._border_subtitle) if title is not None]
+        for name, pattern in INSIDERS.items():
+            yield from (f"{widget!r} {name}: {title!r}" for title in words if re.search(pattern, title))
         if widget.children or isinstance(widget, TextArea | Input):
             continue
         rows = [strip.text for strip in all_of_it.rows_of(widget)]
         for above, below in pairwise(rows) if not isinstance(widget, DataTable | LineList) else ():
             if re.search(r"(?<![\d.:/-])\d{1,3}\s*$", above) and re.match(r"\s*\d{3}(?![\w.:/-])", below):
                 yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
-        for name, pattern in STYLES.items():
+        for name, pattern in (STYLES | INSIDERS).items():
             yield from (f"{widget!r} {name}: {row!r}" for row in rows if re.search(pattern, row))

@@ -181,6 +181,24 @@ async def test_a_sample_is_not_exported_into_the_package(tmp_path: Path, monkeyp
         assert Path(screen.query_one("#path", Input).value).parent == tmp_path
 
 
+async def test_the_beginning_of_a_presets_name_marks_it_and_enter_takes_it() -> None:
+    """`led` marked another, of which something is told with a word that holds it."""
+    async with on_bench(story(), size=SIZE) as (pilot, bench):
+        await press(pilot, "P", *"led", "enter")
+        assert bench.bench.preset == "ledger"
+
+
+async def test_an_export_of_an_older_epoch_says_what_is_not_in_it() -> None:
+    async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=SIZE) as (pilot, bench):
+        said = []
+        for _ in range(2):
+            last = bench.bench.epoch == len(bench.bench.session.epochs)
+            screen = await brought(pilot, ExportScreen, "e")
+            said.append(("is not in a new file" in str(screen.query_one("#about", Static).render()), last))
+            await press(pilot, "escape", "}")
+        assert said == [(True, False), (False, True)]
+
+
 @pytest.mark.parametrize(("key", "kind"), [("H", RunsScreen), ("S", SuggestedPinsScreen)])
 async def test_a_screen_with_nothing_on_it_says_in_full_what_to_press(
     key: str, kind: type[RunsScreen | SuggestedPinsScreen]

@@ -60,12 +60,17 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         await press(pilot, "s")
         assert names(screen) == ["quay.jsonl", "mole.jsonl", "long.jsonl"]
         assert "peak▴" in str(screen.query_one(Heads).render())
-        await press(pilot, "slash", *"mole", "enter")
+        await press(pilot, "f", *"mole", "enter")
         assert names(screen) == ["mole.jsonl"]
         assert str(screen.query_one("#table").border_title) == "1 session"
         await press(pilot, "escape")
         assert len(names(screen)) == 3
         assert screen.query_one(Input).value == ""
+        await press(pilot, "slash", *"mole", "enter")
+        assert names(screen)[screen.query_one(Records).line] == "mole.jsonl"
+        await press(pilot, "n", "N")
+        assert names(screen)[screen.query_one(Records).line] == "mole.jsonl"
+        assert len(names(screen)) == 3, "what is looked for does not filter"
         for size in SIZES:
             await pilot.resize_terminal(*size)
             await settled(pilot)
@@ -94,7 +99,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
         assert "torn" in notes(pilot)[-1] or "session" in notes(pilot)[-1]
         await press(pilot, "c")
         assert len(names(screen)) == 3
-        await press(pilot, "slash", *"lights", "enter")
+        await press(pilot, "f", *"lights", "enter")
         for name in ("all.html", "all.csv", "all.json"):
             ask = await brought(pilot, WritingScreen, "w")
             assert "Write 1 session to a new file" in str(ask.query_one(Static).render())
@@ -157,7 +162,7 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
         told(screen)
         await press(pilot, "c")
         told(screen)
-        await press(pilot, "c", "slash", *"kraken", "enter")
+        await press(pilot, "c", "f", *"kraken", "enter")
         told(screen)
     assert said == [
         "No agent keeps sessions on this machine. cwb audit FOLDER looks in a folder.",

@@ -8,7 +8,7 @@ from textual.widgets import DataTable, Static
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
-from workbench.analysis.retention import retention
+from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import counted, open_bench, set_policy
 from workbench.compaction.preset import default_preset, preset_names
@@ -19,7 +19,20 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
-from workbench.tui.ranking import Ranked, details, ends, heads_of, ordered, room_over, row, value_of, width_of
+from workbench.tui.plain import fit
+from workbench.tui.ranking import (
+    FEWEST,
+    MOST,
+    Ranked,
+    details,
+    ends,
+    heads_of,
+    ordered,
+    room_over,
+    row,
+    value_of,
+    width_of,
+)
 from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
@@ -233,3 +246,23 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     told = details(ranked[0], 70, 9).plain.split("\n")
     assert len(told) == 9
     assert all(len(line) <= 70 for line in told)
+
+
+def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_there_is_room() -> None:
+    bench = open_bench(story(6), Counter())
+    (column,) = compare(bench.context, candidates(("exchange-summary",))[-1:], extractive)
+    facts = tuple(HeldFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
+    one = Ranked("a way", column, Retention(1, facts, ()))
+    rows = len(details(one, 70, 99).plain.split("\n\n")[0].split("\n"))
+    assert [len(details(one, 70, rows + more).plain.split("\n")) - rows for more in (0, FEWEST - 1, FEWEST)] == [
+        0,
+        0,
+        4,
+    ]
+    assert details(one, 70, rows + FEWEST).plain.split("\n")[-2:] == ["○ lost  path        src/0.ts", "and 39 more"]
+    _, lost, written = details(one, 70, rows + MOST + FEWEST).plain.split("\n\n")
+    told = [f"○ lost  path        src/{n}.ts" for n in range(13)]
+    assert lost.split("\n") == ["lost or not told rightly, the gravest first", *told, "and 27 more"]
+    said = "\n".join(message.text for message in new_messages(column.outcome))
+    begins = [fit(line, 70).rstrip() for line in said.split("\n") if line.strip()]
+    assert written.split("\n") == ["what it writes begins", *begins[: FEWEST - 2]]

@@ -43,7 +43,7 @@ async def test_the_lines_around_the_bench() -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "names"),
     [
-        ("O", WhyScreen, ("title", "legend", "call")),
+        ("O", WhyScreen, ("legend", "call")),
         ("A", ReplayScreen, ("title", "legend")),
         ("B", AbScreen, ("title",)),
         ("E", PolicyTextScreen, ("name",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.commands import document
 from tests.paths import SAMPLES
 from tests.tui.app import notes, on_bench, press, settled, story
 from workbench.analysis.timeline import Stretch
@@ -11,8 +12,8 @@ from workbench.session import Compaction
 from workbench.tui.widgets.epochs_line import EpochsLine, epoch_cells, epoch_under
 
 STRETCHES = (
-    Stretch(1, 156_700, Compaction("auto", time=1_760_000_000.0), 32),
-    Stretch(2, 155_200, Compaction("manual", time=1_760_003_600.0), 0),
+    Stretch(1, 156_700, Compaction("auto", time=1_760_000_000.0), 32, 6),
+    Stretch(2, 155_200, Compaction("manual", time=1_760_003_600.0), 0, 0),
     Stretch(3, 62_700, None),
 )
 
@@ -21,9 +22,13 @@ def texts(width: int, epoch: int = 1, stretches: tuple[Stretch, ...] = STRETCHES
     return [cell.text for cell in epoch_cells(stretches, width, epoch)]
 
 
-WHOLE = ["1 · 157k auto 08:53, lost 32 facts", "2 · 155k by hand 09:53, lost 0 facts", "3 · 62.7k as it stands"]
-SHORT = ["1 · 157k auto, lost 32", "2 · 155k by hand", "3 · 62.7k"]
-BRIEF = ["1 · 157k auto −32", "2 · 155k by hand", "3 · 62.7k"]
+WHOLE = [
+    "1 · 157k auto 08:53, lost 32 facts, 6 done again",
+    "2 · 155k by hand 09:53, lost 0 facts, 0 done again",
+    "3 · 62.7k as it stands",
+]
+SHORT = ["1 · 157k auto, lost 32, 6 again", "2 · 155k by hand", "3 · 62.7k"]
+BRIEF = ["1 · 157k auto −32 ↻6", "2 · 155k by hand", "3 · 62.7k"]
 BARE = ["1 · 157k", "2 · 155k", "3 · 62.7k"]
 
 
@@ -65,7 +70,7 @@ def test_a_click_is_on_the_epoch_that_is_drawn_there() -> None:
     ]  # fmt: skip
 
 
-async def test_the_line_is_there_where_there_are_epochs_and_says_what_each_lost() -> None:
+async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_each() -> None:
     async with on_bench(story(), size=(80, 24)) as (_, screen):
         assert not screen.query_one(EpochsLine).display
     async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=(120, 30)) as (pilot, screen):
@@ -83,6 +88,19 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_each_lost(
         await press(pilot, *(["escape"] if pilot.app.screen is not screen else []))
         assert screen.bench.epoch == 3
         assert [one.lost for one in screen.view.stretches] == [3, None, None]
+
+
+async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
+    """As much as the command lists, also when sizes come later than it does."""
+    file = SAMPLES / "augment-with-summary.json"
+    counts = [len(one["items"]) for one in document("rework", file)["recorded"]]
+    assert counts[0] == 3
+    async with on_bench(file, size=(140, 42)) as (pilot, screen):
+        assert [one.again for one in screen.view.stretches] == [*counts, None]
+        line = screen.query_one(EpochsLine)
+        assert ", 3 done again" in epoch_cells(line.stretches, line.size.width, line.epoch)[0].text
+        await press(pilot, "{", "}")  # the growth is looked for anew
+        assert [one.again for one in screen.view.stretches] == [*counts, None]
 
 
 async def test_the_verdict_is_of_the_epoch_that_undo_brings_back() -> None:

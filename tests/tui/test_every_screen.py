@@ -6,28 +6,59 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import First, at_rest, story
-from tests.tui.every_screen import ELSEWHERE, crowded, cut, faint, figures, kept_open, lacking, misled, screens, visited
+from tests.tui.every_screen import (
+    ELSEWHERE,
+    LISTS,
+    NOTHING_TO_CHOOSE,
+    WAYS,
+    crowded,
+    cut,
+    faint,
+    figures,
+    kept_open,
+    lacking,
+    listing,
+    misled,
+    repeated,
+    screens,
+    unchosen,
+    visited,
+)
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
 
 async def test_lists_speak_one_language_nothing_is_cut_unsaid_and_figures_have_one_style() -> None:
-    wrong, seen = [], set(ELSEWHERE)
+    wrong, seen, lists = [], set(ELSEWHERE), []
     async with at_rest(story(), size=(80, 24)) as pilot:
         async for name, screen in visited(pilot):
             seen.add(type(screen).__name__)
             wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen))]
+            lists += [name] if listing(screen) else []
             wrong += await lacking(pilot, name)
             wrong += [f"{name}: {one}" for one in await misled(pilot)]
             wrong += [f"{name}: {one}" for one in await kept_open(pilot)]
     assert "\n".join(wrong) == ""
     assert seen == screens()
+    assert lists == list(LISTS)
 
 
-@pytest.mark.parametrize(("first", "size"), [(CODEX, (140, 42)), (story(), (200, 60))], ids=["140x42", "200x60"])
-async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int]) -> None:
+async def test_a_double_click_does_what_enter_does_and_a_held_key_says_one_thing() -> None:
+    wrong = []
+    async with at_rest(story(), size=(80, 24)) as pilot:
+        async for name, _ in visited(pilot, [one for one in LISTS if one not in NOTHING_TO_CHOOSE]):
+            said = await repeated(pilot, "y", "n")
+            wrong += [f"{name}: {one}" for one in (*said, *await unchosen(pilot))]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("first", "size", "begin"), [(CODEX, (140, 42), 0), (story(), (200, 60), 1)], ids=["140x42", "200x60"]
+)
+async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin: int) -> None:
+    """Every other screen in each, so that the suite stays within its time."""
     wrong = []
     async with at_rest(first, size=size) as pilot:
-        async for name, screen in visited(pilot):
+        async for name, screen in visited(pilot, list(WAYS)[begin::2]):
             wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *faint(screen), *crowded(screen))]
     assert "\n".join(wrong) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -11,7 +12,7 @@ from textual.widget import Widget
 
 from workbench.tui.help_key import every_place, known_key_ids
 from workbench.tui.screens.all_keys import AllKeysScreen
-from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.help import ABOUT_BENCH, HelpScreen
 
 PLACES = [place for place in every_place() if place.__dict__.get("BINDINGS")]
 SCREENS = [place for place in every_place() if issubclass(place, Screen) and "compose" in place.__dict__]
@@ -41,3 +42,9 @@ def test_one_name_is_one_key_wherever_it_stands() -> None:
     bindings = {id(binding): binding for place in PLACES for binding in place.__dict__["BINDINGS"]}
     names = Counter(binding.id for binding in bindings.values())
     assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("word", ["epoch", "round", "exchange", "fact", "fate", "split"])
+def test_words_that_the_screen_cannot_do_without_are_explained_where_help_begins(word: str) -> None:
+    explained = rf"\ba {word} is |\ban {word} is |\b{word}s?, each |\bis the {word}:"
+    assert re.search(explained, ABOUT_BENCH, re.IGNORECASE)

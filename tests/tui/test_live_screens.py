@@ -91,6 +91,10 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
         screen = await brought(pilot, AbScreen, "B")
         for half in screen.halves:
             half.name = Name("anthropic", MODEL)
+        screen.draw()
+        for number in (0, 1):
+            assert f"{MODEL} at {api.url}" in words(screen.query_one(f"#figures-{number}", Static))
+        assert api.received == []
         await pilot.press("r")
         await until(lambda: all(half.written for half in screen.halves))
         screen.draw()
@@ -163,6 +167,14 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         screen = await brought(pilot, ExactScreen, "equals_sign")
         assert screen.query_one(Input).value == "claude-sonnet-4-5"
         screen.query_one(Input).value = MODEL
+        await settled(pilot)
+        where = "Sends the whole context to {} to be counted; it costs nothing."
+        assert words(screen.query_one("#about", Static)) == where.format(api.url)
+        screen.query_one(Input).value = "ollama/qwen3"
+        await settled(pilot)
+        assert words(screen.query_one("#about", Static)) == where.format("http://127.0.0.1:11434/v1")
+        screen.query_one(Input).value = MODEL
+        assert api.received == []
         await press(pilot, "enter")
         said = words(screen.query_one("#counts", Static))
         assert "The exact count failed" in said

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+from rich.cells import cell_len
 from textual.widgets import DataTable, OptionList, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
@@ -16,7 +18,7 @@ from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.screens.retention_words import HEADS, has_theirs, judged, kind_line
-from workbench.tui.surviving import heads, rows
+from workbench.tui.surviving import bar_of, heads, rows
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -132,6 +134,23 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, ())}
     assert (drawn["all facts"], drawn["of it summaries"]) == ("unknown", "0")  # no fact, no share
     assert several.finding == ""
+
+
+@pytest.mark.parametrize(
+    ("width", "count", "cells"), [(80, 5, 8), (121, 5, 8), (127, 5, 9), (200, 5, 23), (400, 5, 24), (200, 0, 24)]
+)
+def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: int) -> None:
+    assert bar_of(width, count) == cells
+
+
+async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
+    async with on_bench(story(8), preset="augment-example", size=(200, 60)) as (pilot, _):
+        screen = await brought(pilot, GenerationsScreen, "X", "c")
+        table = screen.query_one(DataTable)
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(200, 5) + 6
+        await pilot.resize_terminal(100, 40)
+        await settled(pilot)
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(100, 5) + 6
 
 
 def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:

@@ -15,7 +15,7 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
-from workbench.tui.plain import bar, change, fit, plain
+from workbench.tui.plain import bar, change, fit, one_line, plain
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
 MESSAGES = story().messages
@@ -190,3 +190,8 @@ def test_no_line_is_broken_in_a_figure(text: str, shown: str) -> None:
 @pytest.mark.parametrize(("share", "told"), [(-0.594, "−59\u00a0%"), (0.03, "+3\u00a0%")])
 def test_a_change_has_the_sign_of_all_others(share: float, told: str) -> None:
     assert change(share) == told
+
+
+@pytest.mark.parametrize(("limit", "told"), [(12, "627 vs 77 …"), (17, "627 vs 77 lines…"), (19, "627 vs 77 lines of")])
+def test_a_line_that_is_cut_says_so(limit: int, told: str) -> None:
+    assert one_line("627 vs  77 lines of", limit) == told

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from workbench.compaction.labels import CHOICES, GROUPS, LABELS
+from workbench.compaction.labels import CHOICES, GROUPS, LABELS, label_of
 from workbench.compaction.preset import default_preset, load_preset, preset_names
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategies import all_strategies
@@ -40,6 +41,13 @@ def test_every_setting_and_group_has_words_and_no_words_are_left_over() -> None:
     every = [one for strategy in all_strategies() for one in settings_of(type(default_preset(strategy.id).policy))]
     assert {one.path[-1] for one in every} == set(LABELS)
     assert {one.group for one in every} == set(GROUPS)
+
+
+def test_no_two_settings_of_a_sheet_have_the_same_words() -> None:
+    """Where several numbers say the same, each in a unit of its own, the words name the unit."""
+    for strategy in all_strategies():
+        said = [label_of(one.path[-1]) for one in settings_of(type(default_preset(strategy.id).policy))]
+        assert [words for words, times in Counter(said).items() if times > 1] == [], strategy.id
 
 
 def test_every_choice_has_words_that_have_room_and_none_is_told_by_its_id() -> None:

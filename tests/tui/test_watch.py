@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import partial
 
 import pytest
 from textual.widgets import DataTable, Input, Static
 
-from tests.tui.app import brought, failing_story, on_bench, press, session_of, story
+from tests.tui.app import brought, failing_story, on_bench, press, session_of, settled, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.analysis.course import course_of
@@ -25,9 +26,10 @@ from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
-from workbench.tui.screens.watch import WatchScreen
+from workbench.tui.screens.watch import LOOKING, NONE, Offered, WatchScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells
 
 RULE = "Never log the token."
@@ -101,6 +103,24 @@ async def test_one_of_ones_own_is_typed_and_refused_without_a_word() -> None:
         assert screen.bench.watched == ("Log the token.",)
         await press(pilot, "escape")
         assert [line.split()[-5:] for line in lines(screen)] == [["✘", "▸", "✘", "▸", "✘"]]
+
+
+async def test_while_sentences_are_looked_for_the_list_says_so() -> None:
+    looked = threading.Event()
+
+    def offer() -> tuple[Offered, ...]:
+        assert looked.wait(60)
+        return ()
+
+    async with on_bench(story(), size=(80, TALL)) as (pilot, _):
+        front = WatchScreen((), offer, lambda sentence: (sentence,))
+        await pilot.app.push_screen(front)
+        await pilot.pause()
+        listed = front.query_one(Options)
+        assert listed.render_line(0).text.rstrip() == LOOKING
+        looked.set()
+        await settled(pilot)
+        assert listed.render_line(0).text.rstrip() == NONE
 
 
 @pytest.mark.parametrize(
@@ -278,3 +298,25 @@ def test_where_there_is_no_rule_the_beginnings_of_what_was_asked_are_offered_the
     session = session_of([Message(f"m{at}", "user", (Text(text),)) for at, text in enumerate(asked)])
     offered = [(one.sentence, one.about) for one in watching.offered(open_bench(session, Counter()), 5)]
     assert offered == [("why is it red?", "asked, message 2"), ("add a small test", "asked, message 1")]
+
+
+def test_what_the_user_asked_stands_before_what_an_agent_says_and_what_they_hand_over() -> None:
+    """A review that was handed over, and an agent's report, stood before every request."""
+    review = "got this feedback:\n\nThe sum of the lines is wrong. It ignores what was removed."
+    said = ("The sums look odd to me. Can you check them again?", "add a small test", review)
+    session = session_of(
+        [
+            *(Message(f"u{at}", "user", (Text(text),)) for at, text in enumerate(said)),
+            Message("a", "assistant", (Text("The sums are right now."),)),
+        ]
+    )
+    bench = open_bench(session, Counter())
+    asked = [("add a small test", "asked, message 2"), ("Can you check them again?", "asked, message 1")]
+    wrong = ("The sum of the lines is wrong.", "asked, message 3")
+    rest = "It ignores what was removed."
+    offers = {at: [(one.sentence, one.about) for one in watching.offered(bench, at)] for at in (0, 2, 3)}
+    assert offers == {
+        0: [("The sums look odd to me.", ""), ("Can you check them again?", ""), asked[0], wrong],
+        2: [*asked, wrong, (rest, "")],
+        3: [*asked, wrong, ("The sums are right now.", "")],
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
@@ -43,6 +43,16 @@ def told_by_command() -> dict[str, Any]:
     run = CliRunner().invoke(commands, ["why", str(CODEX), "--preset", "augment-example", "--json"])
     found: dict[str, Any] = json.loads(run.stdout)
     return found
+
+
+@pytest.mark.parametrize("size", [(80, 24), (44, 24), (120, 40)])
+async def test_the_verdict_is_told_whole(size: tuple[int, int]) -> None:
+    async with on_bench(CODEX, size=size) as (pilot, _):
+        screen = await brought(pilot, WhyScreen, "O")
+        title = screen.query_one("#title", Static)
+        told = " ".join(title.render_line(y).text for y in range(title.size.height))
+        assert screen.found is not None
+        assert told.split() == ["Why", *screen.found.verdict.split()]
 
 
 async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() -> None:

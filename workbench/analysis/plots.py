@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
+from typing import Literal
 
 from workbench.base.figures import grouped
 
@@ -20,6 +21,10 @@ DOTTED = "·"
 
 LETTER_EVERY = 14
 """Columns between two letters of a line."""
+
+Letters = Literal["along", "ends", ""]
+"""Where lines carry their letters: along them, so that they are told apart without colours; behind their ends, where
+no letter lies between two points; nowhere."""
 
 LEVEL, MARK, AXIS, TICK = "level", "mark", "axis", "tick"
 """What a cell belongs to, where it is not a line's: then it is the line's sign."""
@@ -100,13 +105,13 @@ def drawn(
     span: tuple[float, float] | None = None,
     hidden: Collection[str] = (),
     front: str = "",
-    lettered: bool = True,
+    letters: Letters = "along",
 ) -> Drawing:
     """A plot with its axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
 
     `span`: the x that are seen, all of them without it. Lines whose sign is `hidden` are left out, the one of the sign
     `front` lies over all others; a line has its letters at the same columns with others or without. A level that lies
-    far above every line is left out. A line that stands alone needs no letters: without `lettered` it has none.
+    far above every line is left out. `letters` says where lines carry theirs; one that stands alone needs none.
     """
     first, last = span or (0.5, max((x for line in lines for x, _ in line.points), default=1) + 0.5)
     seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
@@ -117,12 +122,14 @@ def drawn(
     top = (1 + 1.6 / rows) * max([highest, *(level.value for level in shown), 1])
     ticks = round_numbers(0, top, max(3, rows // 3))
     left = max(len(grouped(tick)) for tick in ticks) + 2
-    plane = Plane(first, last, top, max(1, width - left), rows)
+    curves = [line for line in seen if line.sign != DOTTED]
+    ends = _ends(lines, hidden, Plane(first, last, top, 1, rows)) if letters == "ends" else {}
+    right = max((len(signs) + 1 for signs in ends.values()), default=0)
+    plane = Plane(first, last, top, max(1, width - left - right), rows)
     cells = _Cells(plane)
     for level in shown:
         for column in range(plane.columns):
             cells.put(plane.x(column + 0.5), level.value, level.sign, LEVEL)
-    curves = [line for line in seen if line.sign != DOTTED]
     for line in curves:
         cells.curve(line)
     for line in seen:
@@ -131,7 +138,7 @@ def drawn(
                 cells.put(x, y, line.sign, line.sign)
     # After all curves, so that none covers another one's letters.
     signs = [line.sign for line in lines if line.sign != DOTTED]
-    for line in curves if lettered else ():
+    for line in curves if letters == "along" else ():
         for place in _letters(line, signs, plane):
             cells.put(*place, line.sign, line.sign)
     for x, sign in (marks or {}).items():
@@ -140,6 +147,7 @@ def drawn(
     for number, row in enumerate(cells.rows):
         label = labels.get(number, "").rjust(left - 2)
         row[:0] = [*((character, TICK) for character in label), (" ", ""), ("┤" if label.strip() else "│", AXIS)]
+        row += [(sign, sign.strip()) for sign in f" {ends.get(number, '')}".ljust(right)] if right else []
     return Drawing(plane, left, [*cells.rows, *_below(plane, left)])
 
 
@@ -181,6 +189,16 @@ class _Cells:
                     before = ord(self.rows[y // 4][x // 2][0]) - _EMPTY
                     dots = _DOTS[y % 4][x % 2] | (before if 0 < before < 0x100 else 0)
                     self.rows[y // 4][x // 2] = chr(_EMPTY + dots), line.sign
+
+
+def _ends(lines: Sequence[Line], hidden: Collection[str], plane: Plane) -> dict[int, str]:
+    """By row the signs of the curves that end there, as far as they are seen."""
+    found: dict[int, str] = {}
+    for line in (one for one in lines if one.sign not in {DOTTED, *hidden}):
+        if stop := bisect_right(line.points, plane.last, key=itemgetter(0)):
+            row = min(int(plane.row(line.points[stop - 1][1])), plane.rows - 1)
+            found[row] = found.get(row, "") + line.sign
+    return found
 
 
 def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[float, float]]:

@@ -1,4 +1,5 @@
-"""The epochs of a session as one line tells them: how large each became, how it ended, and what that lost."""
+"""The epochs of a session as one line tells them: how large each became, how it ended, what that lost and had done
+again."""
 
 from __future__ import annotations
 
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 class Stretch:
     """One epoch. `tokens` is the largest context of it that is known, 0 where none is; `ended` the compaction that the
     file records at its end, None for the last. `lost` counts the facts that went with it, None where that is not known:
-    not looked for yet, or a summary that nobody can read."""
+    not looked for yet, or a summary that nobody can read. `again` counts what was done again because of it, None where
+    it was not looked for yet."""
 
     number: int
     tokens: int
     ended: Compaction | None
     lost: int | None = None
+    again: int | None = None
 
     @property
     def trigger(self) -> str:
@@ -34,9 +37,12 @@ class Stretch:
 
 
 def timeline(
-    session: Session, points: Sequence[Point] = (), losses: Mapping[int, int | None] | None = None
+    session: Session,
+    points: Sequence[Point] = (),
+    losses: Mapping[int, int | None] | None = None,
+    again: Mapping[int, int | None] | None = None,
 ) -> tuple[Stretch, ...]:
-    """Every epoch, by the growth and the losses as far as they are known."""
+    """Every epoch, by the growth, the losses and what was done again, as far as they are known."""
     sent: dict[int, int] = {}
     for point in points:
         sent[point.epoch] = max(sent.get(point.epoch, 0), point.tokens)
@@ -46,6 +52,7 @@ def timeline(
             max(sent.get(one.number, 0), (one.ended_by.tokens_before if one.ended_by else 0) or 0),
             one.ended_by,
             (losses or {}).get(one.number),
+            (again or {}).get(one.number),
         )
         for one in session.epochs
     )
@@ -64,6 +71,15 @@ def lost_in(session: Session, epoch: int, counter: Counter) -> int | None:
         return None
     held = retention(context_at(session, epoch, counter), outcome, following(session, epoch))
     return None if held.overall.unknown else held.overall.lost
+
+
+def done_again(session: Session, counter: Counter) -> dict[int, int]:
+    """How much was done again because of the recorded compaction at the end of each epoch. Reads the whole session."""
+    from workbench.analysis.course import course_of, uncounted
+    from workbench.analysis.rework.found import rework
+
+    counter.count_all(uncounted(session), lambda done, of: None, lambda: False)
+    return {one.made.epoch: len(one.items) for one in rework(course_of(session, counter))}
 
 
 def compacted_at(stretches: Sequence[Stretch], epoch: int) -> int:

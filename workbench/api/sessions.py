@@ -129,7 +129,7 @@ def watch(compacted: Compacted[Any], *sentences: str) -> tuple[Stand, ...]:
     read. No model is asked. Raises BadInput for what has no word, or is longer than a sentence."""
     context, outcome = compacted.context, compacted.outcome
     found = []
-    for one in map(sentence_to_watch, sentences):
+    for one in (sentence_to_watch(sentence, context.messages) for sentence in sentences):
         now = judge_context(one, context.shape, context.beside())
         found.append(Stand(one, now, judge_outcome(one, context.shape, outcome, context.beside(outcome))))
     return tuple(found)
@@ -183,7 +183,7 @@ def replay(
     does not exist, and for a sentence that cannot be watched.
     """
     session = given(source).session
-    sentences = tuple(map(sentence_to_watch, watched))
+    sentences = tuple(sentence_to_watch(sentence, session.messages) for sentence in watched)
     now, course = _played_from(session, epoch, window)
     chosen = candidates(_several(strategies), _several(presets))
     return tuple(replays(course, chosen, now.limit, watched=sentences))

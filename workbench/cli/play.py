@@ -27,7 +27,9 @@ from workbench.play.story import offline, story
     preset="The policy that is played; a second one stands beside it. By default the tool's own, and our own.",
     epoch="Start with this epoch, not the first.",
 )
-@click.option("--watch", default="", metavar="TEXT", help="The user's sentence to follow; by default one that is lost.")
+@click.option(
+    "--watch", default="", metavar="TEXT", help="The sentence to follow; by default one of the user's that is lost."
+)
 @tellings
 def command(chosen: Selection, watch: str, **how: Any) -> None:
     """Play FILE as a story of about a minute, large enough for a room: the context fills call by call, compactions

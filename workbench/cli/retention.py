@@ -19,7 +19,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import policy_words
+from workbench.cli.outcomes import epoch_words, policy_words
 from workbench.cli.output import (
     only,
     plain,
@@ -117,7 +117,9 @@ def command(
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
         write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said, "watched": stood})
         return
-    write_fields([("strategy", policy_words(bench)), ("status", verdict(outcome.status, outcome.reason)),
+    epoch = epoch_words(bench)
+    write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
+                  ("status", verdict(outcome.status, outcome.reason)),
                   *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
     _tell(held, needed)
     if said:

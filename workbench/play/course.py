@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Compacted, Replay, replay
-from workbench.compaction.context import Context
+from workbench.analysis.watched import HOLDS, Verdict, judge_beside, judge_come
+from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, Kept, Outcome
 from workbench.compaction.preset import Preset
 from workbench.play.frames import TRAIL, Kind, Lane, Part, Rule, State
@@ -30,7 +31,7 @@ class Step:
     compacted: Compacted
     before: tuple[Part, ...]
     after: tuple[Part, ...]
-    states: tuple[State, ...]
+    states: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,16 @@ class Played:
         return self._lane(call, self._parts(call, done), done, rule, call, cost)
 
     def state(self, rule: int, call: int, done: int) -> State:
-        """What is left of a rule at a call before which `done` compactions were made."""
-        index = self.watched[rule].index
-        if call == 0 or self.course.calls[call - 1] <= index:
-            return "unsaid"
-        if not done or self.course.calls[self.steps[done - 1].compacted.call - 1] <= index:
-            return "verbatim"
-        return self.steps[done - 1].states[rule]
+        """How a rule stands at a call before which `done` compactions were made."""
+        watched, course = self.watched[rule], self.course
+        shape, stop = course.layout.shape, course.calls[call - 1] if call else 0
+        if done:
+            start, before = course.calls[self.steps[done - 1].compacted.call - 1], self.steps[done - 1].states[rule]
+        else:
+            beside = prompted(course.session.system, course.session.memories)
+            start, before = 0, judge_beside(watched.text, beside)
+        stands = judge_come(watched.text, shape, start, stop, before)
+        return "unsaid" if stop <= watched.index and stands not in HOLDS else stands
 
     def _parts(self, call: int, done: int) -> tuple[Part, ...]:
         if call == 0:

@@ -107,8 +107,18 @@ def _lines(text: str, width: int, most: int) -> list[str]:
 
 
 def _fitted(text: str, width: int) -> str:
-    """Cut with `…` to at most `width` cells."""
-    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
+    """Cut with `…` to at most `width` cells; a quotation that is cut keeps its closing mark."""
+    if cell_len(text) <= width:
+        return text
+    cut = set_cell_size(text, max(0, width - 1)).rstrip()
+    if _open(cut) <= _open(text):
+        return cut + "…"
+    return set_cell_size(text, max(0, width - 2)).rstrip() + "…”"
+
+
+def _open(text: str) -> int:
+    """Quotations that begin in the text and do not end there."""
+    return text.count("“") - text.count("”")
 
 
 def _title(cells: _Cells, title: str, y: int, tall: bool) -> int:
@@ -146,10 +156,10 @@ def _alone(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> Non
 
 def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> int:
     (lane,) = frame.lanes
-    text = short(lane.tokens)
+    text = f"~{short(lane.tokens)}"
     after = sum(part.tokens for part in frame.fall.after) if frame.fall else lane.tokens
     if frame.fall:
-        text += f" ▸ {short(after)}"
+        text += f" ▸ ~{short(after)}"
     if story.window:
         text += f"   {100 * after / story.window:.0f} %"
     if not tall:

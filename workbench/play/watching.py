@@ -1,11 +1,11 @@
-"""The rules that a story may follow: sentences of the user's, and where they are said."""
+"""The rules that a story may follow, above all the user's, and where they are said."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.watched import judge, sentence_to_watch
+from workbench.analysis.watched import HOLDS, judge_messages, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.compaction.shape_facts import standing_of
 
@@ -15,7 +15,7 @@ MOST = 12
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A sentence, the id of the message in which the user says it, and where that stands in the course."""
+    """A sentence, the id of the message that says it, and where that stands in the course."""
 
     text: str
     message: str
@@ -29,9 +29,11 @@ def rules(course: Course) -> tuple[Watched, ...]:
 
 
 def named(course: Course, typed: str) -> Watched:
-    """The first of the user's messages that says this, if not in these words. Raises BadInput where none does."""
-    text = sentence_to_watch(typed)
-    for index, message in enumerate(course.messages):
-        if message.role == "user" and judge(text, message.text) in ("verbatim", "paraphrased"):
-            return Watched(text, message.id, index)
-    raise BadInput(f"No message of the user's says {text!r}; `cwb pins FILE --suggest` lists what the user set.")
+    """The first of the user's messages that says this, if not in these words, else the first of all. Raises BadInput
+    where none does."""
+    text = sentence_to_watch(typed, course.messages)
+    said = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in HOLDS]
+    if not said:
+        raise BadInput(f"No message says {text!r}; `cwb pins FILE --suggest` lists what the user set.")
+    index = min(said, key=lambda index: (course.messages[index].role != "user", index))
+    return Watched(text, course.messages[index].id, index)

@@ -25,6 +25,9 @@ LOCK_SECONDS = 2.0
 _CHUNK = 900
 """Keys per query: SQLite's oldest limit of variables is 999."""
 
+_PIECE = 1 << 20
+"""Characters of a text that are encoded in one go."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL, day INTEGER NOT NULL) WITHOUT ROWID
 """
@@ -32,7 +35,10 @@ CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL
 
 def text_key(text: str, family: bytes) -> bytes:
     """16 bytes that stand for a text as counted by an engine family (a name of at most 16 bytes)."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=family).digest()
+    made = hashlib.blake2b(digest_size=16, person=family)
+    for start in range(0, len(text), _PIECE):
+        made.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
+    return made.digest()
 
 
 class CountCache:

@@ -63,12 +63,11 @@ class Ordinary:
 
     def count(self, text: str) -> Count:
         """Never raises on any `str`: lone surrogates count as the replacement character."""
-        text = whole(text)
         if len(text) <= self.window:
-            return count_piece(self.encode, text)
+            return count_piece(self.encode, whole(text))
         tokens, exact = 0, True
         for piece in pieces(text, self.window):
-            part = count_piece(self.encode, piece)
+            part = count_piece(self.encode, whole(piece))
             tokens += part.tokens
             exact = exact and part.exact
         return Count(tokens, exact)
@@ -176,6 +175,8 @@ def load_engine() -> Engine:
 ASCII_CHARS_PER_TOKEN = 3.6
 WIDE_CHARS_PER_TOKEN = 1.5
 OTHER_CHARS_PER_TOKEN = 2.5
+_ENCODED = 1 << 20
+"""Characters that are encoded in one go for that."""
 _NARROW_BYTES = bytes(range(0xE0))
 
 
@@ -188,12 +189,15 @@ def estimate_tokens(text: str) -> int:
     chars = len(text)
     if text.isascii():
         return round(chars / ASCII_CHARS_PER_TOKEN)
-    data = text.encode("utf-8", "surrogatepass")
-    # A lead byte of 0xE0 and above begins a character of three or four bytes; what is left over is two-byte letters.
-    lead = data.translate(None, _NARROW_BYTES)
-    wide = len(lead)
-    astral = sum(map(lead.count, range(0xF0, 0xF8))) if wide else 0
-    other = len(data) - chars - 2 * wide - astral
+    wide = other = 0
+    for start in range(0, chars, _ENCODED):
+        piece = text[start : start + _ENCODED]
+        data = piece.encode("utf-8", "surrogatepass")
+        # A lead byte of 0xE0 and above begins a character of three or four bytes; the rest are two-byte letters.
+        lead = data.translate(None, _NARROW_BYTES)
+        astral = sum(map(lead.count, range(0xF0, 0xF8))) if lead else 0
+        wide += len(lead)
+        other += len(data) - len(piece) - 2 * len(lead) - astral
     return round(
         wide / WIDE_CHARS_PER_TOKEN + other / OTHER_CHARS_PER_TOKEN + (chars - wide - other) / ASCII_CHARS_PER_TOKEN
     )

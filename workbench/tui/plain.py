@@ -23,8 +23,8 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 400) -> str:
-    """The first `limit` characters of `text` on one line, harmless, white space collapsed."""
-    return _SPACES.sub(" ", plain(text[:limit])).strip()
+    """`text` on one line, harmless, white space collapsed; of a longer one the first `limit` characters, with `…`."""
+    return _SPACES.sub(" ", plain(clip(text, limit))).strip()
 
 
 def fit(text: str, width: int) -> str:

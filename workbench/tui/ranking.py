@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -12,11 +13,12 @@ from rich.text import Text
 from workbench.analysis.compare import Column
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import rules_kept
-from workbench.analysis.retention import Retention
+from workbench.analysis.retention import Retention, new_messages
 from workbench.base.figures import short
 from workbench.bench import Stand
-from workbench.tui.plain import bar, fit, percent, plain, spark
+from workbench.tui.plain import bar, figure, fit, one_line, percent, plain, spark
 from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, pay_off_words
+from workbench.tui.widgets.facts_list import fate_of
 from workbench.tui.widgets.watched_lines import SIGNS
 
 BAR, SPARK = 6, 24
@@ -177,7 +179,8 @@ def row(
 
 
 def details(one: Ranked, width: int, height: int) -> Text:
-    """All else that is known of a row, pair by pair in as many columns as there is room for."""
+    """All else that is known of a row, pair by pair in as many columns as there is room for; in the lines that are left
+    what it loses, the gravest first, and how what it writes begins."""
     told = cells(one.column)
     told |= held_cells(one.held) if one.held else {}
     told |= needed_cells(one.needed) if one.needed else {}
@@ -190,7 +193,39 @@ def details(one: Ranked, width: int, height: int) -> Text:
         for name, value in pairs[at :: max(rows, 1)][:columns]:
             line.append(f"{name:>{NAME}} ", "dim").append(fit(value, EACH - NAME - 2) + " ")
         lines.append(line)
+    for part in (_lacking, _written):
+        room = height - len(lines)
+        lines += part(one, width, room) if room >= FEWEST else []
     return Text("\n").join(lines)
+
+
+FEWEST, MOST = 4, 16
+"""Lines of what is lost, or written, with its heading and the empty line above it: fewer are not worth these, and what
+is lost has no more."""
+
+
+def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
+    facts, most = one.held.lacking if one.held else (), min(room, MOST) - 2
+    if not facts:
+        return []
+    shown = facts if len(facts) <= most else facts[: most - 1]
+    lines = [Text(), Text("lost or not told rightly, the gravest first", "bold")]
+    for fact in shown:
+        sign, style = fate_of(fact)
+        kind = Text(f"{sign:<7} ", FATES.get(style, style)).append(f"{fact.kind:<11} ", "dim")
+        lines.append(kind.append(fit(one_line(fact.text), width - kind.cell_len).rstrip(), "not dim"))
+    more = len(facts) - len(shown)
+    return [*lines, Text(f"and {figure(more)} more", "dim")] if more else lines
+
+
+def _written(one: Ranked, width: int, room: int) -> list[Text]:
+    said = (line for message in new_messages(one.column.outcome) for line in message.text.splitlines())
+    lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), room - 2)]
+    return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
+
+
+FATES = {"none": "red", "part": "yellow"}
+"""The colours of what became of a fact."""
 
 
 EACH, NAME = 34, 14

@@ -13,7 +13,9 @@ from workbench.tui.plain import bar, fit, one_line, percent, spark
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 BAR, NAME, SPARK = 8, 24, 12
-"""Cells of a bar, of a row's name at most, and of the line over all generations."""
+"""Cells of a bar at least, of a row's name at most, and of the line over all generations."""
+LONGEST = 24
+"""Cells of a bar at most."""
 
 COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
 
@@ -25,29 +27,34 @@ def heads(found: Generations) -> Iterator[str]:
         yield f"{step.number}.{' *' if step.replayed else ''}"
 
 
-def rows(found: Generations, watched: Sequence[str]) -> Iterator[list[Text]]:
+def bar_of(width: int, count: int) -> int:
+    """Cells of a bar where a table of `width` cells shows `count` generations; beside it stand a figure and blanks."""
+    return max(BAR, min((width - NAME - SPARK - 6) // max(count, 1) - 8, LONGEST))
+
+
+def rows(found: Generations, watched: Sequence[str], cells_of_bar: int = BAR) -> Iterator[list[Text]]:
     """The facts of the first head over all and by kind, each watched sentence, and how large things become: the
     context and the summaries in tokens, bars beside what the context was at first."""
-    steps = found.steps
-    yield _shares("what mattered", found.weighted, strong=True)
-    yield _shares("all facts", found.overall, strong=True)
-    yield _shares("told rightly", found.right)
+    steps, long = found.steps, cells_of_bar
+    yield _shares("what mattered", found.weighted, long, strong=True)
+    yield _shares("all facts", found.overall, long, strong=True)
+    yield _shares("told rightly", found.right, long)
     for kind, shares in found.survival.items():
-        yield _shares(kind, shares)
+        yield _shares(kind, shares, long)
     for at, sentence in enumerate(watched):
         stood = [step.watched[at] for step in steps]
         cells = [Text(f"{SIGNS[one]} {one}", COLOURS.get(STYLES[one], "")) for one in stood]
         yield [Text(f"◉ {fit(one_line(sentence), NAME - 2).rstrip()}"), Text(""), *cells]
     whole = max((step.before for step in steps), default=1)
-    yield _sizes("context after", [step.after for step in steps], whole)
-    yield _sizes("of it summaries", [step.summary for step in steps], whole)
-    yield [Text("grown by messages", "dim"), Text(""), *(Text(f"{step.grown:>{BAR + 6}}", "dim") for step in steps)]
+    yield _sizes("context after", [step.after for step in steps], whole, long)
+    yield _sizes("of it summaries", [step.summary for step in steps], whole, long)
+    yield [Text("grown by messages", "dim"), Text(""), *(Text(f"{step.grown:>{long + 6}}", "dim") for step in steps)]
 
 
-def _shares(name: str, shares: Sequence[float | None], *, strong: bool = False) -> list[Text]:
+def _shares(name: str, shares: Sequence[float | None], long: int, *, strong: bool = False) -> list[Text]:
     known = [round(1000 * share) for share in shares if share is not None]
     cells = [
-        Text("unknown", "dim") if share is None else _bar(share, f"{percent(share):>6}", _colour(share))
+        Text("unknown", "dim") if share is None else _bar(share, f"{percent(share):>6}", _colour(share), long)
         for share in shares
     ]
     return [Text(name, "bold" if strong else ""), Text(spark(known, SPARK, 1000), "cyan"), *cells]
@@ -61,10 +68,10 @@ GOOD, POOR = 0.8, 0.4
 """Shares from which little is lost, and from which not most of it."""
 
 
-def _sizes(name: str, tokens: Sequence[int], whole: int) -> list[Text]:
-    cells = [_bar(one / max(whole, 1), f"{short(one):>6}", "blue") for one in tokens]
+def _sizes(name: str, tokens: Sequence[int], whole: int, long: int) -> list[Text]:
+    cells = [_bar(one / max(whole, 1), f"{short(one):>6}", "blue", long) for one in tokens]
     return [Text(name, "dim"), Text(spark(tokens, SPARK, whole), "dim"), *cells]
 
 
-def _bar(share: float, figure: str, colour: str) -> Text:
-    return Text.assemble((bar(share, BAR), colour), figure)
+def _bar(share: float, figure: str, colour: str, long: int) -> Text:
+    return Text.assemble((bar(share, long), colour), figure)

@@ -15,7 +15,7 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis
-from workbench.analysis.watched import Verdict
+from workbench.analysis.watched import Verdict, sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import error_line
@@ -171,7 +171,8 @@ def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], ow
         window = plan.window_of(setting, own)
         writer = extractive if plan.extracted else None
         on_outcome = look if plan.retained else None
-        played = replay(course, preset, window, writer, watched=plan.watched, on_outcome=on_outcome)
+        watched = [sentence_to_watch(one, course.messages) for one in plan.watched]
+        played = replay(course, preset, window, writer, watched=watched, on_outcome=on_outcome)
     except Exception as error:
         return Cell(file, setting, error=_reason(error))
     return told(file, setting, played, held)

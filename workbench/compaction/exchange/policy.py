@@ -23,7 +23,11 @@ class ExchangeSummaryPolicy(Summarizing):
         0, "trigger", "Compact when the history has at least this size. 0: never.", unit="characters", ge=0
     )
     history_tail_size_chars_to_exclude: int = setting(
-        0, "split", "The newest exchanges that fit below this size stay as they are.", unit="characters", ge=0
+        0,
+        "split",
+        "The newest exchanges that fit below this size stay as they are; one is a request, or results, and the answer.",
+        unit="characters",
+        ge=0,
     )
     min_tail_exchanges: int = setting(
         1, "split", "At least so many exchanges stay, whatever their size.", unit="exchanges", ge=0

@@ -134,7 +134,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     template = policy.said("summary_template")
     if "{summary}" not in template:
         template = policy.worded["summary_template"](policy.language)
-        trace.append("the node's template has no {summary} and was refused; the default is used")
+        trace.append("the message's template has no {summary} and was refused; the default is used")
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, retold)
@@ -207,7 +207,7 @@ def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> Ab
 STRATEGY = Strategy(
     id="exchange-summary",
     title="Exchange summary",
-    about="A head/tail split by characters over exchanges; an abridged history and a model's summary in one node.",
+    about="A head/tail split by characters over exchanges; an abridged history and a model's summary in one message.",
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
     when_due=compact,

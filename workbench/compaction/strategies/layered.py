@@ -72,8 +72,8 @@ class LayeredPolicy(Prompted):
     compress_results: Literal["finished", "head", "off"] = setting(
         "finished",
         "results",
-        "Which tool results are compressed: those of every finished round, the kept ones included (finished, the way "
-        "of document 002: the model works with whole results, its history holds compressed ones); those of the "
+        "Which tool results are compressed: those of every finished round, the kept ones included (finished: the "
+        "model works with whole results, its history holds compressed ones); those of the "
         "archived rounds alone, before the summarizer reads them (head); or none (off).",
     )
     tool_results: Limits = setting(

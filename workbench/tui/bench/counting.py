@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.analysis.timeline import lost_in, timeline
+from workbench.analysis.timeline import done_again, lost_in, timeline
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
@@ -30,7 +30,7 @@ LAY_OUT_S = 1e-4
 """For each message so long between two layouts with new figures: to make one takes about a tenth of that."""
 
 MANY = 10_000
-"""In a session of more messages it is not looked for what each compaction lost: that takes seconds."""
+"""In a session of more messages it is not looked for what each compaction lost and had done again: it takes seconds."""
 
 
 def count(host: Host) -> None:
@@ -111,8 +111,9 @@ async def _growth(host: Host) -> None:
 
     points, said = await asyncio.to_thread(work)
     view = host.store.view
-    known = {one.number: one.lost for one in view.stretches}
-    stretches = timeline(bench.session, points, known)
+    losses = {one.number: one.lost for one in view.stretches}
+    again = {one.number: one.again for one in view.stretches}
+    stretches = timeline(bench.session, points, losses, again)
     host.store.put(replace(view, growth=points, stretches=stretches, verdict=said))
 
 
@@ -121,16 +122,19 @@ MOST_EPOCHS = 12
 
 
 async def _losses(host: Host) -> None:
-    """What each recorded compaction lost, the newest first."""
+    """What was done again because of each recorded compaction, and what each lost, the newest first."""
     session, counter = host.store.bench.session, host.counter
     ended = [epoch.number for epoch in session.epochs[:-1] if epoch.ended_by is not None]
+    if not ended:
+        return
+    again = await asyncio.to_thread(done_again, session, counter)
     known: dict[int, int | None] = {}
     for number in reversed(ended[-MOST_EPOCHS:]):
         known[number] = await asyncio.to_thread(lost_in, session, number, counter)
         if session is not host.store.bench.session:
             return
         view = host.store.view
-        host.store.put(replace(view, stretches=timeline(session, view.growth, known)))
+        host.store.put(replace(view, stretches=timeline(session, view.growth, known, again)))
 
 
 async def _bills(host: Host) -> None:

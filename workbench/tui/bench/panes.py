@@ -97,7 +97,9 @@ def draw_growth(line: GrowthLine, was: View | None, now: View) -> None:
 
 def draw_verdict(line: CutText, was: View | None, now: View) -> None:
     if other(was, now, "verdict"):
-        line.update(Text(plain(now.verdict)), layout=False)
+        # Until it is known it has two lines, of which a short one gives one back: everything below is laid out anew.
+        line.set_class(bool(now.verdict), "-told")
+        line.update(Text(plain(now.verdict)), layout=bool(now.verdict))
         line.tooltip = Text(f"{plain(now.verdict)}\nO says more.") if now.verdict else None
 
 

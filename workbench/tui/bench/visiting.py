@@ -217,6 +217,7 @@ def play(host: Host) -> None:
 
 
 async def _played(host: Host) -> None:
+    from workbench.analysis.watched import HOLDS, judge_messages
     from workbench.play.story import offline, story
     from workbench.tui.screens.play import PlayScreen
 
@@ -228,7 +229,7 @@ async def _played(host: Host) -> None:
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id
-        watch = next(iter(bench.watched), "")
+        watch = next((one for one in bench.watched if judge_messages(one, course.messages) in HOLDS), "")
         return story(course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watch=watch)
 
     store.put(replace(store.view, running="working out the story"))

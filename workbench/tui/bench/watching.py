@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from workbench import bench as steps
@@ -41,9 +41,9 @@ def watch(host: Host) -> None:
 
 
 def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
-    """The rules in force in a message, what else is said in it, then the rules elsewhere, or where there are none what
-    was asked for elsewhere, the newest first; last what a tool gives in the message, which nobody asked to keep: each
-    once."""
+    """The rules in force in a message, what else the user asks in it, then the rules elsewhere, or where there are none
+    what was asked for elsewhere, the newest first; last what an agent says or a tool gives in the message, and what
+    another wrote that the user hands over in it, which nobody asked to keep: each once."""
     from workbench.analysis.suggested_pins import suggest
     from workbench.tui.screens.watch import Offered
 
@@ -56,8 +56,10 @@ def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
     ]
     asked = [] if rules else [Offered(one, f"asked, message {figure(at + 1)}") for at, one in _asked(bench.messages)]
     given = [Offered(one, "given by a tool") for one in given_in(message)] if message else []
+    own = message is not None and message.said and not hands_over(message.said)
+    ordered = (here, others, elsewhere, asked, given) if own else (here, elsewhere, asked, others, given)
     found: dict[str, Offered] = {}
-    for one in (*here, *others, *elsewhere, *asked, *given):
+    for one in chain.from_iterable(ordered):
         found.setdefault(one.sentence, one)
     return tuple(found.values())
 
@@ -85,11 +87,24 @@ def _whole(text: str) -> Iterator[str]:
 
 
 def _asked(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """How each of the user's newest messages begins, with its place."""
+    """What the user asks in each of their newest messages, with its place: its first question, else how it begins.
+    Last those in which they hand over what another wrote."""
     spoken = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
+    handed: list[tuple[int, str]] = []
     for at in islice(spoken, MOST_ASKED):
-        if first := next(_whole(messages[at].said), ""):
-            yield at, first
+        whole = tuple(_whole(messages[at].said))
+        question = next((one for one in whole if one.endswith(("?", "？"))), "")
+        if question or (whole and not hands_over(messages[at].said)):
+            yield at, question or whole[0]
+        elif whole:
+            handed.append((at, whole[0]))
+    yield from handed
+
+
+def hands_over(said: str) -> bool:
+    """Whether a message begins with a line such as `got this feedback:`, and what follows is another's."""
+    first, _, rest = said.strip().partition("\n")
+    return first.rstrip().endswith((":", "：")) and bool(rest.strip())
 
 
 def turn(host: Host, sentence: str) -> tuple[str, ...]:

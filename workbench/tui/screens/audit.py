@@ -71,7 +71,7 @@ class AuditScreen(Screen[None]):
 Every session that coding agents keep on this machine, or in the folders that you named, with what their compactions \
 did: how many there were, how many made the context larger, what was done again because of them, which instructions \
 they lost, what every call is sent beyond the conversation, and the cost. ← and →, or a click on its name, choose a \
-column, s or another click sorts by it and once more the other way round, / filters by words. c shows each compaction \
+column, s or another click sorts by it and once more the other way round, f filters by words. c shows each compaction \
 by itself, then what could not be read. enter opens the session under the cursor on the bench. Below stands a \
 sentence for each tool: at which size compacting would have been cheapest for these sessions, and what to set; then \
 the sums, by tool or, with b, by version, model or project. A compaction that several files hold, for a session was \
@@ -98,7 +98,7 @@ are read; no model is asked, and no session is changed."""
             tooltip="Open the session under the cursor, or the epoch that a compaction ended.",
         ),
         Binding("s", "sort", "Sort", id="audit.sort", tooltip="Sort by the column under the cursor; again: reversed."),
-        Binding("slash", "filter", "Filter", id="audit.filter", tooltip="Show only rows in which these words occur."),
+        Binding("f", "filter", "Filter", id="audit.filter", tooltip="Show only rows in which these words occur."),
         Binding(
             "c", "next_table", "Compactions", id="audit.table", tooltip="Sessions, compactions, or the unreadable."
         ),

@@ -25,7 +25,7 @@ class ChoosePoliciesScreen(ModalScreen[tuple[Preset, ...] | None]):
 
     HELP = """\
 The policies that can be played: the one on the bench, each strategy with its own preset, and the presets named after \
-products and papers, or your own. Space, or a click, marks one with ✔ or lets it go; enter plays what is marked."""
+products and papers, or your own. Space, or a double click, marks one with ✔ or lets it go; enter plays those marked."""
     CSS = """
     ChoosePoliciesScreen { align: center middle; }
     ChoosePoliciesScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }

@@ -135,7 +135,9 @@ follows at once, and undo brings the old policy back."""
         options.clear_options()
         options.add_options(Option(_line(choice, self.chosen)) for choice in self.shown)
         at = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id == self.chosen), None)
-        first = next((i for i, c in enumerate(self.shown) if not c.heading), 0)
+        typed = query.strip().casefold()
+        named = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id.startswith(typed)), None)
+        first = next((i for i, c in enumerate(self.shown) if not c.heading), 0) if named is None else named
         options.highlighted = (at if at is not None and not query else first) if self.shown else None
         if not self.shown:
             self.query_one("#about", Static).update("")

@@ -91,7 +91,7 @@ up for that and for the prompt cache that is lost. ◉ says how watched sentence
 is the size of the context over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
 Below stands all that is known of the row at hand: so many tokens at the beginning "stay cached", so many are \
 "cached anew", at a higher price; "told rightly" leaves out what is told wrongly, "by weight" counts four times what \
-is needed again.
+is needed again. Where there is room what it loses follows, the gravest first, and how what it writes begins.
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
 bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
     CSS = """

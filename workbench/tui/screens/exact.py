@@ -18,7 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.session import Message
 from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
-from workbench.summarizers.named import parsed
+from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.server_side import with_blocks
 from workbench.tokens import Scale, scales
 from workbench.tui.failures import failure_of
@@ -35,8 +35,8 @@ class ExactScreen(ModalScreen[Scale | None]):
 
     HELP = """\
 The provider counts the tokens of the context as an export would send it, before and after the compaction that stands \
-on the bench. Counting costs nothing, but it sends the whole context to the server that ANTHROPIC_BASE_URL names, \
-Anthropic's where it names none. From then on this session's local figures are scaled by what was found, and say so; \
+on the bench. Counting costs nothing, but it sends the whole context to the server that stands above the \
+model. From then on this session's local figures are scaled by what was found, and say so; \
 a count by another tokenizer than the session's teaches nothing, and ctrl+r forgets what was taught."""
     CSS = """
     ExactScreen { align: center middle; }
@@ -67,10 +67,22 @@ a count by another tokenizer than the session's teaches nothing, and ctrl+r forg
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Exact counts"
-            yield Static("Sends the whole context to the server to be counted; it costs nothing.", id="about")
+            yield Static(id="about", markup=False)
             yield Input(usual_model(self.bench), placeholder="a model's name", compact=True, id="model")
             yield Static(id="counts")
             yield KeysLine()
+
+    def on_mount(self) -> None:
+        self._tell_where()
+
+    def _tell_where(self) -> None:
+        """Whom the context goes to, before it goes."""
+        try:
+            address = asking(self.query_one(Input).value).connection.address
+            said = f"Sends the whole context to {address} to be counted; it costs nothing."
+        except BadInput as broken:
+            said = str(broken)
+        self.query_one("#about", Static).update(plain(said))
 
     def action_count(self) -> None:
         model = self.query_one(Input).value.strip()
@@ -117,6 +129,7 @@ a count by another tokenizer than the session's teaches nothing, and ctrl+r forg
     @on(Input.Changed)
     def _typed(self) -> None:
         self.workers.cancel_group(self, "exact")
+        self._tell_where()
 
     def _say(self, text: Text) -> None:
         self.query_one("#counts", Static).update(text)

@@ -31,6 +31,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
+from workbench.tui.widgets.dropdown import Dropdown
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff
 
@@ -115,7 +116,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
             yield Static(Text(self._about()), id="about")
             with Horizontal(classes="row"):
                 yield Static("format", classes="name")
-                yield Select(
+                yield Dropdown(
                     [(title, id) for id, title in forms.items()],
                     value=own if own in forms else next(iter(forms)),
                     allow_blank=False,
@@ -149,7 +150,9 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
 
     def _about(self) -> str:
         what = "the result of the run" if self.bench.result else "the preview: r runs the compaction first"
-        return f"Export {what}. The session that is open is never changed."
+        left = self.bench.left_behind
+        told = f"\n! {left[0].upper()}{left[1:]}." if left else ""
+        return f"Export {what}. The session that is open is never changed.{told}"
 
     @on(Select.Changed, "#format")
     @on(OnOff.Changed, "#mask")

@@ -31,7 +31,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
 from workbench.tui.screens.retention_words import percent
-from workbench.tui.surviving import heads, rows
+from workbench.tui.surviving import bar_of, heads, rows
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 
@@ -129,6 +129,9 @@ there are."""
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
+    def on_resize(self) -> None:
+        self.draw()
+
     def _say(self, words: str) -> None:
         policy = self.bench.chosen.name
         line = f"{self.count} {plural(self.count, 'generation')} of {policy} · {words} · extractive summaries"
@@ -151,7 +154,7 @@ there are."""
         table.clear(columns=True)
         for head in heads(found):
             table.add_column(Text(head, "dim"))
-        for row in rows(found, self.bench.watched):
+        for row in rows(found, self.bench.watched, bar_of(self.size.width, len(found.steps))):
             table.add_row(*row)
         table.move_cursor(row=at)
 

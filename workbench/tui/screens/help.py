@@ -27,7 +27,11 @@ yours to the end of the answer, with its size; open one to see its messages. The
 stands above it is compacted, what stands below stays as it is. The tabs show the message under the cursor, the \
 abridged history, the request exactly as it would be sent, the new messages, the result, and why it came out so. The \
 policy's fields are on the right; 9 makes a sheet of them. ' puts a letter on everything that one can go to; the next \
-key goes there."""
+key goes there.
+
+An epoch is what the agent worked with between two compactions of its own; the line on top has them all. An exchange \
+is a request, or results of tools, with the answer to it: by these exchange-summary cuts. A fact is a sentence, path, \
+command, error or name that can be looked for afterwards; a fate is what becomes of a message."""
 
 FATES = {
     Fate.PINNED: "kept verbatim because you pinned it",

@@ -40,7 +40,7 @@ from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 
-BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (160, "-huge")]
 
 TELL_S = 0.25
 """How often newly found sessions are put on the list."""
@@ -63,6 +63,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
         #entries { width: 3fr; height: 1fr; border: round $border-blurred; }
         #preview { width: 2fr; height: 1fr; border: round $border-blurred; padding: 0 1; scrollbar-size-vertical: 1; }
         #facts { height: auto; }
+        &.-huge #entries { width: 5fr; }
         &.-narrow #lists { layout: vertical; }
         &.-narrow #entries { width: 1fr; height: 3fr; }
         &.-narrow #preview { width: 1fr; height: 2fr; }

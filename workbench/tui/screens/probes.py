@@ -45,6 +45,7 @@ from workbench.tui.plain import figure, one_line, percent, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
+from workbench.tui.screens.run_words import who
 from workbench.tui.spending import purse_of
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
@@ -155,7 +156,8 @@ question and asks again; w writes the questions beside the session, where you ca
         if quote.calls:
             await purse.allow(quote.at_most.dollars, model)
         calls, answered = several(quote.calls, "call"), 0
-        self.say(f"asking {model}: {calls}, ≈{figure(quote.tokens)} tokens, about {quote.cost} · esc cancels")
+        there, tokens = who(asking(model)), figure(quote.tokens)
+        self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {quote.cost} · esc cancels")
 
         def heard(event: LiveEvent) -> None:
             nonlocal answered

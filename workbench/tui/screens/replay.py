@@ -69,12 +69,13 @@ class ReplayScreen(ProgressScreen[str | Preset]):
 The session is played from its start under each policy: before each of the recorded answers the policy's triggers are \
 read, and where one fires the context is compacted. A row is a policy, with the context over the session as a saw on \
 one scale; the plot shows that of the row at hand, · is the session as it was recorded, ▼ a compaction that the agent \
-itself made. o shows the lines of all rows at once, each with its letter. The answers are taken to be the same, and \
-the summaries only take their room, so nothing is sent anywhere. Enter on a row opens that policy on the bench; on the \
-plot it goes to the message of the call. n on the plot goes to the next compaction of the policy whose row is marked.
+itself made. o shows the lines of all rows at once, each with its letter behind its end. The answers are taken to be \
+the same, and the summaries only take their room, so nothing is sent anywhere. Enter on a row opens that policy on \
+the bench; on the plot it goes to the message of the call. n on the plot goes to the next compaction of the policy \
+whose row is marked.
 Watched sentences (W on the bench) are judged at every compaction, and the summaries are then the session's own \
-sentences. ◉ says how each stands in the end, and at which call it was first lost: from there on the saw is red, and ○ \
-stands over the plot. w goes there."""
+sentences. ◉ says how each stands in the end, and at which call it was first lost: from there on the saw is red, and \
+○ stands over the plot. w goes there."""
     CSS = """
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
     ReplayScreen #call { height: 2; padding: 0 1; }

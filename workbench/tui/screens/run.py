@@ -129,7 +129,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.query_one("#editor").add_class("pane")
         self.query_one("#steps").border_title = "steps"
         self.query_one("#sections").border_title = "sections"
-        self.query_one("#facts").border_title = "grounding"
+        self.query_one("#facts").border_title = "facts"
         self.show_pane("centre")
         self.set_interval(FLUSH_S, self._flush)
         self.prepare()

@@ -66,7 +66,7 @@ class Facts(Screen["object"]):
         lost = self.reading.lost if self.reading else None
         waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
         self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
-        options.border_title = f"grounding · {figure(len(lost))} lost" if lost is not None else "grounding"
+        options.border_title = f"facts · {figure(len(lost))} lost" if lost is not None else "facts"
         at = options.highlighted
         options.set_options(Option(line.text, disabled=line.fact is None) for line in self.facts)
         options.highlighted = min(at, len(self.facts) - 1) if at is not None else None

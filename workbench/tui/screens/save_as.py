@@ -31,9 +31,11 @@ without a folder lies where the workbench was started; a file that is there alre
     DEFAULT_CSS = """
     WritingScreen { align: center middle; }
     WritingScreen > Vertical {
-        width: 76; max-width: 100%; height: auto; padding: 1 2; background: $panel; border: round $primary;
+        width: 76; max-width: 100%; height: auto; padding: 0 2; background: $surface; border: round $border;
     }
-    WritingScreen #sentence { color: $text-error; height: auto; }
+    WritingScreen Input { margin: 1 0; }
+    WritingScreen #sentence { height: auto; }
+    WritingScreen #sentence.-refused { color: $text-error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="writing.leave", tooltip="Write nothing."),
@@ -46,10 +48,11 @@ without a folder lies where the workbench was started; a file that is there alre
         self._writing: Worker[None] | None = None
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with Vertical() as box:
+            box.border_title = "Write"
             yield Static(self.about, markup=False)
-            yield Input(str(self.path), id="path")
-            yield Static("", id="sentence", markup=False)
+            yield Input(str(self.path), compact=True, id="path")
+            yield Static("enter writes it, esc leaves it", id="sentence", markup=False)
         yield KeysLine()
 
     @on(Input.Submitted)
@@ -66,7 +69,9 @@ without a folder lies where the workbench was started; a file that is there alre
         try:
             path = await asyncio.to_thread(self._written, name)
         except BadInput as refused:
-            self.query_one("#sentence", Static).update(one_line(str(refused)))
+            sentence = self.query_one("#sentence", Static)
+            sentence.update(one_line(str(refused)))
+            sentence.add_class("-refused")
         else:
             self.dismiss(path)
 

@@ -28,6 +28,8 @@ from workbench.tui.widgets.options import Options
 ABOUT = "A watched sentence stands over the list, with how it fares when the context is compacted once and twice."
 ENDS = tuple(".!?。！？")
 """With one of these a sentence ends."""
+LOOKING = "Looking for rules, requests and sentences to watch …"
+NONE = "Nothing was found. What you type can be watched."
 BEGINNING = 24
 """By so many characters a sentence is found in what is on the screen."""
 
@@ -46,12 +48,12 @@ class WatchScreen(ModalScreen[None]):
     there is marked."""
 
     HELP = """\
-What is watched already stands first, with ◉; then the rules in the message under the cursor, its other sentences, \
-and the rules that stand elsewhere; where there is no rule, what you asked for; last what a tool gave. Enter watches \
-the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A watched sentence stays in \
-the header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased (rightly, in other words), ✘ \
-contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. A preview is judged by a run \
-with extractive summaries. No model is asked."""
+What is watched already stands first, with ◉; then the rules in the message under the cursor, what else you ask in \
+it, and the rules that stand elsewhere; where there is no rule, what you asked for; last what the agent says or a \
+tool gave. Enter watches the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A \
+watched sentence stays in the header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased \
+(rightly, in other words), ✘ contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. \
+A preview is judged by a run with extractive summaries. No model is asked."""
     CSS = """
     WatchScreen { align: center middle; }
     WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }
@@ -87,7 +89,7 @@ with extractive summaries. No model is asked."""
             box.border_title = "Watch a sentence"
             yield Static(Text(ABOUT), classes="about")
             yield Input(placeholder="type to look for one, or a sentence of your own", compact=True)
-            yield Options()
+            yield Options(empty=LOOKING)
             yield Static(id="refused")
         yield KeysLine()
 
@@ -100,6 +102,7 @@ with extractive summaries. No model is asked."""
     async def look(self) -> None:
         """Fill the list; what was marked or typed meanwhile stays."""
         found = await asyncio.to_thread(self.offer)
+        self.query_one(Options).empty = NONE
         at = self.query_one(Options).highlighted
         marked = self.listed[at] if at is not None and self.query_one(Input).value else ""
         self.offered = {one.sentence: one.about for one in found}
@@ -165,6 +168,9 @@ def turned(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
     """Watch a sentence or let it go from another screen; what became of it, in a few words."""
     try:
         sentence = sentence_to_watch(text)
-        return f"{'watched' if sentence in watch(sentence) else 'no longer watched'}: “{one_line(sentence, 60)}”"
+        last = "".join(watch(sentence)[-1:])  # of a part that is denied the whole sentence is watched
+        return (
+            f"watched: “{one_line(last, 60)}”" if sentence in last else f"no longer watched: “{one_line(sentence, 60)}”"
+        )
     except BadInput as refused:
         return f"✘ {refused}"

@@ -39,7 +39,7 @@ from workbench.tui.widgets.table import Table
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (190, "-huge")]
 """Columns from which there is room for where the context went, beside the findings."""
 
-LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
 """Lines from which the plot gets more than it needs."""
 
 FINDINGS = "findings"
@@ -72,7 +72,7 @@ filled the context and what of it was waste. Enter goes to the message on the be
 { and } look at another epoch."""
     CSS = """
     WhyScreen CallsPlot { height: 9fr; min-height: 7; }
-    WhyScreen.-tall #title { height: auto; text-wrap: wrap; }
+    WhyScreen #title { height: auto; text-wrap: wrap; }
     WhyScreen.-low CallsPlot { height: 6; min-height: 6; }
     WhyScreen #headline { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     WhyScreen.-narrow Tab { padding: 0 0 0 1; }

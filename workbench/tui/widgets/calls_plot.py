@@ -139,7 +139,7 @@ class CallsPlot(Widget, can_focus=True):
                 span=self._span(),
                 hidden=self.hidden,
                 front=self.front,
-                lettered=several,
+                letters="ends" if several else "",
             )
             self._drawn = size, one
         return self._drawn[1]

@@ -1,4 +1,5 @@
-"""The epochs of the session on one line: size, how and when each was compacted, what that lost. A click goes there."""
+"""The epochs of the session on one line: size, how and when each was compacted, what that lost and had done again. A
+click goes there."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class EpochsLine(Widget):
         self.epoch = 0
         self.tooltip = (
             "The epochs: stretches between the compactions that the file records, with the size at which each was "
-            "compacted and how many facts that lost. { and } go along them."
+            "compacted, how many facts that lost (−) and how much was done again because of it (↻): files read, "
+            "commands run, searches, questions, words of yours and edits. Why lists it. { and } go along them."
         )
 
     def show(self, stretches: tuple[Stretch, ...], epoch: int) -> None:
@@ -119,23 +121,28 @@ def epoch_under(stretches: Sequence[Stretch], width: int, epoch: int, x: int) ->
 
 
 def _whole(one: Stretch) -> str:
-    """`2 · 155k auto 17:28, lost 36 facts`"""
+    """`2 · 155k auto 17:28, lost 36 facts, 6 done again`"""
     if one.ended is None:
         return f"{_bare(one)} as it stands"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
-    return " ".join(filter(None, (_bare(one), one.trigger, clock(one.ended.time)))) + lost
+    again = "" if one.again is None else f", {one.again} done again"
+    return " ".join(filter(None, (_bare(one), one.trigger, clock(one.ended.time)))) + lost + again
 
 
 def _short(one: Stretch) -> str:
-    """`2 · 155k auto, lost 36`"""
+    """`2 · 155k auto, lost 36, 6 again`"""
     lost = f", lost {one.lost}" if one.lost else ""
-    return f"{_bare(one)}{f' {one.trigger}' if one.trigger else ''}{lost}"
+    again = f", {one.again} again" if one.again else ""
+    return _triggered(one) + lost + again
 
 
 def _brief(one: Stretch) -> str:
-    """`2 · 155k auto −36`"""
-    lost = f" −{one.lost}" if one.lost else ""
-    return f"{_bare(one)}{f' {one.trigger}' if one.trigger else ''}{lost}"
+    """`2 · 155k auto −36 ↻6`"""
+    return _triggered(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
+
+
+def _triggered(one: Stretch) -> str:
+    return " ".join(filter(None, (_bare(one), one.trigger)))
 
 
 def _bare(one: Stretch) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -27,6 +28,13 @@ SIGNS = {
     "wrong": "✘ wrong",
     "stale": "✘ stale",
 }
+
+
+def fate_of(fact: HeldFact) -> tuple[str, str]:
+    """What became of it, with its sign, and the name of its style: none, part, dim or ""."""
+    wrong = fact.held in ("full", "part") and not fact.right
+    told = "stale" if fact.stale else "wrong" if wrong else fact.held
+    return SIGNS[told], {"full": "", "unknown": "dim", "part": "part"}.get(told, "none")
 
 
 class FactsList(LineList):
@@ -90,16 +98,15 @@ class FactsList(LineList):
             styles = {name: self.get_component_rich_style(f"facts--{name}") for name in named} | {"": base}
         mark = "›" if line == self.line else " "
         cost = f"+{figure(fact.pin_tokens)}" if fact.pin_tokens else ""
-        wrong = fact.held in ("full", "part") and not fact.right
-        told = "stale" if fact.stale else "wrong" if wrong else fact.held
+        sign, style = fate_of(fact)
         cells: list[tuple[str, str]] = [
             (f"{mark}{figure(fact.index + 1):>6} {cost:>8}  {fact.kind:<11} ", ""),
-            (f"{SIGNS[told]:<7} ", {"full": "", "unknown": "dim", "part": "part"}.get(told, "none")),
+            (f"{sign:<7} ", style),
             (f"{'↻' if fact.used else '':<4} ", ""),
         ]
         left = width - sum(len(text) for text, _ in cells)
         why = one_line(fact.why, 40)
-        words = fit(one_line(fact.text), max(left - len(why) - 3, 12)).rstrip() if why else one_line(fact.text)
-        cells += [(words, ""), (f"  {why}" if why else "", "dim")]
+        words = fit(one_line(fact.text), max(left - cell_len(why) - 3, 12) if why else left).rstrip()
+        cells += [(words, ""), (f"  {fit(why, left - cell_len(words) - 2)}" if why else "", "dim")]
         segments = [Segment(text, styles[name]) for text, name in cells]
         return Strip(segments).adjust_cell_length(width, styles[""])

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from workbench.auditing.columns import Column, Record, words
 from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.line_list import LineList
-from workbench.tui.widgets.list_keys import COPY
+from workbench.tui.widgets.list_keys import SEARCHING
 from workbench.tui.widgets.table import BEFORE, MORE
 
 _WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 36, "time": 16, "changed": 16, "way": 8}
@@ -107,7 +107,7 @@ class Records(LineList):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        COPY,
+        *SEARCHING,
         Binding("right,l", "column(1)", "Next column", show=False, id="records.right", tooltip="To the next column."),
         Binding("left,h", "column(-1)", "Column before", show=False, id="records.left", tooltip="A column back."),
     ]
@@ -157,6 +157,10 @@ class Records(LineList):
             heads.left += 1
         heads.refresh()
         self.forget_lines()
+
+    def line_text(self, line: int) -> str:
+        """All of its columns, whether they are seen or not."""
+        return GAP.join(cell(self.lines[line], column).strip() for column in self.columns)
 
     def draw_line(self, line: int, width: int) -> Strip:
         record = self.lines[line]

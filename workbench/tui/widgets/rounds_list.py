@@ -285,20 +285,21 @@ class RoundsList(LineList):
         self.action_open()
 
     def on_click(self, event: events.Click) -> None:
-        """The sign of a round, or a click on it where the cursor stands already, opens and closes it."""
+        """A click goes there; on the sign of a round, and where it is a double click, it opens and closes it."""
+        event.prevent_default()  # a list's own handler would open it once more
         if self._dropped:
             self._dropped = False
             return
         line = self.line_under(event)
         if line is None or self.rows is None or line == self.rows.split_line:
             return
-        again = line == self.line
         self.to_line(line)
-        if (self.on_header and (event.x < 2 or again)) or event.chain == 2:
+        if event.chain == 2 or (self.on_header and event.x < 2):
             self.action_open()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """The split line can be drawn to another place."""
+        self._dropped = False
         if (
             self.rows is not None
             and self.rows.split_line is not None

@@ -1,0 +1,128 @@
+"""A terminal that goes away under the real program: what was asked for is kept, and nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import signal
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+from tests.summarizers.fake_api import KEY, MODEL, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.tui.app import story_file
+from workbench import remembered
+from workbench.base import paths
+from workbench.formats.files import load
+from workbench.summarizers import journal
+
+HALF = "The user wants "
+
+
+class Terminal:
+    """A terminal, and what was drawn on it: read all the time, or who draws would wait."""
+
+    def __init__(self) -> None:
+        self.outer, self.inner = pty.openpty()
+        self.seen = b""
+        self.drawn = asyncio.Event()
+        asyncio.get_running_loop().add_reader(self.outer, self._read)
+
+    def _read(self) -> None:
+        try:
+            self.seen += os.read(self.outer, 65_536)
+        except OSError:  # what Linux says when the other side is closed
+            asyncio.get_running_loop().remove_reader(self.outer)
+        self.drawn.set()
+
+    async def until(self, mark: str) -> None:
+        """What came with it is forgotten."""
+        while mark.encode() not in self.seen:
+            self.drawn.clear()
+            await asyncio.wait_for(self.drawn.wait(), 60)
+        self.seen = b""
+
+    def type(self, keys: str) -> None:
+        os.write(self.outer, keys.encode())
+
+    def close(self) -> None:
+        asyncio.get_running_loop().remove_reader(self.outer)
+        os.close(self.outer)
+
+
+def processes_of(group: int) -> list[str]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, fields = stat.read_text().rpartition(") ")
+        except OSError:  # it ended meanwhile
+            continue
+        state, _, of, *_ = fields.split()
+        if int(of) == group and state != "Z":
+            found.append(name)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="what runs is read in /proc")
+@pytest.mark.parametrize("how", ["told by a signal", "its window closed"])
+async def test_a_run_under_way_and_unsaved_work_are_kept(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = story_file(tmp_path)
+    before = file.read_bytes()
+    async with fake_api(stalling(HALF)) as api:
+        client_talks_to(api, monkeypatch)
+        for name, value in {"TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}.items():
+            monkeypatch.setenv(name, value)
+        terminal = Terminal()
+        was = termios.tcgetattr(terminal.inner)
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "workbench", "open", str(file), "--preset", "claude-code",
+            cwd=ROOT, stdin=terminal.inner, stdout=terminal.inner, stderr=terminal.inner, start_new_session=True,
+        )  # fmt: skip
+        try:
+            await terminal.until("≈")  # it is counted
+            terminal.type("pR")
+            await terminal.until("(offline, no model)")
+            terminal.type("m")
+            await terminal.until("type to search")
+            terminal.type(MODEL)
+            await terminal.until(f"anthropic:{MODEL}: ")
+            terminal.type("\r")
+            await terminal.until("prices: the dated")
+            assert api.received == []
+            terminal.type("\r")
+            await terminal.until(HALF.strip())
+            assert termios.tcgetattr(terminal.inner) != was
+            if how == "told by a signal":
+                child.send_signal(signal.SIGHUP)
+                await terminal.until("\033[?1049l")
+                await asyncio.wait_for(child.wait(), 60)
+                assert termios.tcgetattr(terminal.inner) == was
+                os.close(terminal.inner)
+                terminal.close()
+            else:
+                os.close(terminal.inner)
+                terminal.close()
+                await asyncio.wait_for(child.wait(), 60)
+        finally:
+            if child.returncode is None:
+                child.kill()
+        await asyncio.wait_for(api.gone.wait(), 10)
+        assert len(api.received) == 1
+    assert child.returncode == 0
+    assert processes_of(child.pid) == []
+    (entry,) = journal.kept()
+    kept = journal.load(entry.id)
+    (call,) = kept.calls
+    assert (kept.end, call.failure, call.detail, call.text) == ("cancelled", "error", "cancelled", HALF)
+    assert KEY not in kept.model_dump_json()
+    work = remembered.recall(load(file), paths.state() / "sessions")
+    assert work is not None
+    assert len(work.pins) == 1
+    assert file.read_bytes() == before
