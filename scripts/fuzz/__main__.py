@@ -1,7 +1,7 @@
 """Damaged sessions through every reader, validator, writer and the library: whatever stands in a file, it is read or
 refused in a sentence, within seconds and in bounded memory.
 
-    python -m scripts.fuzz [READER ...] [--minutes 10] [--seed 1] [--exports 20]
+    python -m scripts.fuzz [READER ...] [--minutes 10] [--seed 1] [--exports 2]
 
 Mutates the small sessions that the formats' tests are made of: values, keys and places of their JSON, cells of their
 databases, files in their archives, bytes of anything. Readers take turns; of what could be read some (`--exports`
@@ -74,7 +74,7 @@ def main() -> int:
     parser.add_argument("readers", nargs="*", help="ids of formats, kinds of folders, or library; all without")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--exports", type=float, default=20, metavar="PERCENT")
+    parser.add_argument("--exports", type=float, default=2, metavar="PERCENT")
     wanted = parser.parse_args()
     chosen = wanted.readers or readers()
     for preset in preset_names():

@@ -38,7 +38,7 @@ def read(reader: str, data: bytes, wholly: bool = True) -> Session | None:
     """Judge and read it, every epoch of it, and where `wholly` all else that is asked of a file; None where one
     sentence refused it."""
     if reader in folders.KINDS:
-        return _read_folder(reader, data)
+        return _read_folder(reader, data, wholly)
     codec = registry.by_id(reader).codec
     if codec.validate is not None:
         codec.validate(data)
@@ -67,15 +67,19 @@ def _ask_further(codec: Codec, data: bytes, session: Session | None) -> None:
             pass
 
 
-def _read_folder(kind: str, data: bytes) -> Session | None:
-    """Glance at it, open it, its sub-agents and the calls that wrote its summaries, and save it as a folder again."""
+def _read_folder(kind: str, data: bytes, wholly: bool) -> Session | None:
+    """Open it; where `wholly` glance at it, open its sub-agents and the calls that wrote its summaries, and save it as
+    a folder again."""
     with folders.laid_out(kind, data) as (home, path):
-        glance(path)
+        if wholly:
+            glance(path)
         try:
             session = load(path)
         except BadInput:
             return None
         _show(session)
+        if not wholly:
+            return session
         for agent in agent_files(path)[:3]:
             with suppress(BadInput):
                 load(path, part=agent.id)

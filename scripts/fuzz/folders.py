@@ -33,6 +33,9 @@ from workbench.session.session import Carried
 
 Files = dict[str, bytes]
 
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where folders are laid out and saved: a disk would take most of the time, each save waits for it."""
+
 # --- what is built, and the path in it that is opened ---------------------------------------------------------------
 
 
@@ -172,7 +175,7 @@ def unpacked(kind: str, data: bytes) -> Files:
 @contextmanager
 def laid_out(kind: str, data: bytes) -> Iterator[tuple[Path, Path]]:
     """A folder of its own with the files in it, and what of them is opened."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
         for name, content in unpacked(kind, data).items():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)

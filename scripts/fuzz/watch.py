@@ -142,6 +142,7 @@ class Tally:
             f"{self.inputs.total():,} inputs, {self.taken.total():,} of them read; {self.exports.total():,} exports",
             "reader: inputs, read     " + "  ".join(f"{r} {n:,}, {self.taken[r]:,}" for r, n in self.inputs.items()),
             "writer: exports          " + "  ".join(f"{name} {count:,}" for name, count in self.exports.items()),
+            f"{self.inputs.total() / time.process_time():,.0f} inputs in a second of the processor's time, "
             f"slowest {self.slowest:.1f} s, memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:,} MB",
             f"{len(self.found)} kinds of failures",
             *(f"  {count:6,} {kind}" for kind, count in self.found.items()),
