@@ -46,6 +46,10 @@ Authorization: Bearer ⟨abc.def-ghi⟩; the Bearer ⟨abcdefgh12345678⟩ was r
 curl -H 'Authorization: Basic ⟨dXNlcjpwYXNz⟩'
 {"api_key": "⟨abcdef123456⟩", 'x-api-key': '⟨0123456789⟩'} api_key=⟨a1-b2c3d4e5⟩ is wrong
 DB_PASSWORD=⟨correcthorse⟩ AWS_SECRET_ACCESS_KEY=⟨wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY⟩
+DB_PASSWORD="⟨correct horse battery⟩" and export PGPASSWORD='⟨four words in lowercase⟩'
+APP_KEY=base64:⟨aB3dE6gHaB3dE6gHaB3dE6gHaB3dE6gH+D//wqW7Pxf=⟩ and key=base64:encoded
+LDClient("⟨sdk-b8bec35a-d292-4f4d-a894-ac8d52c5aa5a⟩") mobile ⟨mob-b8bec35a-d292-4f4d-a894-ac8d52c5aa5a⟩
+ASK_PASSWORD="Please say it again" NO_PASSWORD="enter your password" WRONG_SECRET = "nobody is known by this"
 dbPassword: ⟨hunter2secret⟩ password: ⟨Tr0ub4dor&3⟩ ?client_secret=⟨0123456789abcdef⟩&x=1&access_token=⟨@@⟩
 the token is refreshed in session.ts
 4 000 tokens: no secret here, max_tokens: 200000, token = 151643, eos_token: "</s>token"

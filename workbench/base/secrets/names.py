@@ -75,7 +75,8 @@ _IS = re.compile(
     (?: (?P<type>[ ]?:[ ]?[A-Za-z_][\w.\[\]|]{0,30}[ ]=[ ]) | [ \t]{0,3}(?P<sign>=>|:=|=|:|：)(?!=)[ \t]{0,3}
       | (?P<comma>,[ ]?)(?=["']) | (?P<tag>>) | (?P<value>[ ]{1,3}value[ ]?=[ ]?)
       | (?P<is>[ ](?:is|ist|lautet|est|es|was)[ ]) | (?P<blank>[ \t]{1,3}) )
-    (?P<quote>\\{0,3}["'`])? (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?""",
+    (?P<quote>\\{0,3}["'`])? (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?
+    (?P<coded>base64:)?""",
     re.VERBOSE,
 )
 _BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|]|&(?!\w{1,40}=)){1,400}")
@@ -207,7 +208,7 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
     if given["tag"]:
         return not value.isalpha()
     if quoted:
-        return not _is_sentence(value, name)
+        return not _is_sentence(value, name) or _is_phrase(value, name, given)
     if _is_path(value):
         return False
     if name.itself.isupper() and given[0] == "=":  # a shell's or an .env file's: whatever is no reference is a value
@@ -242,6 +243,13 @@ def _is_mixed(value: str) -> bool:
 
 def _is_path(value: str) -> bool:
     return bool(re.match(r"[/~]|\.\.?/|[A-Z]:\\", value)) and not is_drawn(value.lstrip("/"), 30)
+
+
+def _is_phrase(value: str, name: Name, given: re.Match[str]) -> bool:
+    """Whether a shell or an .env file gives a few words as a password: what is told to people begins with a capital, or
+    speaks of it."""
+    of_a_shell = name.itself.isupper() and given["sign"] == "=" and " " not in given[0]
+    return of_a_shell and value.islower() and not _NAMES.search(value)
 
 
 def _is_sentence(value: str, name: Name) -> bool:

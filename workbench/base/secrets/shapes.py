@@ -43,6 +43,7 @@ _SHAPES = r"""
     API-<digit>[A-Z0-9]{26} ico-<digit><an>{32} [ps]at\.<url>{22}\.<an>{24}\.<an>{20} s-s4t2(?:ud|af)-<hex>{64}
     sm_[aps]at_<digit><an>{16} sc_<an>{5,30}\.<an>{4,6}\.acc[_-][a-z0-9-]{10,}\.[A-Za-z0-9+/_=-]{30,}
     p8e-<digit><an>{32} fio-u-<digit>[A-Za-z0-9=_-]{60,}
+    (?:sdk|mob)-<uuid>
     # Chat, mail, payment
     xox[abeprsd]-(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9%-]{10,} xoxo-\d+-\d+-[0-9a-z-]{10,}
     xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+ xoxe\.xox[bp]-\d-[A-Z0-9]{60,} [MNO][A-Za-z0-9_-]{23,27}\.<url>{6}\.<url>{27,}
