@@ -118,6 +118,48 @@ def test_a_second_run_needs_no_tokenizer(tmp_path: Path) -> None:
     assert [second.local(m) for m in long] == [first.local(m) for m in long] == [48, 120]
 
 
+class Quick(Letters):
+    quick = True
+
+
+@pytest.mark.parametrize(("many", "are_kept"), [(SLICE, True), (SLICE + 1, False)])
+def test_what_a_quick_engine_counts_in_one_go_is_kept(tmp_path: Path, many: int, are_kept: bool) -> None:
+    messages = [user(str(i), f"a text that is longer than a short one, number {i}") for i in range(many)]
+    assert Counter(CountCache(tmp_path / "c"), Quick).count_all(messages, quiet, never)
+    again = Counter(CountCache(tmp_path / "c"), no_engine)
+    if not are_kept:
+        with pytest.raises(AssertionError, match="should have come from the cache"):
+            again.count_all(messages, quiet, never)
+        return
+    assert again.count_all(messages, quiet, never)
+    assert [again.local(message) for message in messages] == [len(message.text) for message in messages]
+
+
+def test_a_slow_engine_is_spared_every_text_that_is_kept(tmp_path: Path) -> None:
+    messages = [user(str(i), f"a text that is longer than a short one, number {i}") for i in range(SLICE + 1)]
+    assert Counter(CountCache(tmp_path / "c"), Letters).count_all(messages, quiet, never)
+    assert Counter(CountCache(tmp_path / "c"), no_engine).count_all(messages, quiet, never)
+
+
+def test_a_quick_engine_that_is_awake_is_spared_what_is_looked_up_in_one_go(tmp_path: Path) -> None:
+    kept = user("1", "a text that is longer than thirty-two characters")
+    assert Counter(CountCache(tmp_path / "c"), Quick).count_all([kept], quiet, never)
+    engine = Seen()
+    counter = Counter(CountCache(tmp_path / "c"), lambda: engine)
+    assert counter.count_all([user("2", "another text that is longer than thirty-two")], quiet, never)
+    assert counter.count_all([kept], quiet, never)
+    assert engine.texts == ["another text that is longer than thirty-two"]
+
+
+class Seen(Quick):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def count(self, text: str) -> Count:
+        self.texts.append(text)
+        return super().count(text)
+
+
 def test_a_broken_cache_changes_no_count(tmp_path: Path) -> None:
     (tmp_path / "c").write_bytes(b"rubbish" * 1_000)
     cache = CountCache(tmp_path / "c")

@@ -67,6 +67,8 @@ class Counter:
         self._fresh: dict[bytes, int] = {}
         self._asked = False
         """Whether the engine was asked: it takes longer to load than a few texts to look up."""
+        self._quick = False
+        """Whether it was, and is quick: many texts are then counted sooner than they are looked up."""
 
     def glance(self, message: Message) -> Weight:
         """The message's weight as far as it is known now, without counting. Remembers the message."""
@@ -123,7 +125,8 @@ class Counter:
         """Count what is not counted yet, in the order given; False when cancelled.
 
         `progress` gets (messages done, messages in all) after every handful; `cancelled` is asked before every message.
-        What was counted until then is kept, in memory and in the cache. Raises BadInput when no tokenizer can be built.
+        What was counted until then is kept, in memory and, unless it is much and the engine quick, in the cache. Raises
+        BadInput when no tokenizer can be built.
         """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -131,8 +134,8 @@ class Counter:
         with ThreadPoolExecutor(1, "counting") as beside:
             handfuls = self._handfuls(messages, cancelled, beside)
             # Each is put away when the next has been made ready, for a tokenizer lets other threads run meanwhile.
-            for handful, _ in pairwise(chain(handfuls, [_Handful(0)])):
-                self._put_away(handful)
+            for handful, following in pairwise(chain(handfuls, [_Handful(0)])):
+                self._put_away(handful, is_all=not done and not following.stop)
                 done = handful.stop
                 progress(done, len(messages))
         return done == len(messages)
@@ -156,8 +159,10 @@ class Counter:
                     new = [(key, text) for key, text in keyed if key not in known and key not in before.texts]
                     texts.update(new)
                     chars += sum(len(text) for _, text in new)
-            if self.cache is not None:
-                known.update(self.cache.get([key for key in texts if isinstance(key, bytes)]).items())
+            if self.cache is not None and not (self._quick and stop):
+                handful.names = {key: text_key(text, FAMILY) for key, text in texts.items() if len(text) > SHORT}
+                kept = self.cache.get([*handful.names.values()])
+                known.update((key, kept[name]) for key, name in handful.names.items() if name in kept)
             handful.texts = {key: text for key, text in texts.items() if key not in known}
             if handful.texts:
                 self._asked = True  # all that is kept has been looked up
@@ -166,12 +171,15 @@ class Counter:
             before, stop = handful, handful.stop
 
     def _counts(self, texts: Sequence[str]) -> list[Count]:
-        return [*self._engine().counts(texts)]
+        engine = self._engine()
+        self._quick = engine.quick
+        return [*engine.counts(texts)]
 
-    def _put_away(self, handful: _Handful) -> None:
+    def _put_away(self, handful: _Handful, *, is_all: bool) -> None:
         if handful.counts is not None:
+            names = handful.names if is_all or not self._quick else {}
             for key, count in zip(handful.texts, handful.counts.result(), strict=True):
-                self._take(key, count)
+                self._take(key, count, names.get(key))
         for message, parts, keyed in handful.waiting:
             self._remember(message, self._weight(message, parts, keyed))
         self.save()
@@ -183,18 +191,20 @@ class Counter:
             self.cache.put(fresh)
 
     def _count(self, key: _Key, text: str) -> None:
-        if not self._asked and self.cache is not None and isinstance(key, bytes) and (kept := self.cache.get((key,))):
-            self._tokens.update(kept.items())
+        name = text_key(text, FAMILY) if self.cache is not None and len(text) > SHORT else None
+        if not self._asked and self.cache is not None and name and (kept := self.cache.get((name,))):
+            self._tokens[key] = kept[name]
             return
         self._asked = True
-        self._take(key, self._engine().count(text))
+        self._take(key, self._engine().count(text), name)
 
-    def _take(self, key: _Key, count: Count) -> None:
+    def _take(self, key: _Key, count: Count, name: bytes | None) -> None:
+        """`name` is the text's in the cache, None where it is not kept there."""
         self._tokens[key] = count.tokens
         if not count.exact:
             self._guessed.add(key)
-        elif isinstance(key, bytes):
-            self._fresh[key] = count.tokens
+        elif name:
+            self._fresh[name] = count.tokens
 
     def _weight(self, message: Message, parts: Sequence[str | Media], keyed: Sequence[tuple[_Key, str]]) -> Weight:
         tokens = self._tokens
@@ -206,25 +216,28 @@ class Counter:
         self._weights[id(message)] = weight
 
 
-_Key = bytes | str
-"""A text's hash; for a short text itself, which is cheaper to count than to look up on disk."""
+_Key = int
+"""A text's hash, as Python has it in this run, and its length."""
 
 SHORT = 32
+"""Characters up to which a text is cheaper to count than to look up on disk."""
 
 
 @dataclass(slots=True)
 class _Handful:
     """Messages up to `stop` that are counted together: those that wait for it, each with what a model reads of it and
-    its texts by their keys; `texts` are those that are not known, `counts` theirs when they are there."""
+    its texts by their keys; `texts` are those that are not known, `counts` theirs when they are there. `names` are what
+    texts are called in the cache, where they were looked up."""
 
     stop: int
     waiting: list[tuple[Message, list[str | Media], list[tuple[_Key, str]]]] = field(default_factory=list)
     texts: dict[_Key, str] = field(default_factory=dict)
+    names: dict[_Key, bytes] = field(default_factory=dict)
     counts: Future[list[Count]] | None = None
 
 
 def _key(text: str) -> _Key:
-    return text_key(text, FAMILY) if len(text) > SHORT else text
+    return hash(text) << 32 | len(text)
 
 
 def _keyed(parts: Sequence[str | Media]) -> list[tuple[_Key, str]]:
