@@ -50,7 +50,8 @@ def as_it_goes(
     of its end takes the place; where nothing can be kept, that is told then."""
 
     def keep() -> None:
-        journal.keep(keeping(unfinished(bench, name, recorder, began, time.time() - began)))
+        with recorder.turn:
+            journal.keep(keeping(unfinished(bench, name, recorder, began, time.time() - began)))
 
     return keep
 

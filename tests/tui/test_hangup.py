@@ -1,4 +1,5 @@
-"""A terminal that goes away under the real program: what was asked for is kept, and nothing is left behind."""
+"""A terminal that goes away under the real program, or a system that ends it: what was asked for is kept, and nothing
+is left behind."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def processes_of(group: int) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="what runs is read in /proc")
-@pytest.mark.parametrize("how", ["told by a signal", "its window closed"])
+@pytest.mark.parametrize("how", ["told by a signal", "its window closed", "ended by the system"])
 async def test_a_run_under_way_and_unsaved_work_are_kept(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,8 +100,8 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
             terminal.type("\r")
             await terminal.until(HALF.strip())
             assert termios.tcgetattr(terminal.inner) != was
-            if how == "told by a signal":
-                child.send_signal(signal.SIGHUP)
+            if how != "its window closed":
+                child.send_signal(signal.SIGHUP if how == "told by a signal" else signal.SIGTERM)
                 await terminal.until("\033[?1049l")
                 await asyncio.wait_for(child.wait(), 60)
                 assert termios.tcgetattr(terminal.inner) == was

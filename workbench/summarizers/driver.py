@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from workbench.base.secrets import error_line
 from workbench.base.text import whole
+from workbench.base.to_its_end import to_its_end
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import (
     Answer,
@@ -123,22 +124,20 @@ async def run(
 ) -> Run:
     """Run `generator` to its end, at most `at_once` requests being answered at a time.
 
-    `keep` is called after each answer, in a thread and never twice at a time, to write down what was paid for.
+    `keep` is called after each answer, in a thread, to write down what was paid for; where the run is cancelled, too.
 
     A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
     generator and raises CancelledError: the input is as it was. Events are told on the event loop.
     """
     tell = on_event or _nobody
     gate = asyncio.Semaphore(max(1, at_once))
-    keeping = asyncio.Lock()
 
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
             got = await ask(summarizer, request)
         tell(_told(number, request, got))
         if keep:
-            async with keeping:
-                await asyncio.to_thread(keep)
+            await to_its_end(keep)
         return got
 
     async def each(asked: Requests, first: int) -> tuple[Answer, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run
@@ -11,10 +13,12 @@ from workbench.summarizers.runs import Call, call_record, new_id, total
 
 class Recorder:
     """Told what the driver tells (`told`) and what live calls tell (`heard`), both on the event loop. `id` is the run's
-    in the journal, however often it is kept."""
+    in the journal, however often it is kept. Who keeps it has its `turn` from reading what was recorded until that is
+    written, so that what stands there last is what was read last."""
 
     def __init__(self) -> None:
         self.id = new_id()
+        self.turn = threading.Lock()
         self.events: list[LiveEvent] = []
         self._requests: list[SummaryRequest] = []
         self._answers: dict[int, Answer] = {}

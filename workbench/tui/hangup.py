@@ -1,4 +1,5 @@
-"""A terminal that is gone: its window was closed, its connection broke. Nothing can be shown or typed any more."""
+"""A terminal that is gone: its window was closed, its connection broke. Nothing can be shown or typed any more. And a
+system that ends the program."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LOOK_S = 1.0
 
 
 def leave_without_terminal(app: App[None]) -> None:
-    """Have the app leave once its terminal has gone. Does nothing where there is none to lose."""
+    """Have the app leave once its terminal has gone, or the system asks it to end. Does nothing where there is none to
+    lose."""
     if app.is_headless or not hasattr(select, "poll") or sys.__stdin__ is None:
         return
     terminal = select.poll()
@@ -24,5 +26,6 @@ def leave_without_terminal(app: App[None]) -> None:
         if terminal.poll(0):  # asked for no event, it tells of a hang-up alone
             app.exit()
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.exit)
+    for told in (signal.SIGHUP, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(told, app.exit)
     app.set_interval(LOOK_S, look)

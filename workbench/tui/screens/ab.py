@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,6 +20,7 @@ from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
 from workbench.base.errors import BadInput
+from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench, Stand, set_policy
 from workbench.compaction.policy import Policy
 from workbench.session import fingerprint
@@ -211,33 +213,27 @@ kept in the journal."""
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return
         except asyncio.CancelledError:
-            self.keep([side for side in pair if side.name.is_kept], time.perf_counter() - clock)
+            seconds = time.perf_counter() - clock
+            self.keep([partial(side.record, seconds) for side in pair if side.name.is_kept])
             raise
         finally:
             self.running = False
             if self.is_attached:
                 self.draw()
+        self.keep([partial(_record, done) for done in both if done.side.name.is_kept])
         for half, done in zip(self.halves, both, strict=True):
             half.done = done
-        await self._keep([done for done in both if done.side.name.is_kept])
         self.draw()
 
-    async def _keep(self, several: Sequence[Tried]) -> None:
-        for one in several:
-            if trouble := await asyncio.to_thread(_kept, one):
-                self.notify(trouble, severity="warning", markup=False)
+    def keep(self, records: Sequence[Callable[[], Record]]) -> None:
+        """What came of runs, cancelled or not; rendered and written in a thread."""
+        kept, app = to_its_end(lambda: [journal.keep(record()) for record in records]), self.app
 
-    def keep(self, sides: Sequence[Side], seconds: float) -> None:
-        """What had come of runs that were cancelled; rendered and written in a thread."""
-        app = self.app
+        async def tell() -> None:
+            for trouble in filter(None, await kept):
+                app.notify(trouble, severity="warning", markup=False)
 
-        def kept() -> None:
-            records: list[Record] = [side.record(seconds) for side in sides]
-            for trouble in filter(None, map(journal.keep, records)):
-                app.call_from_thread(app.notify, trouble, severity="warning", markup=False)
-
-        if sides:
-            app.run_worker(kept, thread=True, group="kept", exit_on_error=False)
+        app.run_worker(tell(), group="kept", exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -284,8 +280,8 @@ kept in the journal."""
             self.dismiss(None)
 
 
-def _kept(one: Tried) -> str:
-    return journal.keep(one.record)
+def _record(one: Tried) -> Record:
+    return one.record
 
 
 def _usual(bench: Bench) -> Name:

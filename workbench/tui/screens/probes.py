@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -19,6 +20,7 @@ from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
 from workbench.analysis.watched import place
 from workbench.base.errors import BadInput
+from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.outcome import Outcome
 from workbench.probing import (
@@ -168,7 +170,7 @@ question and asks again; w writes the questions beside the session, where you ca
         done = await ask(bench, exam, model, known, purse, heard)
         if done.record:
             self.said = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
-            if trouble := await asyncio.to_thread(journal.keep, done.record):
+            if trouble := await to_its_end(partial(journal.keep, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
+from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, drafts_of, drafts_or
@@ -322,9 +323,10 @@ class RunScreen(Drafting, Screen[Ended | None]):
         except asyncio.CancelledError:
             watch.cancelled()
             self.earlier = total((self.earlier, recorder.usage))
-            self._back_to(before, "cancelled; nothing was changed")
-            if name.is_kept:
+            if name.is_kept:  # first of all: the program may be ending, and the screen without its panes
                 self.keep(lambda: keep_cancelled(bench, name, recorder, began, time.perf_counter() - clock))
+            if self.is_attached:
+                self._back_to(before, "cancelled; nothing was changed")
             raise
         except BaseException:
             self._back_to(before, "")
@@ -354,10 +356,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.prepare()  # nothing was written: what would be sent is in sight again
         self.draw()
 
-    @work(group="journal", exit_on_error=False, description="keep")
-    async def keep(self, record: Callable[[], Kept]) -> None:
+    def keep(self, record: Callable[[], Kept]) -> None:
         """Put a run into the journal, in a thread; the run itself is done, whatever comes of it."""
-        id, trouble = await asyncio.to_thread(record)
+        self._tell_kept(to_its_end(record))
+
+    @work(group="journal", exit_on_error=False, description="keep")
+    async def _tell_kept(self, kept: Awaitable[Kept]) -> None:
+        id, trouble = await kept
         if trouble:
             self.app.notify(trouble, severity="warning", markup=False)
         elif not self.said.endswith(id):

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from workbench.analysis.grounding import Ground
 from workbench.base.errors import BadInput
+from workbench.base.to_its_end import to_its_end
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Reading, read_again
 from workbench.session import Usage
@@ -313,14 +314,15 @@ class Drafting(Facts):
             for line in watch.calls:
                 line.number = number
             self.earlier = total((self.earlier, recorder.usage))
-            self.add_class("-editing")
-            if cancelled:
-                self.say("cancelled; the draft is as it was")
-            self.draw()
             if name.is_kept and watch.calls:
                 seconds = time.perf_counter() - clock
                 how = keep_cancelled if cancelled else keep_call
                 self.keep(lambda: how(bench, name, recorder, began, seconds))
+            if self.is_attached:
+                self.add_class("-editing")
+                if cancelled:
+                    self.say("cancelled; the draft is as it was")
+                self.draw()
         self.query_one(DraftEditor).focus()
         if isinstance(answer, SummaryFailed):
             self.say(f"the draft is as it was: {answer}")
@@ -396,7 +398,7 @@ class Drafting(Facts):
             self.start(drafts)
             return
         if any(isinstance(draft.taken, Summary) and (draft.edited or draft.accepted) for draft in drafts):
-            _, trouble = await asyncio.to_thread(keep_edited, bench, reading)
+            _, trouble = await to_its_end(lambda: keep_edited(bench, reading))
             if trouble:
                 self.app.notify(trouble, severity="warning", markup=False)
         self.leave_with(reading.run)

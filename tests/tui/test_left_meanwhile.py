@@ -1,0 +1,163 @@
+"""The app is left at the worst moment: what was to be written down is written, in whatever order things end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.summarizers.fake_api import MODEL, answer, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.tui.app import app_of, bench_screen, brought, settled, story, story_file, until
+from workbench import remembered
+from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.formats.files import load
+from workbench.summarizers import journal
+from workbench.summarizers.named import Name
+from workbench.summarizers.runs import Run
+from workbench.tui.bench.remembering import write_soon
+from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.run import RunScreen
+
+HALF = "The user wants "
+
+
+@contextmanager
+def no_thread_free() -> Iterator[None]:
+    """The only thread of the loop is at work until the loop ends its tasks, which it does last of all."""
+    loop, ended = asyncio.get_running_loop(), threading.Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+
+    async def until_all_end() -> None:
+        try:
+            await loop.create_future()
+        finally:
+            ended.set()
+
+    to_the_end = loop.create_task(until_all_end())
+    busy = loop.run_in_executor(None, ended.wait)
+    yield
+    assert not to_the_end.done()
+    assert not busy.done()
+
+
+def the_only_run() -> Run:
+    (entry,) = journal.kept()
+    return journal.load(entry.id)
+
+
+async def running(pilot: Pilot[None], name: Name) -> RunScreen:
+    await settled(pilot)
+    screen = await brought(pilot, RunScreen, "R")
+    screen.writer = name
+    await pilot.press("enter")
+    return screen
+
+
+@pytest.mark.parametrize("threads", ["free", "none free"])
+def test_a_run_that_is_under_way(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def left() -> None:
+        async with fake_api(stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
+            client_talks_to(api, monkeypatch)
+            screen = await running(pilot, Name("anthropic", MODEL))
+            await until(lambda: any(call.text == HALF for call in screen.progress.calls))
+            if threads == "free":
+                pilot.app.exit()
+                return
+            with no_thread_free():
+                pilot.app.exit()
+
+    asyncio.run(left())
+    kept = the_only_run()
+    assert (kept.end, kept.calls[0].detail, kept.calls[0].text) == ("cancelled", "cancelled", HALF)
+
+
+def test_a_run_whose_call_ends_when_the_screen_is_gone() -> None:
+    async def left() -> None:
+        gone = asyncio.get_running_loop().create_future()
+
+        async def reluctant(request: SummaryRequest) -> Answer:
+            try:
+                return await asyncio.get_running_loop().create_future()
+            finally:
+                await asyncio.shield(gone)
+
+        async with app_of(story(rounds=30)).run_test() as pilot:
+            await settled(pilot)
+            screen = await brought(pilot, RunScreen, "R")
+            screen.writer = Name("command", "true")
+            screen.summarizer = lambda: asyncio.sleep(0, reluctant)  # type: ignore[assignment, method-assign]
+            await pilot.press("enter")
+            await until(lambda: bool(screen.recorder.calls()))
+            pilot.app.exit()
+        assert not screen.is_attached
+        gone.set_result(None)
+
+    asyncio.run(left())
+    assert the_only_run().end == "cancelled"
+
+
+def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def left() -> None:
+        async with fake_api(answer("The user wants it done.")) as api, app_of(story(rounds=30)).run_test() as pilot:
+            client_talks_to(api, monkeypatch)
+            screen = await running(pilot, Name("anthropic", MODEL))
+            keep = screen.keep
+
+            def kept(record: object) -> None:
+                with no_thread_free():
+                    keep(record)  # type: ignore[arg-type]
+                    pilot.app.exit()
+
+            screen.keep = kept  # type: ignore[method-assign, assignment]
+            await until(lambda: pilot.app._exit)
+
+    asyncio.run(left())
+    assert the_only_run().end == "finished"
+
+
+def test_two_sides_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def left() -> None:
+        async with fake_api(stalling(HALF), stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
+            client_talks_to(api, monkeypatch)
+            await settled(pilot)
+            screen = await brought(pilot, AbScreen, "B")
+            for half in screen.halves:
+                half.name = Name("anthropic", MODEL)
+            await pilot.press("r")
+            await until(lambda: all(half.written for half in screen.halves))
+            with no_thread_free():
+                pilot.app.exit()
+
+    asyncio.run(left())
+    assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
+
+
+@pytest.mark.parametrize("changes", [1, 2])
+def test_work_that_is_being_written_down(changes: int, tmp_path: Path) -> None:
+    """Once more changed while the first change waits to be written, the second is what stands there."""
+    file = story_file(tmp_path)
+
+    async def left() -> None:
+        async with app_of(file, memory=tmp_path / "state").run_test() as pilot:
+            await settled(pilot)
+            bench = bench_screen(pilot)
+            with no_thread_free():
+                await pilot.press("p")
+                writing = asyncio.ensure_future(write_soon(bench))
+                await asyncio.sleep(0)
+                if changes == 2:
+                    await pilot.press("down", "p")
+                writing.cancel()
+                pilot.app.exit()
+
+    asyncio.run(left())
+    work = remembered.recall(load(file), tmp_path / "state" / "sessions")
+    assert work is not None
+    assert len(work.pins) == changes
