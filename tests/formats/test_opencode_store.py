@@ -12,8 +12,10 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats.files import load
+from workbench.formats.kit import bounds
 from workbench.formats.opencode import FORMAT
 from workbench.formats.opencode.read import read_part, sessions_in
+from workbench.formats.opencode.store import from_database
 from workbench.formats.read_back import shape
 
 EXPORT: dict[str, Any] = json.loads((SAMPLES / "opencode-pruned.json").read_bytes())
@@ -68,6 +70,42 @@ def test_a_session_of_the_database_is_its_export(tmp_path: Path) -> None:
     written = FORMAT.codec.write(session, session.context())
     assert FORMAT.codec.validate(written.data) == []
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+
+
+def test_what_is_kept_of_a_database_is_the_document_that_was_read_of_it(tmp_path: Path) -> None:
+    """It is written and read, not read once more; the ids of a part stand in front, and a column may hold no text."""
+    path = database(tmp_path / "opencode.db")
+    base = sqlite3.connect(path)
+    base.execute("UPDATE part SET message_id = x'00ff' WHERE id = (SELECT MAX(id) FROM part)")
+    base.execute("UPDATE session SET directory = x'00', time_created = 1e999")
+    base.commit()
+    base.close()
+    made = from_database(path, path.read_bytes(), EXPORT["info"]["id"])
+    assert made.document == json.loads(made.data)
+    first = made.document["messages"][0]
+    assert [*first["info"]][:2] == ["id", "sessionID"]
+    assert [*first["parts"][0]][:3] == ["id", "sessionID", "messageID"]
+
+
+def test_the_parts_of_a_message_come_by_their_ids(tmp_path: Path) -> None:
+    path = database(tmp_path / "opencode.db")
+    base = sqlite3.connect(path)
+    rows = base.execute("SELECT * FROM part").fetchall()
+    base.execute("DELETE FROM part")
+    base.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", reversed(rows))
+    base.commit()
+    base.close()
+    assert shape(load(path).context()) == shape(load(SAMPLES / "opencode-pruned.json").context())
+
+
+def test_a_database_of_more_than_a_session_holds_is_refused_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = database(tmp_path / "opencode.db")
+    monkeypatch.setattr(bounds, "MOST_VALUES", 50)
+    monkeypatch.setattr("workbench.formats.opencode.store.json_of", lambda _: pytest.fail("it was decoded"))
+    with pytest.raises(BadInput, match=r"opencode\.db: of its 0 MB JSON holds more than 50 values"):
+        load(path)
 
 
 def test_of_several_sessions_the_newest_opens_and_each_can_be_chosen(tmp_path: Path) -> None:

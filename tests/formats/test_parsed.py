@@ -14,12 +14,13 @@ from workbench.formats import parsed
 from workbench.formats.carried import beside
 from workbench.formats.files import load
 from workbench.session import Session
+from workbench.session.session import digest_of
 
 
 def kept(path: Path) -> Session:
     """The session as it is read, with its bytes let go as a large one's are, and kept."""
     session = load(path)
-    session.records.let_go(path)
+    session.records.let_go(path, digest_of(session.records.data))
     parsed.keep(session)
     return session
 

@@ -6,6 +6,7 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.session import Records
+from workbench.session.session import digest_of
 
 
 def records_of(path: Path) -> Records:
@@ -34,7 +35,7 @@ def test_records_are_the_files_own_bytes(file: Path) -> None:
 
 def test_what_was_let_go_is_read_again(file: Path) -> None:
     records = records_of(file)
-    records.let_go(file)
+    records.let_go(file, digest_of(records.data))
     assert list(records) == [b"one", b"two", b"three"]
     with file.open("ab") as more:
         more.write(b"four\n")
@@ -48,7 +49,7 @@ def test_what_was_let_go_is_read_again(file: Path) -> None:
 
 def test_a_changed_file_is_refused_not_mixed_up(file: Path) -> None:
     records = records_of(file)
-    records.let_go(file)
+    records.let_go(file, digest_of(records.data))
     file.write_bytes(b"ONE\ntwo\nthree\n")
     with pytest.raises(BadInput, match="was changed after it was opened"):
         records[0]

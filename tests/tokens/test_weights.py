@@ -10,6 +10,7 @@ from tests.tokens.test_counting import never, no_engine, quiet
 from workbench.base import shelf
 from workbench.formats.files import load
 from workbench.session import Session
+from workbench.session.session import digest_of
 from workbench.tokens import Counter, session_sizes, weights
 
 
@@ -18,7 +19,7 @@ def session(tmp_path: Path) -> Session:
     path = tmp_path / "s.jsonl"
     path.write_bytes(jsonl(*small()))
     read = load(path)
-    read.records.let_go(path)
+    read.records.let_go(path, digest_of(read.records.data))
     return read
 
 

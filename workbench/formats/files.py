@@ -16,9 +16,11 @@ from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import carried_in, found_beside, with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
+from workbench.formats.kit.magic import SQLITE
 from workbench.formats.look import HEAD, Look
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session
+from workbench.session.session import digest_of
 
 LARGE = 8_000_000
 """Bytes above which a session lets go of its file's bytes and reads them again for an export."""
@@ -46,9 +48,15 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
-    session = read_bytes(path, data, progress, part)
-    if len(data) > LARGE and session.records.data is data:
-        session.records.let_go(path)
+    if len(data) <= LARGE or data.startswith(SQLITE):  # what is read of a database are documents made from it
+        return read_bytes(path, data, progress, part)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "digest") as beside:  # summing lets other threads run
+        digest = beside.submit(digest_of, data)
+        session = read_bytes(path, data, progress, part)
+    if session.records.data is data:
+        session.records.let_go(path, digest.result())
     return session
 
 

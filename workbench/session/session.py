@@ -14,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.session.message import Message
 
 DIGEST_BYTES = 16
-"""Of the BLAKE2b digest by which a file is known again."""
+"""Of a file's digest, by BLAKE2b."""
 
 
 class Records(Sequence[bytes]):
@@ -45,17 +45,17 @@ class Records(Sequence[bytes]):
                 data = file.read(self._size)
         except OSError as error:
             raise BadInput(f"{self._path} cannot be read any more ({error.strerror}); put it back.") from None
-        if _digest(data) != self._digest:
+        if digest_of(data) != self._digest:
             raise BadInput(f"{self._path} was changed after it was opened; open it again.")
         return data
 
-    def let_go(self, path: Path) -> None:
-        """Forget the bytes, which are those of the file `path`: they are half of what a large session costs in memory.
+    def let_go(self, path: Path, digest: bytes) -> None:
+        """Forget the bytes, which are those of the file `path` and have this digest: they are half of what a large
+        session costs in memory.
 
         What is appended to the file later does no harm.
         """
-        data = self.data
-        self._path, self._size, self._digest, self._data = path, len(data), _digest(data), None
+        self._path, self._size, self._digest, self._data = path, self.size, digest, None
 
     @property
     def digest(self) -> bytes:
@@ -111,7 +111,8 @@ class Records(Sequence[bytes]):
         return (data[start:stop] for start, stop in zip(self.starts, self.stops, strict=True))
 
 
-def _digest(data: bytes) -> bytes:
+def digest_of(data: bytes) -> bytes:
+    """By which a file is known again."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
@@ -13,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
-from workbench.formats.kit.jsonl import TOLD, loads, objects_of, records_of
+from workbench.formats.kit.jsonl import TOLD, loads, loads_text, loads_whole, objects_of, records_of, whole
 from workbench.session import LoadWarning, Records
 
 
@@ -106,6 +107,35 @@ def test_deep_nesting_is_a_bad_record() -> None:
     closed = [b"[" * depth + b"]" * depth for depth in (200, 201, 1000)]
     assert [record.readable for raw in closed for record in records_of(raw)] == [True, False, False]
     assert all(record.readable for record in records_of(b'["' + b"[" * 500 + b'"]'))
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(200, True), (201, False), (1_000, False), (200_000, False)])
+def test_a_text_within_a_value_is_read_as_deep_as_a_line(depth: int, is_read: bool) -> None:
+    text = "[" * depth + "]" * depth
+    if is_read:
+        assert loads_text(text) == json.loads(text)
+        return
+    with pytest.raises(ValueError, match="nested too deeply"):
+        loads_text(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text() | st.integers(-(1 << 63), (1 << 64) - 1),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.booleans())
+def test_a_text_is_read_as_pythons_own_reader_does(value: object, as_ascii: bool) -> None:
+    text = json.dumps(value, ensure_ascii=as_ascii)
+    assert repr(loads_text(text)) == repr(loads_whole(whole(text)))
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1} x', "\ufeff{}", "[1,]", "NaN,"])
+def test_what_is_no_json_is_told_with_its_place(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        loads_text(text)
 
 
 @given(st.binary(max_size=200))

@@ -96,39 +96,40 @@ class Reading:
 
 
 def take(reading: Reading, value: dict[str, Any], index: int) -> None:
-    kind, payload = value.get("type"), value.get("payload")
-    time = seconds_of(value.get("timestamp"))
+    kind, payload, stamp = value.get("type"), value.get("payload"), value.get("timestamp")
     if not isinstance(payload, dict):
-        _take_bare(reading, value, index, time)
+        _take_bare(reading, value, index, stamp)
     elif kind == "response_item":
-        _item(reading, payload, index, time)
+        _item(reading, payload, index, stamp)
     elif kind == "event_msg":
         _event(reading, payload, reading.records.lines[index])
     elif kind == "turn_context":
         _context(reading, payload)
     elif kind == "compacted":
-        _compacted(reading, payload, index, time)
+        _compacted(reading, payload, index, stamp)
     elif kind == "session_meta":
         if not reading.meta:
             reading.meta = payload
             _context(reading, payload)
     elif kind == "inter_agent_communication":
-        add(reading, Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], time), "request")
+        said = Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], seconds_of(stamp))
+        add(reading, said, "request")
     elif kind not in _OTHERS:
         reading.unknown[str(kind)] += 1
 
 
-def _take_bare(reading: Reading, value: dict[str, Any], index: int, time: float | None) -> None:
+def _take_bare(reading: Reading, value: dict[str, Any], index: int, stamp: Any) -> None:
     """A line of Codex before 0.32: the first says what the session is, the others are items."""
     if isinstance(value.get("type"), str):
-        _item(reading, value, index, time)
+        _item(reading, value, index, stamp)
     elif "id" in value and not reading.meta:
         reading.meta = value
     elif "record_type" not in value:
         reading.unknown["without a type"] += 1
 
 
-def _item(reading: Reading, item: dict[str, Any], index: int, time: float | None) -> None:
+def _item(reading: Reading, item: dict[str, Any], index: int, stamp: Any) -> None:
+    """`stamp` is the time as the line has it: that of many an item is never asked for."""
     side = side_of(item)
     if not side:
         if not isinstance(item.get("type"), str):
@@ -142,7 +143,8 @@ def _item(reading: Reading, item: dict[str, Any], index: int, time: float | None
         return
     role, kind = role_and_kind(item, blocks)
     model = reading.model if role == "assistant" else None
-    draft = Draft(f"item-{index + 1}", role, kind, [_interned(block) for block in blocks], [index], time, model)
+    own = [_interned(block) for block in blocks]
+    draft = Draft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
     if role == "assistant":
         draft.usage, reading.waiting = reading.waiting, None
         reading.billed = draft
@@ -228,7 +230,8 @@ def _starts_turn(reading: Reading, number: int) -> bool:
     return reading.drafts[number].role == "user" and reading.drafts[number].kind == "normal"
 
 
-def _compacted(reading: Reading, payload: dict[str, Any], index: int, time: float | None) -> None:
+def _compacted(reading: Reading, payload: dict[str, Any], index: int, stamp: Any) -> None:
+    time = seconds_of(stamp)
     reading.drafts.append(Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
     before, copies, first = reading.history, reading.copies, len(reading.drafts)
     reading.side, reading.billed = "", None
@@ -237,7 +240,7 @@ def _compacted(reading: Reading, payload: dict[str, Any], index: int, time: floa
     items = payload.get("replacement_history")
     reading.history = []
     if isinstance(items, list):
-        _replace(reading, items, index, before, time)
+        _replace(reading, items, index, before, stamp)
     else:
         text = payload.get("message")
         reading.history = _user_texts(reading, before)
@@ -263,7 +266,7 @@ def _wrote(draft: Draft, message: Any) -> bool:
     return known and draft.role == "assistant" and bool(texts) and message.endswith(texts[-1])
 
 
-def _replace(reading: Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
+def _replace(reading: Reading, items: list[Any], index: int, before: list[int], stamp: Any) -> None:
     known: dict[tuple[Role, Kind, tuple[Block, ...]], list[int]] = {}
     for number in before:
         draft = reading.drafts[number]
@@ -287,7 +290,7 @@ def _replace(reading: Reading, items: list[Any], index: int, before: list[int], 
         source = index
         if spans is not None:
             source = reading.records.add(*spans[place], reading.records.lines[index])
-        _item(reading, item, source, time)
+        _item(reading, item, source, stamp)
     reading.side = ""
 
 

@@ -101,7 +101,7 @@ def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[st
     found: list[dict[str, Any]] = []
     room = database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
     for row in cursor:
-        room -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        room -= sum([len(value) for value in row if isinstance(value, str | bytes)])
         if room < 0:
             raise sqlite3.DataError("its rows would hold more than the file does")
         found.append(dict(zip(names, row, strict=True)))
@@ -136,7 +136,9 @@ def _of_bytes(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
 def _in_memory(data: bytes) -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
     # A database in memory can have no log: bytes 18 and 19 say that this one needs none.
-    database.deserialize(data[:18] + b"\x01\x01" + data[20:])
+    alone = bytearray(data)
+    alone[18:20] = b"\x01\x01"
+    database.deserialize(alone)
     return database
 
 

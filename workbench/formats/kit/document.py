@@ -30,17 +30,27 @@ MOST = 1_000_000
 def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     """The document's value, and what was odd about its bytes. Raises BadInput naming line and column, and for a list at
     its top of more than MOST entries; for what no session holds before it is decoded."""
+    bounded(path, data)
+    value, warnings = _parsed(path, data)
+    few(path, value)
+    return value, warnings
+
+
+def bounded(path: Path, data: bytes) -> None:
+    """Raises BadInput for JSON that holds what no session does, before it is decoded."""
     if much := beyond(data, 0, len(data)):
         size = f"{len(data) // 1_000_000} MB"
         raise BadInput(f"{path}: of its {size} JSON holds {much}, which is no session's; leave that out and try again.")
-    value, warnings = _parsed(path, data)
+
+
+def few(path: Path, value: Any) -> None:
+    """Raises BadInput for a list of more than MOST entries at the top of a document."""
     for one in value.values() if isinstance(value, dict) else (value,):
         if isinstance(one, list) and len(one) > MOST:
             raise BadInput(
                 f"{path}: holds a list of {grouped(len(one))} entries, which is no session's; "
                 "open the session's original file."
             )
-    return value, warnings
 
 
 def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:

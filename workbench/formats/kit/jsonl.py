@@ -142,7 +142,11 @@ def loads(raw: bytes) -> Any:
 def loads_text(text: str) -> Any:
     """The same for what was decoded. Strings in the value never hold half a surrogate pair: it became U+FFFD. Raises
     ValueError, as JSONDecodeError with the place where that is known."""
-    return loads_whole(whole(text))
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return loads_whole(whole(text))
+    return _not_too_deep(value, text)
 
 
 def loads_whole(text: str) -> Any:
@@ -155,6 +159,10 @@ def loads_whole(text: str) -> Any:
         raise
     except ValueError:  # Python's own words are for those who write programs
         raise ValueError("a number of more than 4300 digits") from None
+    return _not_too_deep(value, text)
+
+
+def _not_too_deep(value: Any, text: str) -> Any:
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value, DEEPEST):
         raise ValueError("nested too deeply")
     return value

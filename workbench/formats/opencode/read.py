@@ -13,7 +13,6 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text, is_summary
-from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.said import with_said
@@ -41,9 +40,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if data.startswith(SQLITE):
         return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
     if is_session_file(Look.of(data).document):
-        export, warnings = store.from_files(path, data)
-        return _export(path, export, progress, warnings)
-    return _export(path, data, progress, [])
+        return _session(path, store.from_files(path, data), progress)
+    return _session(path, store.exported(path, data), progress)
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -55,8 +53,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     """Read one session of a database. Raises BadInput when there is no such session."""
     if not data.startswith(SQLITE):
         return read(path, data, progress)
-    export, warnings = store.from_database(path, data, part_id)
-    return _export(path, export, progress, warnings)
+    return _session(path, store.from_database(path, data, part_id), progress)
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
@@ -69,11 +66,10 @@ def read_folder(path: Path, progress: Progress) -> Session:
     return one_of(len(files), "session", session, last)
 
 
-def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarning]) -> Session:
+def _session(path: Path, export: store.Export, progress: Progress) -> Session:
     """Raises BadInput where there is no list of messages."""
+    data, document, warnings = export
     progress(0, len(data))
-    document, odd = parse(path, data)
-    warnings += odd
     items = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open what `opencode export` writes.")
@@ -292,6 +288,9 @@ def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: lis
 
 def _take_results(reading: _Reading, index: int, whole: Message, step: list[Any], sent: bool) -> None:
     """Take in a step's results as they were sent at first, and as they are after each clearing of some of them."""
+    if all(cleared_at(part) is None for part in step):
+        reading.add(whole, index, sent=sent)
+        return
     parts = [part for part in step if tool_blocks(part)]
     times = {n: time for n, part in enumerate(parts) if (time := cleared_at(part)) is not None}
     places = {n: max(bisect(reading.starts, time), index + 1) for n, time in times.items()}

@@ -8,24 +8,36 @@ come from columns and file names alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import orjson
+from typing import Any, NamedTuple
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part
 from workbench.formats.kit.database import opened, rows
-from workbench.formats.kit.document import render
+from workbench.formats.kit.document import bounded, few, parse, render
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.several import sessions_of
-from workbench.formats.kit.values import json_of
+from workbench.formats.kit.values import dict_of, json_of
 from workbench.formats.opencode.signature import SESSION_ID
 from workbench.session import LoadWarning
 
 _TABLES = frozenset(["session", "message", "part"])
 _LARGEST = 1 << 30
 _MOST_FILES = 200_000
+
+
+class Export(NamedTuple):
+    """A session as `opencode export` writes it: its bytes, what they hold, and what is odd about it."""
+
+    data: bytes
+    document: Any
+    warnings: list[LoadWarning]
+
+
+def exported(path: Path, data: bytes) -> Export:
+    """Raises BadInput as `parse` does."""
+    return Export(data, *parse(path, data))
 
 
 # -- The database
@@ -37,24 +49,31 @@ def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
         return sessions_of(database, "session", "message", "time_updated", "parent_id")
 
 
-def from_database(path: Path, data: bytes, id: str) -> tuple[bytes, list[LoadWarning]]:
-    """A session of the database as an export. Raises BadInput where there is no such session."""
-    warnings: list[LoadWarning] = []
+def from_database(path: Path, data: bytes, id: str) -> Export:
+    """A session of the database as an export. Raises BadInput where there is no such session, or more than one
+    holds."""
     with opened(path, data, _TABLES, "opencode") as database:
         found = rows(database, "SELECT * FROM session WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", id)
-        parts = rows(database, "SELECT * FROM part WHERE session_id = ? ORDER BY message_id, id", id)
+        parts = rows(database, "SELECT * FROM part WHERE session_id = ?", id)
     if not found:
         raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
-    of: dict[Any, list[bytes]] = {}
-    for row in parts:
+    parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # which takes SQLite half of the reading
+    raws = [_raw(row.get("data")) for row in (*parts, *messages)]
+    bounded(path, b",".join(raws))
+    warnings: list[LoadWarning] = []
+    of: dict[Any, list[dict[str, Any]]] = {}
+    for row, raw in zip(parts, raws, strict=False):
         named = {"id": row["id"], "sessionID": id, "messageID": row["message_id"]}
-        of.setdefault(row["message_id"], []).append(_named(row.get("data"), named, warnings))
+        of.setdefault(row["message_id"], []).append(_named(raw, named, warnings))
     records = [
-        _record(_named(row.get("data"), {"id": row["id"], "sessionID": id}, warnings), of.get(row["id"], []))
-        for row in messages
+        {"info": _named(raw, {"id": row["id"], "sessionID": id}, warnings), "parts": of.get(row["id"], [])}
+        for row, raw in zip(messages, raws[len(parts) :], strict=True)
     ]
-    return _document(render(_info(found[0])), records), warnings
+    info = render(_info(found[0]))
+    document = {"info": loads(info), "messages": records}
+    few(path, document)
+    return Export(_document(info, map(render, records)), document, warnings)
 
 
 def _info(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +107,7 @@ def session_files(storage: Path) -> list[Path]:
     return [path for _, path in sorted(found, reverse=True)]
 
 
-def from_files(path: Path, info: bytes) -> tuple[bytes, list[LoadWarning]]:
+def from_files(path: Path, info: bytes) -> Export:
     """The session whose file in a storage folder is `path` as an export. Raises BadInput where it has no messages."""
     id, storage = path.name.removesuffix(".json"), path.absolute().parent.parent.parent
     warnings: list[LoadWarning] = []
@@ -102,15 +121,17 @@ def from_files(path: Path, info: bytes) -> tuple[bytes, list[LoadWarning]]:
                 _named(part, {"id": part_id, "sessionID": id, "messageID": name}, warnings)
                 for part_id, part in _files(path, storage / "part" / name, budget)
             ]
-            time = orjson.loads(body).get("time")
-            created = time.get("created") if isinstance(time, dict) else None
-            records.append((created if isinstance(created, int | float) else 0, name, _record(body, parts)))
+            created = dict_of(body.get("time")).get("created")
+            record = render({"info": body, "parts": parts})
+            records.append((created if isinstance(created, int | float) else 0, name, record))
     if not records:
         raise BadInput(
             f"{path} is what opencode says of a session, and its messages lie in no folder message beside it; open it"
             " where opencode keeps it, or what `opencode export` writes."
         )
-    return _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)]), warnings
+    document = _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)])
+    data, value, odd = exported(path, document)
+    return Export(data, value, warnings + odd)
 
 
 def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, bytes]]:
@@ -141,19 +162,21 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 # -- Both
 
 
-def _named(data: Any, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
+def _raw(data: Any) -> bytes:
+    """What a column holds of JSON."""
+    return data.encode(errors="replace") if isinstance(data, str) else data if isinstance(data, bytes) else b""
+
+
+def _named(raw: bytes, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> dict[str, Any]:
     """A message's or part's own JSON with its ids in front, or nothing but these where it is damaged."""
-    raw = data.encode(errors="replace") if isinstance(data, str) else data if isinstance(data, bytes) else b""
     value = json_of(raw)
     if not isinstance(value, dict):
         warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; it is shown as empty"))
-        return render(dict(ids))
-    return render({**{key: id for key, id in ids.items() if key not in value}, **value, **ids})
+        value = {}
+    named = {**{key: id for key, id in ids.items() if key not in value}, **value, **ids}
+    # A column may hold what JSON does not.
+    return named if all(isinstance(id, str) for id in ids.values()) else dict_of(loads(render(named)))
 
 
-def _record(info: bytes, parts: list[bytes]) -> bytes:
-    return b'{"info":' + info + b',"parts":[' + b",".join(parts) + b"]}"
-
-
-def _document(info: bytes, records: list[bytes]) -> bytes:
+def _document(info: bytes, records: Iterable[bytes]) -> bytes:
     return b'{"info":' + info + b',"messages":[' + b",\n".join(records) + b"]}\n"
