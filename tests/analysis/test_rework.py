@@ -181,6 +181,28 @@ def test_a_test_run_counts_only_where_nothing_changed() -> None:
     ]
 
 
+HELP = "usage: loom weave [options]\n" + "\n".join(f"  --warp-{n}  so many threads" for n in range(12))
+MEND = edit("b.py", "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "result", "count"),
+    [
+        ("loom weave --help", "loom weave --help", HELP, 1),
+        ("loom weave --help | sed -n '1,220p'", "loom weave --help 2>&1 | head -40", HELP, 1),
+        ("loom --version", "loom --version", "loom 1.2.3", 1),
+        ("bun src/cli.ts weave --help", "bun src/cli.ts weave --help", HELP, 0),
+        ("git diff main", "git diff main", HELP, 1),
+        ("git status --short", "git status --short", " M loom.py", 0),
+        ("make all", "make all", HELP, 0),
+    ],
+)
+def test_what_a_change_in_between_does_not_touch(first: str, again: str, result: str, count: int) -> None:
+    """Behind a change a command tells anew how things stand: not what a tool of the machine says of itself, nor much
+    that is only looked at, which is as it was."""
+    assert len(items(START, shell(first, result), MEND, CUT, shell(again, result))) == count
+
+
 def test_one_line_more_is_another_result() -> None:
     many = "\n".join(f" M loom_{n}.py" for n in range(10))
     one, other = shell("git status", many), shell("git status", f"{many}\n M reed.py")
@@ -214,6 +236,29 @@ def test_a_search_that_names_no_folder_looks_through_the_sessions_own(folder: st
     bare = called("Glob", {"pattern": "**/*.css"}, "assets/loom.css\nassets/reed.css")
     there = called("Glob", {"pattern": "**/*.css", "path": folder, "-n": True}, "assets/loom.css\nassets/reed.css")
     assert len(items(START, bare, CUT, there)) == len(items(START, there, CUT, bare)) == again
+
+
+def test_how_many_results_are_shown_is_no_part_of_a_search() -> None:
+    ten = called("Grep", {"pattern": "weave", "head_limit": 10}, "loom.py:4: weave()")
+    shown = called("Grep", {"pattern": "weave"}, "loom.py:4: weave()\n\n[Showing results with pagination = limit: 10]")
+    assert len(items(START, ten, CUT, shown)) == len(items(START, shown, CUT, ten)) == 1
+
+
+@pytest.mark.parametrize(("tool", "again"), [("TaskGet", 1), ("mcp__hub__get_issue", 1), ("get_job_status", 0)])
+def test_what_is_got_by_its_number_is_looked_up(tool: str, again: int) -> None:
+    """A state is asked for to know how it is now."""
+    task = called(tool, {"id": 18}, "Task 18: warp the loom.\nIt waits for task 16.")
+    assert len(items(START, task, CUT, task)) == again
+
+
+def test_a_file_is_the_same_by_whichever_path_and_in_whichever_commit() -> None:
+    """A shell may stand in another folder than the session's."""
+    there = shell("cd /repo/web && cat a.py", FILE)
+    assert [one[1] for one in items(START, there, CUT, shell("cat a.py", FILE))] == ["a.py"]
+    assert items(START, there, CUT, shell("cat b/a.py", FILE)) == []
+    assert items(START, shell("git show main:a.py", FILE), CUT, read("/repo/a.py")) == [AGAIN]
+    assert items(START, shell("git -C /repo show main:src/a.py", FILE), CUT, read("/repo/a.py")) == []
+    assert items(START, shell("git show main", FILE), CUT, read("/repo/main")) == []
 
 
 OLD, NEW = "threads = warp(loom, 12)\n", "threads = warp(loom, 16, tension=3)\n"

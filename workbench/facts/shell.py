@@ -50,9 +50,16 @@ def views(line: str) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
-        rule = _SHOWS.get(command.words[0]) if command.words else None
-        for target in rule(command.words[1:]) if rule else ():
-            path = _whole(command.folder, target)
+        if not command.words:
+            continue
+        program, *given = command.words
+        folder = command.folder
+        if program == "git":
+            given, folder = _of_git(given, folder)
+            program = f"git {given.pop(0)}" if given else ""
+        rule = _SHOWS.get(program)
+        for target in rule(given) if rule else ():
+            path = _whole(folder, target)
             if path and not _PATTERN.search(path):
                 found[path] = None
     return tuple(found)
@@ -238,7 +245,12 @@ def _shown_by_sed(given: Sequence[str]) -> Sequence[str]:
     return words if options & {"-e", "-f", "--expression", "--file"} else words[1:]
 
 
-_SHOWING = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac)(?![\w.-])")
+def _of_a_commit(given: Sequence[str]) -> Sequence[str]:
+    """`git show main:src/a.py` shows the file as it was."""
+    return [path for _, colon, path in (word.partition(":") for word in _split(given)[1]) if colon]
+
+
+_SHOWING = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac|git)(?![\w.-])")
 _PATTERN = re.compile(r"[*?]|^\d+$")
 _SHOWS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
     "cat": _shown(),
@@ -251,6 +263,7 @@ _SHOWS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
     "head": _shown("-n", "-c"),
     "tail": _shown("-n", "-c"),
     "sed": _shown_by_sed,
+    "git show": _of_a_commit,
 }
 
 

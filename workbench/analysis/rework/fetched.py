@@ -26,7 +26,9 @@ from workbench.facts.tools import CHANGES, normal_path, tool_name
 
 _SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
 """Tools that send another agent, who changes what its task names."""
-_SEARCHES = re.compile(r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase")
+_SEARCHES = re.compile(
+    r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase|^(?:task_?)?get(?:_(?!\w*(?:status|state|output|progress|screen))|$)"
+)
 _SEARCHING = re.compile(r"^(?:rg|grep|egrep|fgrep|ag|ack|fd|find|ls|tree|git (?:grep|ls-files))\b")
 _LOOKS = (
     "ls cat head tail sed grep egrep rg ag fd find echo wc pwd which sort uniq tree true env printf cut tr ps jq stat "
@@ -41,8 +43,18 @@ _HARMLESS = re.compile(
 _RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
+_CUT_OUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|cat|sed -n)(?: (?:-[nc]? ?\d+|'?\d+(?:,\d+)?p'?))?)*$")
+"""How much of a result is to be shown."""
+_HELP = re.compile(r"(?:^|\s)--(?:help|version)\b|^man ")
+_TOOLS_OWN = re.compile(r"[\w -]+$")
+"""No program of the project's own, which has a path: what that says of itself changes with the project."""
+LONG = 10
+"""So many lines of a look are as they were only where nothing that they tell of was changed."""
 _FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")
-_BESIDE_THE_POINT = ("-n", "description", "timeout", "timeout_ms", "explanation", "task_progress", "justification")
+_BESIDE_THE_POINT = (
+    *("-n", "head_limit", "limit", "max_results", "description", "timeout", "timeout_ms", "explanation"),
+    *("task_progress", "justification"),
+)
 
 
 FetchKind = Literal["file", "command", "search"]
@@ -97,7 +109,9 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
                     one.called.call.input == called.call.input and one.lines != now.lines for one in files.get(path, ())
                 ):
                     del files[path]
-            before = [one for path in paths for one in files.get(path, ())]
+            by_tool = any(one.kind == "viewed" for one in called.actions)
+            same = [known for path in paths for known in ((path,) if by_tool else _called(named, path))]
+            before = [one for known in same for one in files.get(known, ())]
             if found := _again(now, before, taken):
                 yield Fetched("file", ", ".join(paths), found[0], called, found[1])
             for path in paths:
@@ -109,7 +123,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             asked[key] = now
             if earlier is None or not taken.between(earlier.called.index, called.index):
                 continue
-            if kind == "command" and asked_after > earlier.called.index:
+            if kind == "command" and asked_after > earlier.called.index and not _tells_the_same(words, now):
                 continue
             if now.lines != earlier.lines or _names_one(now, earlier, changed):
                 continue
@@ -119,8 +133,13 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
 
 def _forget(files: dict[str, list[_Shown]], named: Mapping[str, set[str]], changed: str) -> None:
     """A changed file is read anew, by whichever path; `named` has the paths of `files` by their names."""
-    for path in [one for one in named.get(_name(changed), ()) if _may_be(one, changed)]:
+    for path in _called(named, changed):
         files.pop(path, None)
+
+
+def _called(named: Mapping[str, set[str]], path: str) -> list[str]:
+    """The paths that may be of the same file: a shell may stand in another folder than the session's."""
+    return sorted(one for one in named.get(_name(path), ()) if _may_be(one, path))
 
 
 def _name(path: str) -> str:
@@ -176,7 +195,7 @@ def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
     the session's own."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
-        line = _INTO.sub("", " ".join("\n".join(lines).split())).removesuffix(" 2>&1")
+        line = _CUT_OUT.sub("", _INTO.sub("", " ".join("\n".join(lines).split())))
         return ("search" if _SEARCHING.match(line) else "command"), line
     name, given = tool_name(called.call.name), called.call.input
     if called.actions or not _SEARCHES.search(name):
@@ -186,6 +205,15 @@ def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
         left_out = here.union(_BESIDE_THE_POINT)
         given = json_text({key: given[key] for key in sorted(given) if key not in left_out})
     return "search", f"{name} {given}"
+
+
+def _tells_the_same(line: str, now: _Shown) -> bool:
+    """Whether a command with the same result tells nothing new even where it may have been another by now: of a tool
+    that is asked for its help, and of much that is only looked at."""
+    return all(
+        _TOOLS_OWN.match(one) is not None if _HELP.search(one) else len(now.lines) >= LONG and looks(one)
+        for one in simple_commands(line)
+    )
 
 
 def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) -> bool:

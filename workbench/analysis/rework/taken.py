@@ -18,7 +18,7 @@ _GUTTER = re.compile(r"^(?:[^\s:]{1,200}:)?\s*\d+(?:[\t→|:│-]| {2}| \| ?)")
 """The number, with or without the file's name, before a line of a file that is shown."""
 _WRAPPING = re.compile(
     r"^(?:chunk id:|wall time|process (?:exited|running) with|original token count|total output lines|output:?$|"
-    r"exit code|exit_code|</?[\w-]{2,30}>$)",
+    r"exit code|exit_code|\[showing results with pagination|</?[\w-]{2,30}>$)",
     re.IGNORECASE,
 )
 _SAYS = re.compile(r"(?:[^\W_][\W_]*){3}")
