@@ -473,5 +473,5 @@ def test_rework_names_both_places() -> None:
         ("file", "tidewatch/feed.py"),
         ("file", "tidewatch/forecast.py"),
     ]
-    assert (str(first), str(second)) == ("3 files read again", "nothing done again")
+    assert (str(first), str(second)) == ("3 file reads repeated", "nothing done again")
     assert workbench.rework(openai_turn(1)) == ()

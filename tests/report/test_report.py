@@ -91,7 +91,7 @@ def test_what_was_done_again_stands_on_the_page_with_both_places(tmp_path: Path)
     report(SAMPLES / "augment-with-summary.json", "--epoch", "1", "-o", str(tmp_path / "page.md"))
     page = (tmp_path / "page.md").read_text("utf-8")
     section = page.partition("## Done again after compactions")[2].partition("\n## ")[0]
-    assert "After 2 recorded compactions: 3 files read again" in section
+    assert "After 2 recorded compactions: 3 file reads repeated" in section
     assert "| 262 | 1 | 2b1e83f0-05a | 0cc3bf15-d44 | file read again | tidewatch/harmonics.py |" in section
 
 

@@ -143,7 +143,7 @@ async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its
         found = screen.found
         marks = [call for call, point in enumerate(found.points, 1) if point.compacted]
         told = [call_words(found, screen.bench, call).plain for call in marks]
-        assert ["before it, after it 3 files read again" in words for words in told] == [True, False]
+        assert ["before it, after it 3 file reads repeated" in words for words in told] == [True, False]
         costliest = max(found.rework[0].items, key=lambda item: item.tokens)
         table = TABLES["rework"][1](found)
         assert table.rows[0].cells[3:5] == (clip(costliest.before, 9), clip(costliest.after, 9))

@@ -2,9 +2,9 @@
 with the same result.
 
 A file that was changed in between, by the agent or by one that it sent, is read anew, and so is one that says something
-else to the very same question; a command is run anew after any change and after any command that may have made one; a
-search is made anew whose result names a changed file. What only waits, what says nothing or not yet all and what a
-person turned down fetches nothing.
+else to the very same question; a command is run anew after any change and after any command that may have made one, but
+for what depends on none (`_tells_the_same`); a search is made anew whose result names a changed file. What only waits,
+what says nothing or not yet all and what a person turned down fetches nothing.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from workbench.tokens.sizes import visible_chars
 
 Kind = Literal["file", "command", "search", "question", "said", "undone", "redone"]
 KINDS: dict[Kind, tuple[str, str]] = {
-    "file": ("file read again", "files read again"),
+    "file": ("file read again", "file reads repeated"),
     "command": ("command run again", "commands run again"),
     "search": ("search repeated", "searches repeated"),
     "question": ("question asked again", "questions asked again"),
