@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.cost import paid
+from workbench.analysis.cost import dollars_of, paid
 from workbench.base import paths
 from workbench.session import Epoch, Message, Records, Session, SessionFacts, Text, Usage
 from workbench.tokens.cost import Cost, actual, estimate
@@ -102,6 +102,26 @@ def test_usage_that_nobody_prices_tells_no_cost() -> None:
     told = paid(answered(Usage(input=1_000), model="nobody-knows", cost=0.0))
     assert told is not None
     assert str(told) == "$0.00 recorded; not every price is known here"
+
+
+@pytest.mark.parametrize(
+    ("session", "dollars"),
+    [
+        (answered(Usage(input=100_000, cost=0.75), Usage(input=1_000)), 0.75),
+        (answered(Usage(input=100_000, cost=0.75), cost=3.0), 3.0),
+        (answered(Usage(input=100_000), Usage(output=1_000)), 0.5),  # an answer without a prompt has no bill
+        (answered(Usage(input=1_000), model="nobody-knows"), None),
+        (answered(Usage(input=1_000, cost=1.0), model="nobody-knows"), 1.0),
+        (answered(None), None),
+    ],
+)
+def test_the_one_figure_is_the_recorded_one_or_ours(session: Session, dollars: float | None) -> None:
+    assert dollars_of(session) == pytest.approx(dollars)
+
+
+def test_long_prompts_among_usual_ones_have_prices_of_their_own() -> None:
+    usages = (Usage(input=200_000), Usage(input=200_001), Usage(input=100_000))
+    assert dollars_of(answered(*usages, model="claude-sonnet-4-5")) == pytest.approx(0.6 + 1.200006 + 0.3)
 
 
 def test_copies_were_paid_once() -> None:

@@ -99,6 +99,15 @@ def answer(**body: Any) -> dict[str, Any]:
     return {"type": "assistant", "uuid": "u99", "parentUuid": "u6", "message": {**said, **body}}
 
 
+@pytest.mark.parametrize("inner", ["user", "progress"])
+def test_what_a_call_is_given_says_nothing_of_its_line(tmp_path: Path, inner: str) -> None:
+    """An answer that says its type last, and before that one of its call's: its bill counts."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Post", "input": {"type": inner, "text": "Hello."}}
+    line = answer(usage={"input_tokens": 4_000, "output_tokens": 5}, content=[call])
+    line = {key: line[key] for key in ("uuid", "parentUuid", "message", "type")}
+    assert same(tmp_path / "call.jsonl", with_lines(line)).bills[-1].input == 4_000
+
+
 def test_the_bill_of_a_message_is_that_of_its_last_line(tmp_path: Path) -> None:
     usage = {"input_tokens": 4_000, "output_tokens": 5}
     first = {**answer(usage=usage, content=[{"type": "text", "text": "ANSE"}]), "uuid": "u98"}

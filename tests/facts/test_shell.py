@@ -170,6 +170,11 @@ def outcome(command: str, output: str, *, is_error: bool = False) -> bool | None
         ("npm test | tail -3", "12 passed", True),
         ("npm test | tail -3", "12 passed, 1 failed", False),
         ("npm test | tail -3", "0 failed", True),
+        ("npm test | tail -3", "so\n" + "w" * 199 + " 3 failed", False),
+        ("npm test | tail -3", "so\n" + "w" * 200 + " 3 failed", None),  # too far behind the line's beginning
+        ("npm test | tail -3", "x3 failed", None),
+        ("npm test | tail -3", "src/a.ts(1,2): error TS2322: no", False),
+        ("npm test | tail -3", "Failed: 2", False),
         ("npm test | tail -3", "error: wanted here\n12 passed\n0 failed", True),
         ("npm test | tail -3", "0 failed\n1 error", False),
         ("npm run check | grep error", "a.ts(3,4): error TS2307: no module", False),

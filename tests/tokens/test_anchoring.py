@@ -17,7 +17,9 @@ from workbench.tokens import (
     Sizes,
     billed_points,
     calls_of,
+    first_call,
     measure,
+    overhead_at,
     scales,
     sizes_of,
     span_basis,
@@ -143,6 +145,17 @@ def test_before_counting_everything_is_an_estimate_but_bills_hold() -> None:
     assert [span_basis(half, {}, start, 7) for start in (3, 4)] == [Basis.ESTIMATE, Basis.CALIBRATED]
     counter.count_all(PLAIN, lambda done, total: None, lambda: False)
     assert list(sizes_of(PLAIN, OPUS, counter).tokens) == list(sized(PLAIN).tokens)
+
+
+@pytest.mark.parametrize("model", [OPUS, None, "nobody-knows"])
+@pytest.mark.parametrize("billed", [10_000, 20])
+def test_the_overhead_of_the_first_call_is_that_of_a_context_which_ends_with_it(model: str | None, billed: int) -> None:
+    messages = [user("u1", "u" * 100), user("u2", "é" * 999), answer("a1", "a" * 50, billed), *PLAIN[4:]]
+    first = first_call(messages, model)
+    assert first is not None
+    found = overhead_at(first, messages, model)
+    assert found == sizes_of(messages[:3], model, Counter(engine=Letters)).overhead
+    assert (found > 0) is (billed == 10_000)
 
 
 def test_the_meter_says_what_it_stands_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -9,7 +10,7 @@ from workbench.analysis.cache import Rates, rates_of
 from workbench.base.figures import dollars
 from workbench.base.text import counted
 from workbench.session import Billed, Message, Session, Usage
-from workbench.tokens.cost import MILLION, spent_on
+from workbench.tokens.cost import MILLION, Spent, spent_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,11 @@ class Paid:
 def paid(session: Session) -> Paid | None:
     """What a session cost, all its branches together; None where neither a cost is recorded nor usage whose prices are
     known. Raises BadInput for a broken table of the user's."""
-    copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
-    answers = [
-        message
-        for index, message in enumerate(session.messages)
-        if message.role == "assistant" and message.kind == "normal" and index not in copies
-    ]
-    billed = [(message, usage) for message in answers if (usage := message.usage) and (message.bill or usage.cost)]
-    said = [usage.cost for _, usage in billed if usage.cost is not None]
-    recorded = session.facts.cost if session.facts.cost is not None else fsum(said) if said else None
+    answers = _answers(session)
+    billed = _with_bills(answers)
+    recorded = _recorded(session, billed)
     silent = len(answers) - len(billed)
-    spent = spent_on((_billed(message, usage) for message, usage in billed), session.model)
+    spent = _spent(session, billed)
     if spent is None:
         return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
     names = [message.model or session.model or "" for message, _ in billed]
@@ -77,6 +72,40 @@ def paid(session: Session) -> Paid | None:
         before = usage.context
     missed = max(0.0, spent.prompts - fsum(at_best))
     return Paid(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by)
+
+
+def dollars_of(session: Session) -> float | None:
+    """What a session cost in dollars, as its file records it or else by the prices known here; None where nobody knows.
+    Raises BadInput for a broken table of the user's."""
+    billed = _with_bills(_answers(session))
+    if (recorded := _recorded(session, billed)) is not None:
+        return recorded
+    spent = _spent(session, billed)
+    return None if spent is None else spent.prompts + spent.answers
+
+
+def _answers(session: Session) -> list[Message]:
+    copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
+    return [
+        message
+        for index, message in enumerate(session.messages)
+        if message.role == "assistant" and message.kind == "normal" and index not in copies
+    ]
+
+
+def _with_bills(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
+    return [(message, usage) for message in answers if (usage := message.usage) and (message.bill or usage.cost)]
+
+
+def _recorded(session: Session, billed: Sequence[tuple[Message, Usage]]) -> float | None:
+    if session.facts.cost is not None:
+        return session.facts.cost
+    said = [usage.cost for _, usage in billed if usage.cost is not None]
+    return fsum(said) if said else None
+
+
+def _spent(session: Session, billed: Sequence[tuple[Message, Usage]]) -> Spent | None:
+    return spent_on([_billed(message, usage) for message, usage in billed], session.model)
 
 
 def _billed(message: Message, usage: Usage) -> Billed:

@@ -227,7 +227,7 @@ def without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[int]:
 
 def _untimed(triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
     """Those that fire at a call."""
-    return tuple(one for one in triggers if one.fires and not one.timed)
+    return tuple([one for one in triggers if one.fires and not one.timed])
 
 
 class _Playing:
@@ -262,11 +262,12 @@ class _Playing:
         running = self.running
         now = running.gauge()
         self.triggers = running.strategy.triggers(now, running.policy)
-        size = running.tokens
+        size = sent = now.tokens
         if fired := _untimed(self.triggers):
             self._compact(index, size, fired)
+            sent = running.tokens
         self.full.append(size + self._gone)
-        self.sent.append(running.tokens)
+        self.sent.append(sent)
         self._gone = 0
         self._timer_runs = any(trigger.timed for trigger in self.triggers)
 

@@ -87,7 +87,8 @@ class Running:
         index, course = self.stop, self.course
         message = course.messages[index]
         self.stop += 1
-        read_on(self.meters.values(), course.layout, index, self.stop)
+        if self.meters:
+            read_on(self.meters.values(), course.layout, index, self.stop)
         if self.lead == self.messages and message.is_own_system:
             self.lead += 1
         self.messages += 1
@@ -146,7 +147,7 @@ class Running:
             overflow_error_seen=self._overflowed(),
             cache_age_ms=cache_age_ms(self.answer, self.newest, at),
             memory_lines=self.memory_lines,
-            meters={name: meter.value for name, meter in self.meters.items()},
+            meters={name: meter.value for name, meter in self.meters.items()} if self.meters else {},
         )
 
     def context(self, at: float | None = None) -> Context:

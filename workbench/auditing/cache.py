@@ -58,7 +58,7 @@ class Kept:
     same: bool
 
 
-def mark(path: Path) -> bytes:
+def mark(path: Path | str) -> bytes:
     """Sizes and times of change of a file and what belongs to it."""
     return _short([one[1:] for one in mark_of(path) or ()])
 

@@ -65,7 +65,8 @@ def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> I
         path = str(one.path.absolute())
         if path not in seen:
             seen.add(path)
-            yield Work(path, _size(one.path), one.time, one.tool)
+            size = _size(one.path) if one.size is None else one.size
+            yield Work(path, size, one.time, one.tool, played=False)
 
 
 def _named(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
@@ -122,7 +123,7 @@ def audited(
             if isinstance(work, SessionRow):
                 yield Found((work,), False, len(marks))
                 continue
-            now = mark(Path(work.path))
+            now = mark(work.path)
             kept = None if fresh or cache is None else cache.get(work.path, now)
             if kept and kept.same:
                 yield Found(kept.rows, True, len(marks))
@@ -131,7 +132,7 @@ def audited(
                 work = replace(work, known=kept.digest)
             marks[work.path] = now, work, kept.rows if kept else ()
         every = max(1, files // PLAYED)
-        left = [replace(work, played=crc32(os.fsencode(work.path)) % every == 0) for _, work, _ in marks.values()]
+        left = [_chosen(work, every) for _, work, _ in marks.values()]
         for made in _made(left, cluster):
             now, work, before = marks.pop(made.path)
             rows = tuple(replace(row, time=work.time) for row in before) if made.rows is None else made.rows
@@ -140,6 +141,12 @@ def audited(
             yield Found(rows, made.rows is None, len(marks))
             if cancelled():
                 return
+
+
+def _chosen(work: Work, every: int) -> Work:
+    """The same, played where it is one of so many."""
+    played = crc32(os.fsencode(work.path)) % every == 0
+    return work if work.played == played else replace(work, played=played)
 
 
 def _made(works: Sequence[Work], cluster: str) -> Iterator[Surveyed]:

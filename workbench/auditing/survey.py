@@ -15,7 +15,7 @@ from pathlib import Path
 from xxhash import xxh3_128_hexdigest
 
 from workbench.analysis.cache import Rates, rates_of
-from workbench.analysis.cost import paid
+from workbench.analysis.cost import dollars_of
 from workbench.analysis.course import Course, unmeasured
 from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
@@ -39,7 +39,7 @@ from workbench.formats.files import bytes_of, gc_paused, load, load_bytes
 from workbench.formats.format import Skimmed
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
-from workbench.tokens import Counter, estimate_tokens, first_call, session_sizes
+from workbench.tokens import Counter, estimate_tokens, first_call, overhead_at
 from workbench.tokens.cost import MILLION, spent_on
 from workbench.tokens.window import window_of
 
@@ -107,28 +107,25 @@ def skimmed_row(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
     session, bills = skimmed.begun, _contexts(skimmed)
     spent = spent_on(skimmed.bills, session.model) if session.facts.cost is None else None
     cost = session.facts.cost if spent is None else spent.prompts + spent.answers
-    return _row(session, bare, bills, cost, Counter())
+    return _row(session, bare, bills, cost)
 
 
 def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     """The row of a session that was read whole. It is `played` under several settings if it is long or records a
     compaction."""
-    counter = Counter()
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     bills = [one.bill for number, one in enumerate(session.messages) if one.bill and number not in copies]
-    spent = paid(session)
-    cost = None if spent is None else spent.here if spent.recorded is None else spent.recorded
-    row = _row(session, bare, bills, cost, counter)
+    row = _row(session, bare, bills, dollars_of(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
     if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
         return row
-    course, rates = unmeasured(session, counter), rates_of(session.model)
+    course, rates = unmeasured(session, Counter()), rates_of(session.model)
     peak = row.peak or max((point.tokens for point in course.growth), default=0)
     made = tuple(_compactions(course, rates)) if is_compacted else ()
     return replace(row, peak=peak, compactions=made, tried=tried(course, rates) if bills and played else ())
 
 
-def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None, counter: Counter) -> SessionRow:
+def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None) -> SessionRow:
     """What a session says of itself and its `bills`, in tokens, tell."""
     rates, window = rates_of(session.model), window_of(session, len(session.epochs))
     return replace(
@@ -142,7 +139,7 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         calls=len(bills),
         peak=max(bills, default=0),
         window=window.tokens if window else None,
-        overhead=_overhead(session, counter),
+        overhead=_overhead(session),
         cost=cost,
         price=rates.input if rates.known else None,
     )
@@ -165,13 +162,11 @@ def tool_names() -> Mapping[str, str]:
     return {format: min(names) for format, names in named.items() if len(names) == 1}
 
 
-def _overhead(session: Session, counter: Counter) -> int | None:
+def _overhead(session: Session) -> int | None:
     """What the first call of the first epoch was sent beyond the messages before it."""
     messages = session.context(1)
     first = first_call(messages, session.model)
-    if first is None:
-        return session.facts.overhead
-    return session_sizes(session, messages[: first.index + 1], counter).overhead
+    return session.facts.overhead if first is None else overhead_at(first, messages, session.model)
 
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:

@@ -59,7 +59,13 @@ def prompts() -> Path:
 
 def models() -> Path:
     """The user's table of models, laid over the program's."""
-    return config() / "models.toml"
+    return _models_in(config())
+
+
+@lru_cache(maxsize=16)
+def _models_in(folder: Path) -> Path:
+    """Asked for each of many thousand sessions, too."""
+    return folder / "models.toml"
 
 
 def data() -> Path:

@@ -4,11 +4,14 @@ stay free of it. Products differ only in which they use, so a strategy that fire
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.strategy import Trigger
+from workbench.tokens.window import Window
 
 
 class TokenLimits(Policy):
@@ -58,8 +61,15 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
 def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger:
     if limit is None:
         return Trigger(name, now.tokens, 0, "tokens", False, "the model's window is not known")
-    note = f"{note}; the window: {now.limit}" if note else f"the window: {now.limit}"
+    by = _told(now.limit)
+    note = f"{note}; {by}" if note else by
     return Trigger(name, now.tokens, limit, "tokens", now.tokens >= limit, note)
+
+
+@lru_cache(maxsize=64)
+def _told(window: Window | None) -> str:
+    """In words. A replay asks before each of thousands of calls."""
+    return f"the window: {window}"
 
 
 def count_trigger(name: str, value: int, limit: int, unit: str) -> Trigger:

@@ -65,15 +65,22 @@ _CHECK = re.compile(
     r"verify)(?![\w/.-])"
 )
 _QUOTE = re.compile(r"[\"']")
-_FAILED_RUN = re.compile(
-    r"^(?:--- FAIL|FAIL\b|FAILED\b|E   |error(?:\[\w{1,10}\])?:|npm (?:ERR!|error)|panic:|Traceback | ?ELIFECYCLE)"
-    r"|^.{0,200}(?:\b[1-9]\d{0,6} (?:failed|failing|errors?)\b|: error TS\d{3,5}:|\bFailed: [1-9])",
-    re.MULTILINE,
+_FAILED_LINE = re.compile(
+    r"\n(?:--- FAIL|FAIL\b|FAILED\b|E   |error(?:\[\w{1,10}\])?:|npm (?:ERR!|error)|panic:|Traceback | ?ELIFECYCLE)"
 )
+_FAILED_COUNTS = (
+    re.compile(r"[1-9](?<!\w[1-9])\d{0,6} (?:failed|failing|errors?)\b"),
+    re.compile(r": error TS\d{3,5}:"),
+    re.compile(r"Failed: (?<!\wFailed: )[1-9]"),
+)
+"""What a run says of itself that failed, at the beginning of a line or not far behind it. A pattern that begins with
+what it must find is looked for many times faster than one that begins with where."""
+_FAR = 201
+"""Characters from the line's end before it, up to which a count is the run's own."""
 _FAILURES = (
     "FAIL", "E   ", "error", "npm ERR!", "panic:", "Traceback ", "ELIFECYCLE", "failed", "failing", "Failed: ",
 )  # fmt: skip
-"""One of these stands where `_FAILED_RUN` does."""
+"""One of these stands where a run failed."""
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ing|ures?)?\b(?!.{0,600}\b[1-9]\d{0,6} (?:fail|error))", re.DOTALL)
 _PASSED_RUN = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"
@@ -107,8 +114,8 @@ class Called:
 
     `ok` is False for a result that failed, True for one that did not, None when that cannot be told: of a test behind a
     pipe whose output does not say it; of what went on in the background the result that a later call fetched tells
-    it. What a command line did to files (`workbench.facts.shell`) comes before its
-    command among the actions, but for what its result denies.
+    it. `refused`: a person turned it down, a choice of theirs and not an error. What a command line did to files
+    (`workbench.facts.shell`) comes before its command among the actions, but for what its result denies.
     """
 
     index: int
@@ -117,11 +124,7 @@ class Called:
     result: ToolResult | None = None
     result_index: int | None = None
     ok: bool | None = None
-
-    @property
-    def refused(self) -> bool:
-        """Whether a person turned the call down: a choice of theirs, not an error."""
-        return self.result is not None and _turned_down(self.result)
+    refused: bool = False
 
 
 def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
@@ -140,8 +143,8 @@ def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
         if running and (name := next((one for one in _given(call) if one in running), "")):
             number = running[name]
             done[number] = replace(done[number], ok=_ended(done[number], result))
-        elif done[-1].ok is None and (started := _STARTED.search(result.text[:2000])):
-            running[started[1] or started[2]] = len(done) - 1
+        elif done[-1].ok is None and (name := _started(result.text[:2000])):
+            running[name] = len(done) - 1
     return tuple(done)
 
 
@@ -150,10 +153,11 @@ def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | 
     None while it is open."""
     results = _results_by_call(messages)
     for index, message in enumerate(messages):
-        for call in message.calls:
-            waiting = results.get(call.id)
-            at, result = waiting.pop(0) if waiting else (None, None)
-            yield index, call, at, result
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                waiting = results.get(block.id)
+                at, result = waiting.pop(0) if waiting else (None, None)
+                yield index, block, at, result
 
 
 _STARTED = re.compile(
@@ -161,6 +165,12 @@ _STARTED = re.compile(
     re.IGNORECASE,
 )
 """By what name one asks later how a command went that goes on in the background."""
+
+
+def _started(text: str) -> str:
+    low = text.lower()
+    started = _STARTED.search(text) if "running" in low or "shellid" in low else None
+    return started[1] or started[2] if started else ""
 
 
 def _given(call: ToolUse) -> list[str]:
@@ -171,7 +181,7 @@ def _given(call: ToolUse) -> list[str]:
 def _ended(called: Called, later: ToolResult) -> bool | None:
     """Whether a command in the background succeeded, by what a later call fetched of it: only an exit code tells."""
     said = later.text[:300] + "\n" + later.text[-300:]
-    return called.ok if exit_code(said) is None else _succeeded(later, called.actions)
+    return called.ok if exit_code(said) is None else _succeeded(later, called.actions, refused=_turned_down(later))
 
 
 _OPENING = ("open", "create")
@@ -199,13 +209,13 @@ def _called(
     asked = actions_of(call)
     if opened and not asked and tool_name(call.name) in _IN_OPENED:
         asked = (Action("modified", opened),)
-    ok = _succeeded(result, asked)
-    shells = [action.target for action in asked if action.kind == "command"]
-    if shells:
+    refused = result is not None and _turned_down(result)
+    ok = _succeeded(result, asked, refused=refused)
+    if shells := [action.target for action in asked if action.kind == "command"]:
         told = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
         done = [effect for line in shells for effect in told(line)]
-        asked = (*_told_by(done, result, ok, known), *asked)
-    actions = tuple(_known(action, known) for action in asked)
+        asked = (*_told_by(() if refused else done, result, ok, known), *asked)
+    actions = tuple([_known(action, known) for action in asked])
     for action in actions if ok is not False else ():
         if action.kind == "deleted":
             known.pop(normal_path(action.target), None)
@@ -213,7 +223,7 @@ def _called(
             known[normal_path(action.target)] = action.kind
         elif "commit" in action.target and _COMMITS.search(action.target):
             known.update(dict.fromkeys(known, "viewed"))
-    return Called(index, call, actions, result, at, ok)
+    return Called(index, call, actions, result, at, ok, refused)
 
 
 _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
@@ -225,7 +235,7 @@ def _told_by(
     found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
 ) -> Iterator[Action]:
     """What command lines did to files, as far as their result does not say otherwise."""
-    if not found or (result is not None and _turned_down(result)):
+    if not found:
         return
     text = "" if result is None else result.text[:4000]
     for effect in dict.fromkeys(found):
@@ -278,8 +288,9 @@ def _results_by_call(messages: Sequence[Message]) -> dict[str, list[tuple[int, T
     found: dict[str, list[tuple[int, ToolResult]]] = {}
     for index, message in enumerate(messages):
         if message.role in ("tool", "user"):
-            for result in message.results:
-                found.setdefault(result.call_id, []).append((index, result))
+            for block in message.blocks:
+                if isinstance(block, ToolResult):
+                    found.setdefault(block.call_id, []).append((index, block))
     return found
 
 
@@ -299,17 +310,18 @@ def is_refusal(text: str) -> bool:
     return any(words in low for words in _REFUSED)
 
 
-def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool | None:
+def _succeeded(result: ToolResult | None, actions: tuple[Action, ...], *, refused: bool) -> bool | None:
     if result is None:
         return None
     text = result.text
-    if result.is_error or _REFUSES.match(text[:300]):
+    if result.is_error or refused:
         return False
     lines = [action.target for action in actions if action.kind == "command"]
     if not lines:
         return not (any(action.kind in CHANGES for action in actions) and _UNTOUCHED.match(text[:200]))
     ends = text[:300] + "\n" + text[-300:] if len(text) > 600 else text
-    if any(words in ends[:300].lower() for words in _RUNNING):
+    start = ends[:300].lower()
+    if "running" in start and any(words in start for words in _RUNNING):
         return None
     code = exit_code(ends)
     if code is not None and code != 0:
@@ -321,12 +333,19 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool |
         return True
     # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
     end = text[-4000:]
-    if any(one in end for one in _FAILURES) and _FAILED_RUN.search(end) and not _NONE_FAILED.search(text[-600:]):
+    if any(one in end for one in _FAILURES) and _tells_failure(end) and not _NONE_FAILED.search(text[-600:]):
         return False
     if told:
         return True
     lined = "\n" + end
     return True if any(one in lined for one in _PASSES) and _PASSED_RUN.search(end) else None
+
+
+def _tells_failure(end: str) -> bool:
+    if _FAILED_LINE.search("\n" + end):
+        return True
+    counts = (found.start() for pattern in _FAILED_COUNTS for found in pattern.finditer(end))
+    return any(at - end.rfind("\n", 0, at) <= _FAR for at in counts)
 
 
 @remembered(4096)
@@ -338,7 +357,9 @@ def is_check(command: str) -> bool:
 def exit_code(text: str) -> int | None:
     """The last exit code that `text` names, None where it names none."""
     low = text.lower()
-    codes = [code for groups in _EXIT.findall(text) for code in groups if code] if any(map(low.count, _ENDED)) else []
+    if not any(word in low for word in _ENDED):
+        return None
+    codes = [code for groups in _EXIT.findall(text) for code in groups if code]
     return int(codes[-1]) if codes else None
 
 

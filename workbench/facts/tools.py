@@ -68,7 +68,8 @@ def actions_of(call: ToolUse) -> tuple[Action, ...]:
     if rule is None:
         return ()
     given = call.input if isinstance(call.input, dict) else {"input": call.input}
-    return tuple(dict.fromkeys(rule(given)))
+    actions = rule(given)
+    return actions if len(actions) < 2 else tuple(dict.fromkeys(actions))
 
 
 @remembered(1_024)
@@ -184,7 +185,7 @@ def _patch(given: Given) -> tuple[Action, ...]:
 
 def _shell(given: Given) -> tuple[Action, ...]:
     """The command line without its `bash -lc` wrapper; a patch inside it counts as file actions."""
-    if str(given.get("is_input", "")).lower() == "true":
+    if (is_input := given.get("is_input")) and str(is_input).lower() == "true":
         return ()
     commands = given.get("commands")
     if isinstance(commands, list):
@@ -222,7 +223,8 @@ def _run(line: str) -> tuple[Action, ...]:
             rest = after.strip().split("\n", 1)
             then = rest[1].strip() if len(rest) == 2 else ""
             return (*found, Action("command", then)) if then else found
-    return (Action("command", command),) if (command := _COMMENTS.sub("", line)) else ()
+    command = _COMMENTS.sub("", line) if "#" in line else line
+    return (Action("command", command),) if command else ()
 
 
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*(?:\n|\Z))+")

@@ -35,12 +35,14 @@ _PASSED_BY = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What may be a session, by its name. `tool` is "" where the place does not tell."""
+    """What may be a session, by its name. `tool` is "" where the place does not tell, `size` None for a folder and
+    where nobody looked."""
 
     time: float
     path: Path
     tool: str = ""
     expected: Format | None = None
+    size: int | None = None
 
 
 Result = Found | Unreadable
@@ -145,9 +147,14 @@ def is_session_folder(path: Path) -> bool:
 def _folder_marked(path: Path) -> Path | None:
     """The folder that is a session because this file lies in it: a task, a conversation, a session of an SDK."""
     folder = path.parent
-    if path.name in (HISTORY, "base_state.json", f"{folder.name}.messages.json"):
-        return folder
-    return folder.parent if path.name == "0.json" and folder.name == "events" else None
+    if not _marks(path.name, folder.name):
+        return None
+    return folder.parent if path.name == "0.json" else folder
+
+
+def _marks(name: str, folder: str) -> bool:
+    """Whether a file of this name marks the folder in which it lies, or the one about that, as a session."""
+    return name in (HISTORY, "base_state.json", f"{folder}.messages.json") or (name == "0.json" and folder == "events")
 
 
 # --- below a folder -------------------------------------------------------------------------------------------------
@@ -160,8 +167,8 @@ def below(root: Path) -> Iterator[Candidate | Unreadable]:
     while waiting:
         folder, depth = waiting.pop()
         entries = _entries(folder)
-        marks = [entry for entry in entries if _folder_marked(Path(entry.path))]
-        if marks:
+        here = Path(folder).name
+        if marks := [entry for entry in entries if _marks(entry.name, here)]:
             yield _candidate(marks[0], _time(marks[0]), "", None)
             continue
         for entry in entries:
@@ -173,7 +180,11 @@ def below(root: Path) -> Iterator[Candidate | Unreadable]:
                 if count > MOST:
                     yield Unreadable(root, f"More than {MOST} files: the search ended at {folder}.")
                     return
-                yield Candidate(_time(entry), Path(entry.path))
+                status = _status(entry)
+                if status and stat.S_ISREG(status.st_mode):
+                    yield Candidate(status.st_mtime, Path(entry.path), size=status.st_size)
+                else:
+                    yield Candidate(0.0, Path(entry.path))
 
 
 def _entries(folder: Path | str) -> list[os.DirEntry[str]]:

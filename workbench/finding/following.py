@@ -22,14 +22,14 @@ Mark = tuple[tuple[int, int, int], ...]
 """What a file looked like at one moment, with what belongs to it: inode, bytes, nanoseconds of the last change."""
 
 
-def mark_of(path: Path) -> Mark | None:
+def mark_of(path: Path | str) -> Mark | None:
     """None where the file is not there. Of a folder count what lies in it and its events, of a database its write-ahead
     log."""
     marks = tuple(_marks(path))
     return marks or None
 
 
-def _marks(path: Path) -> Iterator[tuple[int, int, int]]:
+def _marks(path: Path | str) -> Iterator[tuple[int, int, int]]:
     for one in (str(path), f"{path}-wal"):
         if status := _status(one):
             yield status.st_ino, status.st_size, status.st_mtime_ns
@@ -46,7 +46,7 @@ def _status(path: str) -> os.stat_result | None:
         return None
 
 
-def _names_in(folder: Path) -> list[str]:
+def _names_in(folder: Path | str) -> list[str]:
     try:
         return sorted(os.listdir(folder))
     except OSError:

@@ -163,6 +163,6 @@ def bytes_of(path: Path) -> bytes:
     """The whole file. Raises BadInput for what is no regular file, cannot be read, or is empty."""
     with _readable(path) as file:
         data = file.read()
-    if not data[:HEAD].strip(_BLANKS) and not data.strip(_BLANKS):
+    if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):
         raise BadInput(f"{path} is empty; name a file that holds a session.")
     return data

@@ -141,7 +141,7 @@ class _Text:
     def records(self) -> Iterator[Record]:
         cut = self.head.rfind(b"\n") + 1 if len(self.head) == HEAD else len(self.head)
         found = 0
-        for record in islice(records_of(self.head[:cut]), FIRST):
+        for record in islice(records_of(self.head, cut), FIRST):
             found += 1
             yield record
         if cut < len(self.head) and found <= LONE:

@@ -72,6 +72,18 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
         yield Call(index, bill, output, family)
 
 
+def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
+    """What the first call was sent beyond the messages before it, by their characters: the overhead that `sizes_of`
+    finds of a context in which nothing is counted yet and that ends with this call."""
+    family = family_of(model) if model else first.family
+    before = messages[: first.index]
+    return _unsaid(first, [round(family.tokens(message.role, guess(message))) for message in before])
+
+
+def _unsaid(first: Call, before: Sequence[int]) -> int:
+    return max(0, first.context - sum(before))
+
+
 @dataclass(frozen=True, slots=True)
 class SessionMeter:
     """The `Meter` of one session: o200k counts × the family's coefficients × the session's own scale.
@@ -292,7 +304,7 @@ class _Plan:
     def _open_with(self, first: Call) -> None:
         """What the first call was sent beyond the messages before it is overhead: system prompt and tools."""
         known = self.tokens[: first.index]
-        self.overhead = max(0, first.context - sum(known))
+        self.overhead = _unsaid(first, known)
         guessed = Basis.ESTIMATE in self.basis[: first.index]
         self.overhead_basis = Basis.ESTIMATE if guessed else Basis.CALIBRATED
         if not self.overhead:

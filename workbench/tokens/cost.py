@@ -6,9 +6,10 @@ and is said to be, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum, inf
+from operator import itemgetter
 
 from workbench.base.figures import dollars, grouped
 from workbench.session import Billed, Usage
@@ -121,31 +122,32 @@ class Spent:
 def spent_on(bills: Iterable[Billed], model: str | None) -> Spent | None:
     """What bills cost by the prices known here, those without a model of their own by the prices of `model`; None where
     there are none, or a price is not known. Raises BadInput for a broken table of the user's."""
-    infos: dict[str, ModelInfo | None] = {}
-    longest: dict[str, float] = {}
-    sums: dict[tuple[str, bool], list[int]] = {}
-    for own, fresh, said, read, written in bills:
-        name = own or model or ""
-        if name not in infos:
-            infos[name] = find_model(name)
-            longest[name] = _longest(infos[name])
-        key = name, fresh + read + written > longest[name]
-        tokens = sums.get(key)
-        if tokens is None:
-            tokens = sums[key] = [0, 0, 0, 0]
-        tokens[0] += fresh
-        tokens[1] += said
-        tokens[2] += read
-        tokens[3] += written
+    several = [*bills]
+    names = {own: own or model or "" for own in set(map(itemgetter(0), several))}
+    infos = {name: find_model(name) for name in names.values()}
     prompts, answers = list[float](), list[float]()
-    for (name, long), (fresh, said, read, written) in sums.items():
-        parts = _parts_of(Usage(fresh, said, read, written), _prices_of(infos[name], long=long))
-        if None in parts:
-            return None
-        prompts += [part for part in (parts[0], *parts[2:]) if part]
-        answers.append(parts[1] or 0.0)
+    for name, info in infos.items():
+        its = several if len(infos) == 1 else [bill for bill in several if names[bill.model] == name]
+        for billed, long in _by_length(its, _longest(info)):
+            _, fresh, said, read, written = zip(*billed, strict=True)
+            usage = Usage(sum(fresh), sum(said), sum(read), sum(written))
+            parts = _parts_of(usage, _prices_of(info, long=long))
+            if None in parts:
+                return None
+            prompts += [part for part in (parts[0], *parts[2:]) if part]
+            answers.append(parts[1] or 0.0)
     by = " and ".join(sorted({info.source for info in infos.values() if info}))
-    return Spent(fsum(prompts), fsum(answers), by) if sums else None
+    return Spent(fsum(prompts), fsum(answers), by) if several else None
+
+
+def _by_length(bills: Sequence[Billed], longest: float) -> Iterator[tuple[Sequence[Billed], bool]]:
+    """The bills of prompts up to so many tokens, and those of longer ones (True), where there are any."""
+    if longest == inf:
+        yield bills, False
+        return
+    for long in (False, True):
+        if found := [one for one in bills if (one.input + one.cache_read + one.cache_write > longest) is long]:
+            yield found, long
 
 
 Parts = tuple[float | None, float | None, float | None, float | None]

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def _named(name: str, known: Mapping[str, ModelInfo]) -> ModelInfo | None:
 
 
 def _tables(user: Path) -> tuple[Path, ...]:
-    return (BUNDLED, user) if user.is_file() else (BUNDLED,)
+    return (BUNDLED, user) if isfile(user) else (BUNDLED,)
 
 
 def _key(name: str) -> str:

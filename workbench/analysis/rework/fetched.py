@@ -94,7 +94,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             changed += [(called.index, _name(path)) for path in touched]
             for path in touched:
                 _forget(files, named, path)
-        if _SENDS.search(tool_name(called.call.name)):
+        if _sends(called.call.name):
             task = json_text(called.call.input)
             for path in [seen for seen in files if seen.rpartition("/")[2] in task]:
                 del files[path]
@@ -131,6 +131,12 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
                 yield Fetched(kind, words, found[0], called, found[1])
 
 
+@remembered(1_024)
+def _sends(tool: str) -> bool:
+    """Whether a tool sends another agent."""
+    return _SENDS.search(tool_name(tool)) is not None
+
+
 def _forget(files: dict[str, list[_Shown]], named: Mapping[str, set[str]], changed: str) -> None:
     """A changed file is read anew, by whichever path; `named` has the paths of `files` by their names."""
     for path in _called(named, changed):
@@ -150,7 +156,7 @@ def _waits(called: Called) -> bool:
     """Whether a call waits for something, or its command did not end while it waited."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     low = called.result.text[:300].lower() if called.result else ""
-    return any(words in low for words in _RUNNING) or any(map(_WAITING.search, lines))
+    return ("running" in low and any(words in low for words in _RUNNING)) or any(map(_WAITING.search, lines))
 
 
 Shows = tuple[Called, Sequence[str]]
@@ -195,8 +201,7 @@ def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
     the session's own."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
-        line = _CUT_OUT.sub("", _INTO.sub("", " ".join("\n".join(lines).split())))
-        return ("search" if _SEARCHING.match(line) else "command"), line
+        return _asked("\n".join(lines))
     name, given = tool_name(called.call.name), called.call.input
     if called.actions or not _SEARCHES.search(name):
         return None
@@ -205,6 +210,13 @@ def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
         left_out = here.union(_BESIDE_THE_POINT)
         given = json_text({key: given[key] for key in sorted(given) if key not in left_out})
     return "search", f"{name} {given}"
+
+
+@remembered(4_096)
+def _asked(lines: str) -> tuple[FetchKind, str]:
+    """What command lines ask, in which words."""
+    line = _CUT_OUT.sub("", _INTO.sub("", " ".join(lines.split())))
+    return ("search" if _SEARCHING.match(line) else "command"), line
 
 
 def _tells_the_same(line: str, now: _Shown) -> bool:

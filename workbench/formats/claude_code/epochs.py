@@ -95,6 +95,8 @@ def divided(messages: Sequence[Message], branch: Sequence[int], sent: Sequence[b
 
 def _in_place(context: _Context, branch: Sequence[int]) -> Divided:
     """With every message that stands for another behind that one, where the file's view shows it."""
+    if not context.stood_for:
+        return Divided(tuple(context.messages), [*branch], tuple(_with_summaries(context)))
     order = sorted(range(len(context.messages)), key=lambda number: (context.first(number), number))
     place = {number: at for at, number in enumerate(order)}
     epochs = tuple(

@@ -165,11 +165,11 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         uuid = f"{uuid}#{index + 1}"
     reading.by_uuid[uuid] = index
     at = maker(reading, value, uuid, index, line) if maker else None
-    boundary = at is not None and reading.drafts[at].kind == "boundary"
-    if at is not None and (event := reading.events.get(at)) and event.kept.anchor:
+    draft = None if at is None else reading.drafts[at]
+    if reading.events and at is not None and (event := reading.events.get(at)) and event.kept.anchor:
         tails = event.kept.uuids[-1:] or [event.kept.tail]
         reading.tree.anchors.update(dict.fromkeys(tails, event.kept.anchor))
-    parent = value.get("logicalParentUuid") if boundary else None
+    parent = value.get("logicalParentUuid") if draft is not None and draft.kind == "boundary" else None
     parent = parent or value.get("parentUuid")
     # An entry without a name still stands in the chain: its successor may bridge to it.
     reading.tree.add(
@@ -178,7 +178,7 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         at,
         line,
         side=side,
-        turn=type in ("user", "assistant") and at is not None and bool(reading.drafts[at].blocks),
+        turn=draft is not None and type in ("user", "assistant") and bool(draft.blocks),
     )
     if not side or not reading.facts:
         told = _common(value)
@@ -233,9 +233,9 @@ def _take_prompt(reading: Reading, texts: list[str], tools: list[Any], *, side: 
 
 def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: Role, blocks: list[Block]) -> int:
     side = value.get("isSidechain") is True
-    time = time_of(value.get("timestamp"))
-    reading.drafts.append(Draft(id, role, "normal", blocks, [index], time, side, sent=bool(blocks)))
-    return len(reading.drafts) - 1
+    drafts, time = reading.drafts, time_of(value.get("timestamp"))
+    drafts.append(Draft(id, role, "normal", blocks, [index], time, side, None, None, bool(blocks)))
+    return len(drafts) - 1
 
 
 def _user(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:

@@ -46,7 +46,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     listed = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
     found = _listed(path, data, "loglines" if on_web else None) if on_web or listed else records_of(data)
     for value, index, line in objects_of(found, len(data), reading.records, reading.warnings, progress):
-        said = reading.printed.line(value, index) if is_printed(value) else value
+        said = reading.printed.line(value, index) if "session_id" in value and is_printed(value) else value
         if said is not None:
             take(reading, said, index, line)
     if not any(draft.blocks for draft in reading.drafts):
@@ -136,12 +136,13 @@ def _billed(reading: Reading) -> Iterator[Message]:
     for draft in reading.drafts:
         if not draft.side and draft.source[0] <= reading.spent:
             draft.usage = None
-        yield _noticed(draft.message(), reading.notices)
+        message = draft.message()
+        yield _noticed(message, reading.notices) if reading.notices else message
 
 
 def _noticed(message: Message, notices: list[str]) -> Message:
     """A task's notification as it was sent, where the file records a request that holds it."""
-    if not notices or message.kind != "meta" or not message.text.startswith(NOTIFICATION):
+    if message.kind != "meta" or not message.text.startswith(NOTIFICATION):
         return message
     whole = next((text for text in notices if message.text in text), "")
     return replace(message, blocks=(Text(whole, injected=True),)) if whole else message
@@ -149,11 +150,12 @@ def _noticed(message: Message, notices: list[str]) -> Message:
 
 def _recorded(reading: Reading) -> Recorded:
     """Where room was made, with the lines that it speaks of as messages."""
-    holder = {record: number for number, draft in enumerate(reading.drafts) for record in draft.source}
+    drafts = reading.drafts if reading.events or reading.loose_events else []
+    holder = {record: number for number, draft in enumerate(drafts) for record in draft.source}
 
     def numbers(uuids: Iterable[str]) -> list[int]:
-        records = (reading.by_uuid[uuid] for uuid in uuids if uuid in reading.by_uuid)
-        return list(dict.fromkeys(holder[record] for record in records if record in holder))
+        records = [reading.by_uuid[uuid] for uuid in uuids if uuid in reading.by_uuid]
+        return list(dict.fromkeys([holder[record] for record in records if record in holder]))
 
     def kept(event: Event) -> list[int]:
         listed = event.kept.uuids or chain_of(reading.tree, event.kept.head, event.kept.tail)

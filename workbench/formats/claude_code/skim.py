@@ -8,7 +8,8 @@ or exported, a bill that may be absurd.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,11 +27,11 @@ from workbench.formats.kit.mark import SPENT
 from workbench.session import Billed, Epoch, Session, Usage
 
 _USAGE = b'"usage":'
-_USER, _ANSWER = b'"type":"user"', b'"role":"assistant"'
+_USER, _PROGRESS, _ANSWER = b'"type":"user"', b'"type":"progress"', b'"role":"assistant"'
 _FRONT = 600
-"""Bytes of a line among which a person's or a tool's says its type; an answer may say it last. In a text a quotation
-mark has a backslash before it. Most lines of a file say it at the same place, where it is looked for first: looking for
-it takes as long as decoding half the line."""
+"""Bytes of a line among which a person's or a tool's says its type; an answer may say it last, but its role before all
+that it holds. In a text a quotation mark has a backslash before it. Most lines of a file say it at the same place,
+where it is looked for first: looking for it takes as long as decoding half the line."""
 
 _DECIDE = ("summary", "content-replacement")
 """Lines that must be read with all the others, beside those of the tool that say it made room."""
@@ -39,7 +40,7 @@ _DECIDE = ("summary", "content-replacement")
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)] | None
 
 
-class _Usage(Struct):
+class _Usage(Struct, gc=False):
     """Tokens, of which only these make a bill."""
 
     input_tokens: _Count = 0
@@ -71,8 +72,7 @@ _line = Decoder(_Line).decode
 """Passing over what is not wanted takes half as long as making values of it."""
 
 
-@dataclass(slots=True)
-class _Answer:
+class _Answer(Struct, gc=False):
     """An API message, over all of its lines: `usage` is the last line's that tells of one, `output` the largest of any,
     `start` the place of the first in the file."""
 
@@ -95,17 +95,23 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
         return None
     if not isinstance(begun.facts.own, Own) or begun.facts.own.rewritten:
         return None
-    answers: dict[tuple[str, bool], _Answer] = {}
+    answers = _billed(data, spans)
+    return None if answers is None else _skimmed(begun, answers, {**told, **_newest(data)})
+
+
+def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | None:
+    """The answers in these lines. None where one of them decides that all must be read."""
+    found: dict[tuple[str, bool], _Answer] = {}
     for start, stop in spans:
         try:
             line = _line(data[start:stop])
         except ValueError:
             return None
-        body = line.message
         if line.type != "assistant":
             if _decides(line.type, orjson.loads(data[start:stop])):
                 return None
             continue
+        body = line.message
         if body is None or line.spent is not UNSET or line.isCompactSummary is not UNSET:
             return None
         if body.model == "<synthetic>" or line.isApiErrorMessage is True:
@@ -113,20 +119,22 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
         if body.context_management and of_answer({"context_management": body.context_management}, None):
             return None
         side = line.isSidechain is True
-        one = answers.get((body.id, side))
+        one = found.get((body.id, side))
         if one is None:
-            one = answers[body.id, side] = _Answer(start, body.model, side)
+            one = found[body.id, side] = _Answer(start, body.model, side)
         usage = body.usage
         if usage and (usage.input_tokens or usage.cache_read_input_tokens or usage.cache_creation_input_tokens):
-            one.usage, one.output = usage, max(one.output, usage.output_tokens or 0)
-    return _skimmed(begun, list(answers.values()), {**told, **_newest(data)})
+            one.usage = usage
+            if usage.output_tokens and usage.output_tokens > one.output:
+                one.output = usage.output_tokens
+    return [*found.values()]
 
 
 def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
     """Where the lines lie that may be answers. Of the others `told` learns what they tell of the session. None where
     one of them decides that all must be read: it is known before any answer is decoded."""
     spans: list[tuple[int, int]] = []
-    user = answer = 0
+    user = progress = answer = 0
     at, end = 0, len(data)
     while at < end:
         start, stop = at, data.find(b"\n", at)
@@ -137,11 +145,17 @@ def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
         if data.startswith(_ANSWER, start + answer, stop):
             spans.append((start, stop))
             continue
+        if stop == start or data.startswith(_PROGRESS, start + progress, stop):
+            continue
         front = min(start + _FRONT, stop)
-        if stop == start or (place := data.find(_USER, start, front)) >= 0:
-            user = place - start if stop > start else user
-        elif (place := data.find(_ANSWER, start, front)) >= 0:
-            answer = place - start
+        said = data.find(_ANSWER, start, front)
+        before = front if said < 0 else said
+        if (place := data.find(_USER, start, before)) >= 0:
+            user = place - start
+        elif (place := data.find(_PROGRESS, start, before)) >= 0:
+            progress = place - start
+        elif said >= 0:
+            answer = said - start
             spans.append((start, stop))
         else:
             try:
@@ -207,19 +221,16 @@ def _skimmed(begun: Session, answers: list[_Answer], told: dict[str, Any]) -> Sk
     if first is None or not bills:
         return None
     answer = replace(begun.messages[first], usage=Usage(*bills[0][1:]))
-    models = [one.model for one in answers if one.model and not one.side]
+    facts = begun.facts
+    version, cost = told.get("version", facts.version), told.get("cost", facts.cost)
     session = replace(
         begun,
         messages=(*begun.messages[:first], answer),
         branch=range(first + 1),
         epochs=(Epoch(1, range(first + 1)),),
         title=told.get("custom-title") or told.get("ai-title") or begun.title,
-        model=models[-1] if models else begun.model,
+        model=next((one.model for one in reversed(answers) if one.model and not one.side), begun.model),
         cwd=told.get("cwd", begun.cwd),
-        facts=replace(
-            begun.facts,
-            version=told.get("version", begun.facts.version),
-            cost=told.get("cost", begun.facts.cost),
-        ),
+        facts=facts if (version, cost) == (facts.version, facts.cost) else replace(facts, version=version, cost=cost),
     )
     return Skimmed(session, tuple(bills))

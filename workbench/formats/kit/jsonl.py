@@ -48,20 +48,21 @@ class Record(NamedTuple):
     readable: bool = True
 
 
-def records_of(data: bytes) -> Iterator[Record]:
-    """Every record of a JSONL file in order. Never raises; blank lines give nothing."""
+def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
+    """Every record of a JSONL file in order, of its first `end` bytes where that is given. Never raises; blank lines
+    give nothing."""
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    end, line = len(data), 0
+    end, line = len(data) if end is None else end, 0
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
-            said = _SAID.search(data, at)
+            said = _SAID.search(data, at, end)
             if said is None:
                 return
             begin = max(at, data.rfind(b"\n", at, said.start()) + 1)
             line += data.count(b"\n", at, begin)
             at = begin
         line += 1
-        newline = data.find(b"\n", at)
+        newline = data.find(b"\n", at, end)
         stop = end if newline < 0 else newline
         if much := beyond(data, at, stop):
             yield _unreadable(at, stop, line, f"holds {much}, which is no session's")
@@ -77,7 +78,7 @@ def records_of(data: bytes) -> Iterator[Record]:
             if _may_be_deep(chunk) and _is_deep(value, DEEPEST):
                 yield _unreadable(at, edge, line, "nested too deeply")
             else:
-                yield Record(at, edge, line, value)
+                yield tuple.__new__(Record, (at, edge, line, value, "", True))
         at = stop + 1
 
 

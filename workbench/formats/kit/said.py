@@ -53,7 +53,7 @@ def with_said(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[
                 results.append(block)
         if message.starts_round:
             message = _parted_message(message, also)
-        elif any(_may_answer(calls.get(result.call_id), result) for result in results):
+        elif results and any(_may_answer(calls.get(result.call_id), result) for result in results):
             message = _with_answers(message, calls)
         made.append(message)
     return tuple(made)

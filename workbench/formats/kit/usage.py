@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.kit.values import count_of, dict_of
+from workbench.formats.kit.values import dict_of
 from workbench.session import Usage
 
 
@@ -20,6 +20,8 @@ def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage 
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
     what is known to have been written by then, of which `final` says whether it was all."""
     told = dict_of(given).get
-    fresh, said = count_of(told("input_tokens")), count_of(told("output_tokens"))
-    read, written = count_of(told("cache_read_input_tokens")), count_of(told("cache_creation_input_tokens"))
+    fresh, said, read, written = [n if type(n) is int and n > 0 else 0 for n in map(told, _COUNTED)]
     return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
+
+
+_COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
