@@ -8,17 +8,19 @@ import os
 import re
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
 
 from tests.commands import RULE, cwb, session_lines, write_lines
 from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, Connection, FakeApi, Reply, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_batches import answered, batch, results
-from workbench.analysis.probes import Probe, write_probes
+from workbench.analysis.probes import Probe, read_probes, write_probes
 from workbench.base import paths
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench
@@ -398,3 +400,34 @@ def test_a_batch_needs_a_model(session: Path) -> None:
     run = cwb("probe", session, "--batch")
     assert run.exit_code == 2
     assert "name it with --model" in run.output
+
+
+def test_questions_are_written_where_one_says_and_over_none(session: Path, tmp_path: Path) -> None:
+    there = tmp_path / "mine.probes.toml"
+    run = cwb("probe", session, "--write", "--probes", there)
+    assert run.exit_code == 0, run.output
+    assert f"{there}: " in run.stdout
+    beside = tmp_path / "session.probes.toml"
+    kept = beside.read_bytes()
+    assert read_probes(there) != PROBES  # made from the session, not copied from the file beside it
+    refused = cwb("probe", session, "--write")
+    assert refused.exit_code == 2
+    assert "session.probes.toml is there already; change the questions in it" in refused.stderr
+    assert beside.read_bytes() == kept
+
+
+def test_what_comes_through_a_pipe_has_no_place_for_questions(session: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def through(*more: object) -> Result:
+        with ThreadPoolExecutor() as beside:
+            beside.submit(pipe.write_text, session.read_text())
+            return cwb("probe", pipe, "--write", *more)
+
+    run = through()
+    assert run.exit_code == 2
+    assert "say with --probes where" in run.stderr
+    there = tmp_path / "mine.probes.toml"
+    assert through("--probes", there).exit_code == 0
+    assert read_probes(there)

@@ -18,6 +18,7 @@ from workbench.analysis.probes import (
     graded,
     probes_of,
     read_probes,
+    sourced,
     sources_of,
 )
 from workbench.analysis.probes.journalled import answers_before, as_probe
@@ -63,10 +64,14 @@ def questions(bench: Bench, file: Path | None = None, most: int | None = None) -
     lies = beside(bench.session)
     path = file or (lies if lies and lies.exists() else None)
     if path:
-        return Questions(read_probes(path)[:most], path)
+        return Questions(sourced(read_probes(path)[:most], bench.context.messages), path)
+    return Questions(made_of(bench, most), None)
+
+
+def made_of(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
+    """The questions that what the epoch says gives, which may be none."""
     folder = folder_of(bench.session)
-    made = probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
-    return Questions(made, None)
+    return probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
 
 
 def nothing_to_ask(bench: Bench) -> BadInput:

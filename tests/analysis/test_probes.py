@@ -28,14 +28,14 @@ from workbench.analysis.probes import (
 from workbench.analysis.probes.asked import AT_ONCE, Arm
 from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, terms_of
 from workbench.analysis.probes.graded import Given, lead_of, share_of
-from workbench.analysis.probes.lookup import Lookup
+from workbench.analysis.probes.lookup import Lookup, sourced
 from workbench.analysis.probes.probe import BLANK, Mark, marked, stands_in
 from workbench.analysis.probes.stored import beside, probes_toml
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import facts_of
-from workbench.session import Message, SessionFacts
+from workbench.session import Message, SessionFacts, Text
 
 
 def wrote(path: str, content: str) -> tuple[Message, Message]:
@@ -388,7 +388,7 @@ class TestStored:
     def test_it_is_not_written_over(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_text(GOOD)
-        with pytest.raises(BadInput, match="exists already"):
+        with pytest.raises(BadInput, match="is there already; change the questions in it"):
             write_probes(path, (LIMIT,))
         assert path.read_text() == GOOD
 
@@ -402,15 +402,15 @@ class TestStored:
             ("", "there is no question in it"),
             ("probe = 3\n", "there is no question in it"),
             ("x = 1\n" + GOOD, "line 1: 'x' is nothing here"),
-            (GOOD + "\n" + GOOD, "line 6: line 1 asks the same"),
-            (GOOD + '\n[[probe]]\nkind = "guess"\n', "line 6: kind is one of recall, "),
-            (GOOD + '\n[[probe]]\nkind = "recall"\nquestion = " "\n', "line 6: there is no question"),
+            (GOOD + "\n" + GOOD, "line 8: line 3 asks the same"),
+            (GOOD + '\n[[probe]]\nkind = "guess"\n', "line 7: kind is one of recall, "),
+            (GOOD + '\n[[probe]]\nkind = "recall"\nquestion = " "\n', "line 8: there is no question"),
             (GOOD + '\n[[probe]]\nkind = "recall"\nquestion = "Who?"\n', "line 6: there is no answer; write one"),
-            (GOOD.replace("recall", "control"), "line 1: a control has no answer"),
-            (GOOD + 'reason = "x"\n', "line 1: a probe has no 'reason'"),
-            (GOOD.replace('"412"', "412"), "line 1: answer is a text"),
-            (GOOD + "prose = 1\n", "line 1: prose is true or false"),
-            (GOOD + 'accept = "a"\n', "line 1: accept is a list of texts"),
+            (GOOD.replace("recall", "control"), "line 4: a control has no answer"),
+            (GOOD + 'reason = "x"\n', "line 5: a probe has no 'reason'"),
+            (GOOD.replace('"412"', "412"), "line 4: answer is a text"),
+            (GOOD + "prose = 1\n", "line 5: prose is true or false"),
+            (GOOD + 'accept = "a"\n', "line 5: accept is a list of texts"),
         ],
     )
     def test_a_bad_file_is_told_in_a_sentence(self, text: str, told: str, tmp_path: Path) -> None:
@@ -420,8 +420,36 @@ class TestStored:
             read_probes(path)
         assert str(path) in str(refused.value)
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'probe = [{kind = "guess", question = "Who?"}]\n',
+            '[["probe"]]\n"kind" = "guess"\nquestion = "kind = 1"\n',
+        ],
+    )
+    def test_a_line_is_told_however_it_is_written(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "canal.probes.toml"
+        path.write_text(text)
+        with pytest.raises(BadInput, match=r"line [12]: kind is one of"):
+            read_probes(path)
+
     def test_no_utf8(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_bytes(GOOD.encode() + b"\xff")
         with pytest.raises(BadInput, match="line 5: this is no UTF-8"):
             read_probes(path)
+
+
+def test_a_question_by_hand_finds_its_source() -> None:
+    said = (
+        Message("m1", "user", (Text("The weir opens at 412 cm."),)),
+        Message("m2", "assistant", (Text("Right. The barge *Anneke* pays 17 florins at every lock."),)),
+    )
+    by_hand = (
+        Probe("recall", "How many florins does a barge pay?", "17"),
+        Probe("recall", "How many guilders are due?", "17"),
+        Probe("recall", "When does the weir open?", "412 cm", source="of mine"),
+        Probe("instruction", "What opens?", "The weir opens at 412 cm.", prose=True, says="The weir opens at 412 cm."),
+        Probe("control", "What pays the barge for the moon?", ""),
+    )
+    assert [one.source for one in sourced(by_hand, said)] == ["m2", "", "of mine", "m1", ""]

@@ -116,12 +116,16 @@ async def test_the_questions_are_written_beside_the_session_and_read_from_there(
         await press(pilot, "w", "escape")
         path = tmp_path / "canal.probes.toml"
         assert len(read_probes(path)) == 5
-        path.write_text('[[probe]]\nkind = "recall"\nquestion = "How many florins?"\nanswer = "17"\n')
+        by_hand = [("How many florins?", "17"), ("How many guilders?", "17")]
+        path.write_text("".join(f'[[probe]]\nkind="recall"\nquestion="{one}"\nanswer="{n}"\n' for one, n in by_hand))
         screen = await brought(pilot, ProbesScreen, "Q")
         assert "from canal.probes.toml" in str(screen.query_one("#about", Static).content)
-        assert grid(screen) == ["· · ·  recall"]  # no line is about what its question says
-        await press(pilot, "p")
-        assert not screen.bench.pins  # nobody knows its source
+        assert grid(screen) == ["✓ ✓ ·  recall", "· · ·  recall"]
+        assert "source message 2, assistant" in screen.query_one(TextView).text
+        await press(pilot, "down", "p")
+        assert not screen.bench.pins  # no line is about what its question says: nobody knows its source
+        await press(pilot, "up", "p")
+        assert screen.bench.pins == {"a0"}
         await press(pilot, "escape")
         path.write_text("[[probe]]\n")
         screen = await brought(pilot, ProbesScreen, "Q")

@@ -19,6 +19,7 @@ from workbench.analysis.probes import (
     looked_up,
     probes_of,
     read_probes,
+    sourced,
     sources_of,
 )
 from workbench.analysis.recorded import following
@@ -113,7 +114,7 @@ def probe(
     none."""
     context, session = compacted.context, compacted.session
     if isinstance(probes, str | Path):
-        probes = read_probes(Path(probes))
+        probes = sourced(read_probes(Path(probes)), context.messages)
     elif probes is None:
         needed = needed_after(session, compacted.epoch)
         probes = probes_of(context.shape, folder_of(session), needed, most)

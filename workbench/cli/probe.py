@@ -33,6 +33,7 @@ from workbench.probing import (
     Quote,
     elsewhere,
     exam_of,
+    made_of,
     nothing_to_ask,
     questions,
     theirs,
@@ -134,8 +135,14 @@ def command(
         return bench, wanted
 
     def written(path: Path) -> Path:
-        bench, wanted = opened(path)
-        return _write(file or beside(bench.session), wanted.probes)
+        bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
+        there = file or (None if path in chosen.piped else beside(bench.session))
+        if there is None:
+            raise BadInput("What comes through a pipe lies nowhere; say with --probes where the questions are to lie.")
+        made = made_of(bench, most)
+        if not made:
+            raise nothing_to_ask(bench)
+        return _write(there, made)
 
     def sitting(path: Path) -> Sitting:
         """The session with what each compaction makes of it; what was summarized when it was opened first is known."""
@@ -196,9 +203,7 @@ def _end(good: bool) -> None:
         raise click.exceptions.Exit(FAILED)
 
 
-def _write(path: Path | None, probes: Sequence[Probe]) -> Path:
-    if path is None:
-        raise BadInput("This session is of no file; say with --probes where the questions are to lie.")
+def _write(path: Path, probes: Sequence[Probe]) -> Path:
     write_probes(path, probes)
     click.echo(
         f"{path}: {counted(len(probes), 'question')}; change them as you like, `cwb probe` reads them from there"

@@ -23,10 +23,12 @@ if TYPE_CHECKING:  # A command without a policy does not wait for what policies 
 class Selection:
     """What was named on the command line. What a command has no option for is as it is here.
 
-    Messages (`pins`, `drops`, `shortens`, `split`) are named as `message_id` reads them.
+    Of `files`, those that are `piped` go when the command ends. Messages (`pins`, `drops`, `shortens`, `split`) are
+    named as `message_id` reads them.
     """
 
     files: tuple[Path, ...] = ()
+    piped: tuple[Path, ...] = ()
     part: str = ""
     strategies: tuple[str, ...] = ()
     presets: tuple[str, ...] = ()
@@ -142,7 +144,9 @@ def selection(
             files = given.pop("files")
             named = {name: given.pop(name) for name in _NAMES if name in given}
             several = files if nargs < 0 else (files,) if files else ()
-            command(Selection(files=tuple(map(_lying, several)), **named), **given)
+            lying = tuple(map(_lying, several))
+            piped = tuple(there for there, file in zip(lying, several, strict=True) if there is not file)
+            command(Selection(files=lying, piped=piped, **named), **given)
 
         offering: Callable[..., None] = selected
         for name in reversed([name for name in _OPTIONS if name in usual or name in worded]):

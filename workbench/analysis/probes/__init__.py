@@ -2,6 +2,7 @@
 
 from workbench.analysis.probes.asked import FULL, NOTHING, Arm, Exam, sources_of
 from workbench.analysis.probes.graded import LOOKED_UP, Given, Probing, graded, looked_up
+from workbench.analysis.probes.lookup import sourced
 from workbench.analysis.probes.made import MOST, probes_of
 from workbench.analysis.probes.probe import Probe, ProbeKind
 from workbench.analysis.probes.stored import beside, read_probes, write_probes
@@ -24,6 +25,7 @@ __all__ = [
     "looked_up",
     "probes_of",
     "read_probes",
+    "sourced",
     "sources_of",
     "write_probes",
 ]

@@ -9,6 +9,7 @@ is missed: a model may know more than this finds, and seldom less.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import Said, sought
@@ -20,6 +21,9 @@ from workbench.session import Message
 ENOUGH = 0.6
 """The share of the words beside an answer that a line must have to be the one that is asked for."""
 
+ENOUGH_OF_A_QUESTION = 1 / 3
+"""The same where nobody wrote down what is said, and the words are those of the question."""
+
 LINE = 400
 """Characters of a line that are told."""
 
@@ -30,6 +34,7 @@ class Lookup:
     def __init__(self, messages: Sequence[Message]) -> None:
         self._by_id = {message.id: message for message in messages}
         self._lines: list[str] = []
+        self._of: list[str] = []
         self._places: dict[str, list[int]] = {}
         for message in messages:
             for text in texts_of(message):
@@ -37,6 +42,7 @@ class Lookup:
                     for word in words:
                         self._places.setdefault(word, []).append(len(self._lines))
                     self._lines.append(line)
+                    self._of.append(message.id)
         self._texts = [text for message in messages for text in texts_of(message)]
         self._said: Said | None = None
 
@@ -47,29 +53,54 @@ class Lookup:
         source = self._by_id.get(probe.source)
         if source is not None and (line := _line_in(source, probe)):
             return probe.answer, line
-        near = list(self._near(words_of(probe.about)))
+        near = self._near(probe)
         if probe.prose:
             return self._in_prose(probe, near)
-        for line in near:
-            if _gives(line, probe) and _tells_rightly(line, probe):
-                return probe.answer, clip(line, LINE)
-        return NOT_KNOWN, clip(near[0], LINE) if near else ""
+        place = next(self._giving(probe, near), None)
+        if place is not None:
+            return probe.answer, clip(self._lines[place], LINE)
+        return NOT_KNOWN, clip(self._lines[near[0]], LINE) if near else ""
 
-    def _in_prose(self, probe: Probe, near: Sequence[str]) -> tuple[str, str]:
+    def source(self, probe: Probe) -> str:
+        """The id of the message that tells the answer, "" where none is found."""
+        near = self._near(probe)
+        places = near[:1] if probe.prose else self._giving(probe, near)
+        return next((self._of[place] for place in places), "")
+
+    def _giving(self, probe: Probe, near: Sequence[int]) -> Iterator[int]:
+        for place in near:
+            if _gives(self._lines[place], probe) and _tells_rightly(self._lines[place], probe):
+                yield place
+
+    def _in_prose(self, probe: Probe, near: Sequence[int]) -> tuple[str, str]:
         self._said = self._said or Said(self._texts)
         form = sought("request", probe.answer)
         verdict = self._said.judges(form) if form else None
-        line = clip(near[0], LINE) if near else ""
+        line = clip(self._lines[near[0]], LINE) if near else ""
         return (probe.answer if verdict and verdict.held == "full" and verdict.right else NOT_KNOWN), line
 
-    def _near(self, wanted: frozenset[str]) -> Iterator[str]:
-        """The lines with enough of the words, those with most of them first."""
+    def _near(self, probe: Probe) -> list[int]:
+        """The places of the lines with enough of the words, those with most of them first."""
+        wanted = words_of(probe.about)
+        share = ENOUGH if probe.says or probe.prose else ENOUGH_OF_A_QUESTION
         counts: dict[int, int] = {}
         for word in wanted:
             for place in dict.fromkeys(self._places.get(word, ())):
                 counts[place] = counts.get(place, 0) + 1
-        enough = [place for place, count in counts.items() if count >= ENOUGH * len(wanted)]
-        yield from (self._lines[place] for place in sorted(enough, key=lambda place: (-counts[place], place)))
+        enough = [place for place, count in counts.items() if count >= share * len(wanted)]
+        return sorted(enough, key=lambda place: (-counts[place], place))
+
+
+def sourced(probes: Sequence[Probe], messages: Sequence[Message]) -> tuple[Probe, ...]:
+    """The probes, those without a source with the message that tells the answer, where one is found: who writes a
+    question by hand knows no message's id."""
+    if all(probe.source or probe.kind == "control" for probe in probes):
+        return tuple(probes)
+    lookup = Lookup(messages)
+    return tuple(
+        probe if probe.source or probe.kind == "control" else replace(probe, source=lookup.source(probe))
+        for probe in probes
+    )
 
 
 def _line_in(source: Message, probe: Probe) -> str:

@@ -9,6 +9,7 @@
     says = "We go with NATS."   # the sentence that tells it
 
 `kind`, `question` and, but for a control, `answer` must be there. `prose = true` has the sense of an answer judged.
+Without a `source` the message is looked for that tells the answer.
 """
 
 from __future__ import annotations
@@ -63,18 +64,38 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
     tables = document.get("probe", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
         raise BadInput(f"{path}: there is no question in it; each is a table [[probe]] with kind, question and answer.")
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if _HEAD.match(line)]
-    lines += [1] * (len(tables) - len(lines))
-    probes = tuple(_probe(f"{path}, line {line}", table) for line, table in zip(lines, tables, strict=False))
+    lines = _Lines(path, text, len(tables))
+    probes = tuple(_probe(lines, number, table) for number, table in enumerate(tables))
     asked: dict[str, int] = {}
-    for line, probe in zip(lines, probes, strict=False):
-        if (before := asked.setdefault(probe.question, line)) != line:
-            raise BadInput(f"{path}, line {line}: line {before} asks the same; remove one of them.")
+    for number, probe in enumerate(probes):
+        if (before := asked.setdefault(probe.question, number)) != number:
+            first = lines.of(before, "question")
+            raise BadInput(f"{lines.at(number, 'question')}: line {first} asks the same; remove one of them.")
     return probes
 
 
-def _probe(place: str, table: dict[str, Any]) -> Probe:
+class _Lines:
+    """Where the tables of a file and their keys stand, for a mistake is told with its line."""
+
+    def __init__(self, path: Path, text: str, tables: int) -> None:
+        self._path, self._lines = path, text.split("\n")
+        heads = [number for number, line in enumerate(self._lines) if _HEAD.match(line)]
+        self._heads = [*heads, *[0] * (tables - len(heads)), len(self._lines)]
+
+    def of(self, number: int, key: str = "") -> int:
+        """The line, from 1, of a key of table `number`; of its beginning where that is not found."""
+        first, stop = self._heads[number], self._heads[number + 1]
+        said = re.compile(rf"[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=")
+        places = (at for at in range(first, stop) if key and said.match(self._lines[at]))
+        return next(places, first) + 1
+
+    def at(self, number: int, key: str = "") -> str:
+        return f"{self._path}, line {self.of(number, key)}"
+
+
+def _probe(lines: _Lines, number: int, table: dict[str, Any]) -> Probe:
     for name, value in table.items():
+        place = lines.at(number, name)
         if name not in _FIELDS:
             raise BadInput(f"{place}: a probe has no {name!r}; it has {', '.join(_FIELDS)}.")
         if name in _TEXTS and not isinstance(value, str):
@@ -84,13 +105,13 @@ def _probe(place: str, table: dict[str, Any]) -> Probe:
         if name == "accept" and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             raise BadInput(f'{place}: accept is a list of texts, as in ["src/a.py", "a.py"].')
     if table.get("kind") not in KINDS:
-        raise BadInput(f"{place}: kind is one of {', '.join(KINDS)}.")
+        raise BadInput(f"{lines.at(number, 'kind')}: kind is one of {', '.join(KINDS)}.")
     if not table.get("question", "").strip():
-        raise BadInput(f"{place}: there is no question; write one.")
+        raise BadInput(f"{lines.at(number, 'question')}: there is no question; write one.")
     control, answer = table["kind"] == "control", table.get("answer", "").strip()
     if control == bool(answer):
         wrong = "a control has no answer; remove it" if control else "there is no answer; write one"
-        raise BadInput(f"{place}: {wrong}.")
+        raise BadInput(f"{lines.at(number, 'answer')}: {wrong}.")
     return Probe(
         table["kind"],
         table["question"].strip(),
@@ -130,7 +151,10 @@ def _values(probe: Probe) -> Iterator[tuple[str, Any]]:
             yield name, list(value) if name == "accept" else value
 
 
-def write_probes(path: Path, probes: Sequence[Probe], *, overwrite: bool = False) -> None:
-    """Write them aside, read them back, and give the file its name. Raises BadInput."""
+def write_probes(path: Path, probes: Sequence[Probe]) -> None:
+    """Write them aside, read them back, and give the file its name. Raises BadInput, also where it is there: somebody
+    may have changed it."""
+    if path.exists():
+        raise BadInput(f"{path} is there already; change the questions in it, or remove it to have them made anew.")
     data = probes_toml(probes).encode()
-    write_atomically(path, data, overwrite=overwrite, judge=lambda written: tomllib.loads(written.decode()))
+    write_atomically(path, data, overwrite=False, judge=lambda written: tomllib.loads(written.decode()))
