@@ -8,7 +8,7 @@ is missed: a model may know more than this finds, and seldom less.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.analysis.head_index import texts_of
@@ -53,7 +53,7 @@ class Lookup:
         source = self._by_id.get(probe.source)
         if source is not None and (line := _line_in(source, probe)):
             return probe.answer, line
-        near = self._near(probe)
+        near = self._near(probe, words_of(probe.about))
         if probe.prose:
             return self._in_prose(probe, near)
         place = next(self._giving(probe, near), None)
@@ -63,8 +63,10 @@ class Lookup:
 
     def source(self, probe: Probe) -> str:
         """The id of the message that tells the answer, "" where none is found."""
-        near = self._near(probe)
-        places = near[:1] if probe.prose else self._giving(probe, near)
+        if probe.prose:
+            places: Iterable[int] = self._near(probe, words_of(probe.says or probe.answer))
+        else:
+            places = self._giving(probe, self._near(probe, words_of(probe.about)))
         return next((self._of[place] for place in places), "")
 
     def _giving(self, probe: Probe, near: Sequence[int]) -> Iterator[int]:
@@ -79,9 +81,8 @@ class Lookup:
         line = clip(self._lines[near[0]], LINE) if near else ""
         return (probe.answer if verdict and verdict.held == "full" and verdict.right else NOT_KNOWN), line
 
-    def _near(self, probe: Probe) -> list[int]:
+    def _near(self, probe: Probe, wanted: frozenset[str]) -> list[int]:
         """The places of the lines with enough of the words, those with most of them first."""
-        wanted = words_of(probe.about)
         share = ENOUGH if probe.says or probe.prose else ENOUGH_OF_A_QUESTION
         counts: dict[int, int] = {}
         for word in wanted:
