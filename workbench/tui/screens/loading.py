@@ -58,6 +58,23 @@ MANY = 10_000
 """Messages from which a session is kept out of the garbage collector's way."""
 
 
+STEPS = 20
+"""In which the bar grows: while one is drawn nothing is read."""
+
+
+def in_steps(tell: Callable[[int, int], object]) -> Callable[[int, int], None]:
+    """A progress of which no more is told than is drawn."""
+    told = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if (step := STEPS * done // max(total, 1)) != told:
+            told = step
+            tell(done, total)
+
+    return progress
+
+
 class Abandoned(Exception):
     """Raised by the progress callback to end a load that nobody waits for any more."""
 
@@ -131,11 +148,12 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
     def load(self) -> None:
         worker = get_current_worker()
+        drawn = in_steps(lambda done, total: self.post_message(self.Progress(done, total)))
 
         def progress(done: int, total: int) -> None:
             if worker.is_cancelled:
                 raise Abandoned
-            self.post_message(self.Progress(done, total))
+            drawn(done, total)
 
         from workbench.base.errors import BadInput
         from workbench.formats.files import gc_paused, parts_of
