@@ -116,6 +116,13 @@ def test_what_a_history_says() -> None:
     assert session.messages[5].usage == Usage(5, 2, cache_read=4)
 
 
+def test_what_a_file_that_was_read_says_is_no_folder_of_the_session() -> None:
+    """The extension's own source holds the words by which it tells the folder."""
+    source = "12 | `<environment_details>\n13 | # Current Working Directory (${cwd}) Files\n14 | <model>m-9</model>"
+    session = read(say("user", "look", DETAILS), say("assistant", "ok"), say("user", f"[read_file] Result:\n{source}"))
+    assert (session.model, session.cwd) == ("m-1", "/w")
+
+
 def test_results_as_texts_answer_their_calls_in_order() -> None:
     session = read(
         say("user", "<task>x</task>"),

@@ -202,9 +202,11 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _last_said(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | None:
-    """What the newest environment details say: the extension repeats them with each request."""
+    """What the newest environment details say: the extension repeats them at the end of each request. Files that were
+    read may hold the same words."""
     for message in reversed(messages):
-        if message.role != "assistant" and (found := pattern.findall(message.text)):
+        _, tag, details = f"\n{message.text}".rpartition("\n<environment_details>")
+        if tag and message.role != "assistant" and (found := pattern.findall(details)):
             return str(found[-1])
     return None
 
