@@ -55,12 +55,13 @@ def main() -> int:
         progress.now(f"1/3 Making {VENV} with Python {version}")
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
         progress.done(f"1/3 Made {VENV} with Python {version}")
-    wanted = needed() if kind == "run" else ["-e", ".[dev]"]
-    return installed(wanted, progress)
+    return installed(needed(kind), progress)
 
 
-def needed() -> list[str]:
-    """What running needs, without the package: it is run from where it lies."""
+def needed(kind: str) -> list[str]:
+    """What pip is to install: for running without the package, which is run from where it lies."""
+    if kind == "dev":
+        return ["-e", ".[dev]"]
     with open("pyproject.toml", "rb") as file:
         return list(tomllib.load(file)["project"]["dependencies"])
 

@@ -36,19 +36,26 @@ def test_what_pip_says_is_counted() -> None:
     assert heard.coming == 3
 
 
-def test_a_pipe_gets_only_what_is_done(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_only_what_is_done_and_a_terminal_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("time.monotonic", lambda: 100.0)
     progress = set_up.Progress()
     progress.now("2/3 Fetching: 1 packages")
     progress.done("2/3 Fetched 1 packages")
     assert capsys.readouterr().err == "2/3 Fetched 1 packages  0 s\n"
+    progress.live = True
+    progress.now("2/3 Fetching: 2 packages")
+    progress.now("2/3 Fetching: 3 packages")
+    assert capsys.readouterr().err == "\r\033[K2/3 Fetching: 2 packages\r\033[K2/3 Fetching: 3 packages"
 
 
 def test_running_needs_no_tools_of_development(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    names = {one.partition(">")[0] for one in set_up.needed()}
+    names = {one.partition(">")[0] for one in set_up.needed("run")}
     assert {"textual", "click", "pydantic"} <= names
-    assert not {"pytest", "mypy", "ruff", "hatchling"} & names
+    assert not {"pytest", "mypy", "ruff", "hatchling", "-e"} & names
+    assert set_up.needed("dev") == ["-e", ".[dev]"]
 
 
 def planned(folder: Path, target: str) -> list[str]:
