@@ -42,7 +42,7 @@ COMMANDS = {
     "rework": "Say what was done again after each compaction that the agent recorded.",
     "probe": "Ask what is still known after a compaction, in questions with exact answers.",
     "pins": "List what in a session asks to be kept, with the cost of each pin.",
-    "ab": "Try two prompts or two models on the same head, side by side.",
+    "ab": "Try two prompts or two models on the same messages, side by side.",
     "runs": "List, show, compare and delete the kept runs of live compactions.",
     "prompts": "List the prompts; show one as it is sent for a session; copy one.",
     "models": "List the models that the server offers, with windows and prices.",

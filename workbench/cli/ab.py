@@ -45,7 +45,13 @@ from workbench.tokens.cost import usage_words
 )
 @click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
 @click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
-@click.option("--summarizer", "names", multiple=True, metavar="NAME", help="Any summarizer that `cwb compact` takes.")
+@click.option(
+    "--summarizer",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Any summarizer that `cwb compact` takes, extractive without a model.",
+)
 @click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
 @max_cost
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")

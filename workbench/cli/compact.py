@@ -60,7 +60,7 @@ STDOUT = Path("-")
     preset="Numbers and prompt to start from; else the strategy's first preset.",
     set="Change a field; group.field reaches into a group; @FILE is --params.",
     pin="Keep a message verbatim: id, beginning of one, or number.",
-    split_at="The first message of the tail, instead of the strategy's own split.",
+    split_at="The first message of the tail, which stays as it is, instead of the strategy's own split.",
 )
 @click.option("--if-triggered", is_flag=True, help="Compact only when the strategy's thresholds say so.")
 @click.option(
@@ -69,10 +69,10 @@ STDOUT = Path("-")
     default="extractive",
     show_default=True,
     metavar="NAME",
-    help="Who writes the summary: extractive, estimate, typed:FILE, command:CMD (a program, which reads the request), "
-    "anthropic:MODEL or another CONNECTION:MODEL (live; `cwb models` lists connections), server:compact:MODEL, "
-    "server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, "
-    "or rehearse:KIND (fails on purpose).",
+    help="Who writes the summary: extractive (no model), estimate, typed:FILE, command:CMD (a program, which reads the "
+    "request), anthropic:MODEL or another CONNECTION:MODEL (live; `cwb models` lists connections), "
+    "server:compact:MODEL, server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own "
+    "compaction), recorded:RUN_ID, or rehearse:KIND (fails on purpose).",
 )
 @click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
 @max_cost
@@ -97,7 +97,8 @@ STDOUT = Path("-")
 @click.option(
     "--full",
     is_flag=True,
-    help="With --json: every message with its fate, the split, the new context, the requests as sent; secrets masked.",
+    help="With --json: every message with what becomes of it, the split, the new context, the requests as sent; "
+    "secrets masked.",
 )
 def command(
     chosen: Selection,

@@ -50,14 +50,15 @@ WORDS = 400
     pin="Keep a message verbatim in all of them.",
     drop="Leave a message out in all of them.",
     shorten="Cut a message in the middle in all of them.",
-    split_at="The first message of the tail, where a strategy has a split.",
+    split_at="The first message of the tail, which stays as it is, where a strategy has a split.",
 )
 @click.option(
     "--summarizer",
     default="extractive",
     show_default=True,
     metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes; live runs are kept, and `cwb runs` lists them.",
+    help="Who writes the summaries: any that `cwb compact` takes, extractive without a model; live runs are kept, and "
+    "`cwb runs` lists them.",
 )
 @max_cost
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
@@ -66,10 +67,11 @@ WORDS = 400
 def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_journal: bool, as_json: bool) -> None:
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
-    What the agent's own compaction made of the same context comes first, where the session records one. The costs of
-    summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are shares of
-    all the context's facts, so that columns can be compared: what is still told, what of it is told rightly, and what
-    is told by weight. "needed" is what the session really needed again and was not told again, where it goes on.
+    What the agent's own compaction made of the same context comes first, where the session records one. The costs
+    of summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are
+    shares of all the context's facts, so that columns can be compared: what is still told, what of it is told
+    rightly, and what is told where what is needed again counts four times. "needed" is what the session really
+    needed again and was not told again, where it goes on.
     """
     policies = chosen.policies()
     bench = on_bench(chosen)

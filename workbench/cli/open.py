@@ -11,6 +11,7 @@ from workbench.base.environment import variables
 from workbench.base.errors import BadInput
 from workbench.base.resources import SAMPLES
 from workbench.cli.output import has_a_screen
+from workbench.cli.selection import EPOCH
 
 OVERFLOWING = "claude-code-overflow.jsonl"
 
@@ -21,7 +22,9 @@ OVERFLOWING = "claude-code-overflow.jsonl"
 @click.option("--part", default="", metavar="ID", help="The session of this id, of several in FILE.")
 @click.option("--follow", is_flag=True, help="Follow FILE while its agent writes it: new messages appear.")
 @click.option("--fresh", is_flag=True, help="Leave aside pins, split and policy remembered for this session.")
-@click.option("--epoch", type=int, metavar="N", help="Open this epoch, from 1; by default the newest that overflowed.")
+@click.option(
+    "--epoch", type=int, metavar="N", help=f"Open this epoch, from 1; by default the newest that overflowed. {EPOCH}"
+)
 @click.option("--preset", metavar="NAME", help="The strategy and numbers to begin with; by default the tool's own.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The context window, in tokens.")
 @click.option("--watch", "watched", multiple=True, metavar="TEXT", help="Tell of this sentence how it stands; several.")

@@ -66,7 +66,7 @@ T = TypeVar("T")
 @max_cost
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes.",
+    help="Who writes the summaries: any that `cwb compact` takes, extractive without a model.",
 )  # fmt: skip
 @click.option("--recorded", is_flag=True, help="Ask after the compaction, too, that the session records of this epoch.")
 @click.option(

@@ -42,7 +42,7 @@ def _(one: Found) -> dict[str, Any]:
 @as_json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """List the prompts with their languages and placeholders.
+    """List the prompts with their languages and placeholders: the names in braces that are filled in.
 
     A file of the same name in the user's own folder of prompts (`cwb prompts copy` makes one) is used instead of the
     program's; a placeholder in it that nothing fills is an error.
@@ -84,7 +84,7 @@ def _doubt(one: Found) -> None:
 def show(chosen: Selection, id: str, as_json: bool) -> None:
     """Show prompt ID; with FILE, as its strategy would use it for that session: the whole text of what is sent.
 
-    No model is asked: where a summary would stand there is a placeholder of its likely size.
+    No model is asked: where a summary would stand there is filler of its likely size.
     """
     _show(id, chosen, as_json)
 

@@ -61,7 +61,7 @@ WORDS = 80
 )
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes.",
+    help="Who writes the summaries: any that `cwb compact` takes, extractive without a model.",
 )  # fmt: skip
 @click.option(
     "--judge", "judge_name", default="", metavar="NAME",

@@ -118,7 +118,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "drop": (("--drop", "drops"), _SEVERAL, "Leave a message out, with its tool calls and results."),
     "shorten": (("--shorten", "shortens"), _SEVERAL,
                 "Cut a message's long texts and results in the middle. Pins win over both."),
-    "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail."),
+    "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail, which stays as it is."),
     "watch": (("--watch", "watched"), {"multiple": True, "metavar": "TEXT"},
               "Tell of this sentence how it stands: verbatim, paraphrased, contradicted or gone; several."),
     "epoch": (("--epoch",), {"type": int, "metavar": "N"}, "The epoch to compact, from 1; the last one by default."),
@@ -128,6 +128,9 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
 }
 # fmt: on
 """Flags, attributes and usual words of each option, in the order in which help lists them."""
+
+
+EPOCH = "An epoch is what the agent worked with between two compactions."
 
 
 def selection(
@@ -151,7 +154,8 @@ def selection(
         offering: Callable[..., None] = selected
         for name in reversed([name for name in _OPTIONS if name in usual or name in worded]):
             flags, attributes, words = _OPTIONS[name]
-            offering = click.option(*flags, **attributes, help=worded.get(name, words))(offering)
+            told = f"{worded.get(name, words)} {EPOCH}" if name == "epoch" else worded.get(name, words)
+            offering = click.option(*flags, **attributes, help=told)(offering)
         metavar = "FILE..." if nargs < 0 else "FILE" if required else "[FILE]"
         return click.argument("files", nargs=nargs, required=required, metavar=metavar, type=_PATH)(offering)
 

@@ -81,7 +81,9 @@ def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
 
 class ChoosePresetScreen(ModalScreen[Preset | None]):
     HELP = """\
-Every strategy, and under it its presets: the numbers and prompts of a product or paper, or your own. A strategy's \
+Every strategy, and under it its presets: the numbers and prompts of a product or paper, or your own. The head is what \
+is replaced, the tail what stays; an exchange is a request, or results of tools, with the answer to it; the abridged \
+history is the history in short; a ladder is one step after another, as long as it is still too much. A strategy's \
 own line stands for its first preset. Type to search by name and by what it is about; below the list stands what is \
 known of the marked one, and how many of its numbers are documented and how many assumed. Enter takes it: the plan \
 follows at once, and undo brings the old policy back."""

@@ -82,14 +82,15 @@ class CompareScreen(ModalScreen[Preset | None]):
 A row for each strategy, or for every preset, the best first. Among them what the agent itself did, where a \
 recorded compaction ended the epoch ({ and } on the bench go there), and what is on the bench where no preset is the \
 same. Your pins, your edits and, where a strategy has one, your split hold in all of them; the summaries are \
-extractive, so nothing is sent anywhere.
+extractive, the session's own sentences without a model, so nothing is sent anywhere.
 "after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
 share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
 would take for the summaries, at the session's model's prices; it "pays off" when what every later call saves has made \
 up for that and for the prompt cache that is lost. ◉ says how watched sentences stand, in their order. The last column \
 is the size of the context over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
-Below stands all that is known of the row at hand: so many tokens at the beginning "stay cached", so many are \
+Below stands all that is known of the row at hand: the "head" is what is replaced, the "tail" what stays, and what is \
+"abridged" is told by the history in short; so many tokens at the beginning "stay cached", so many are \
 "cached anew", at a higher price; "told rightly" leaves out what is told wrongly, "by weight" counts four times what \
 is needed again. Where there is room what it loses follows, the gravest first, and how what it writes begins.
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \

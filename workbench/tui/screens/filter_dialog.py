@@ -28,8 +28,8 @@ class FilterScreen(ModalScreen[Filter | None]):
 
     HELP = """\
 The list then shows only the messages that meet everything chosen here; the rounds that hold none are hidden. `of \
-tool` means its calls and their results. Sizes are in tokens, 2000 or 2k. On the bench f shows everything again, F \
-changes the filter; the plan itself does not change."""
+tool` means its calls and their results, `fate` what becomes of a message in the compaction. Sizes are in tokens, \
+2000 or 2k. On the bench f shows everything again, F changes the filter; the plan itself does not change."""
     CSS = """
     FilterScreen { align: center middle; }
     FilterScreen > Vertical { width: 64; max-width: 96%; height: auto; padding: 1 2; }

@@ -44,12 +44,13 @@ SETTLE_S = 0.3
 
 class GenerationsScreen(ModalScreen[None]):
     HELP = """\
-What is left after several compactions in a row, by the policy on the bench with extractive summaries. Between two of \
-them the context grows by the messages that followed in the session until it is as large as before the first; where \
-the session has no more, its tail is repeated (marked *). A column is a compaction, a row what is followed: the facts \
-of the first head, over all, by weight (what mattered: what is needed again counts more) and by kind, each as the \
-share that is still held; watched sentences; and how large context and summaries become. + and - change how many \
-there are."""
+What is left after several compactions in a row, by the policy on the bench with extractive summaries, made of the \
+session's own sentences without a model. Between two of them the context grows by the messages that followed in the \
+session until it is as large as before the first; where the session has no more, its tail, what stays as it is, is \
+repeated (marked *). A column is a compaction, a row what is followed: the facts of the first head, over all, by \
+weight (what mattered: what is needed again counts more) and by kind, each as the share that is still held; "rightly" \
+leaves out what is told wrongly; watched sentences; and how large context and summaries become. + and - change how \
+many there are."""
     CSS = """
     GenerationsScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     GenerationsScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }

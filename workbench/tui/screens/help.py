@@ -24,14 +24,15 @@ The two bars on top are the context now and after the compaction, on one scale: 
 the trigger lies, where the limit; the trigger's mark and the end of the head can be dragged. The second is dim until \
 a run fills it; below them stands what it keeps, loses and costs. The list holds the rounds, each from one request of \
 yours to the end of the answer, with its size; open one to see its messages. The line in the list is the split: what \
-stands above it is compacted, what stands below stays as it is. The tabs show the message under the cursor, the \
-abridged history, the request exactly as it would be sent, the new messages, the result, and why it came out so. The \
-policy's fields are on the right; 9 makes a sheet of them. ' puts a letter on everything that one can go to; the next \
-key goes there.
+stands above it, the head, is compacted; what stands below, the tail, stays as it is. The tabs show the message under \
+the cursor, the abridged history (the history in short, a line for each step), the request exactly as it would be \
+sent, the new messages, the result, and why it came out so. The policy's fields are on the right; 9 makes a sheet of \
+them. ' puts a letter on everything that one can go to; the next key goes there.
 
 An epoch is what the agent worked with between two compactions of its own; the line on top has them all. An exchange \
 is a request, or results of tools, with the answer to it: by these exchange-summary cuts. A fact is a sentence, path, \
-command, error or name that can be looked for afterwards; a fate is what becomes of a message."""
+command, error or name that can be looked for afterwards; a fate is what becomes of a message. "not in file" is what \
+is sent with every call and not recorded: system prompt, tools, memory."""
 
 FATES = {
     Fate.PINNED: "kept verbatim because you pinned it",

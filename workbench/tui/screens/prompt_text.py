@@ -26,7 +26,9 @@ _LINE = re.compile(r", line (\d+):")
 class PromptTextScreen(ModalScreen[str | None]):
     """Dismissed with the path of what was saved, None when nothing was."""
 
-    HELP = "Edit a copy of a prompt. What nothing fills, and what a template must not do, is named with its line."
+    HELP = """\
+Edit a copy of a prompt. A placeholder, a name in braces, is filled in when it is sent. One that nothing fills, and \
+what a template must not do, is named with its line."""
     CSS = """
     PromptTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     PromptTextScreen #name { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }

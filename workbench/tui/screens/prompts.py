@@ -51,8 +51,9 @@ class PromptsScreen(ListAndText[Policy]):
     HELP = """\
 Every prompt and template: what a strategy asks a model, and the frames into which an answer is put. On the right it \
 stands as it is, or, after v, as its strategy would send it for this session; no model is asked. e edits a copy in \
-your own folder, which then stands before the program's; E does so in $EDITOR. A placeholder that nothing fills is \
-refused with its line. enter or u takes the prompt into the policy on the bench, as a step that can be undone."""
+your own folder, which then stands before the program's; E does so in $EDITOR. A placeholder, a name in braces, is \
+filled in when it is sent; one that nothing fills is refused with its line. enter or u takes the prompt into the \
+policy on the bench, as a step that can be undone."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as it is sent here, or as it stands."),
         Binding("e", "edit", "Edit a copy", id="prompts.edit", tooltip="Edit a copy in your own folder, here."),

@@ -72,7 +72,7 @@ one scale; the plot shows that of the row at hand, · is the session as it was r
 itself made. o shows the lines of all rows at once, each with its letter behind its end. The answers are taken to be \
 the same, and the summaries only take their room, so nothing is sent anywhere. Enter on a row opens that policy on \
 the bench; on the plot it goes to the message of the call. n on the plot goes to the next compaction of the policy \
-whose row is marked.
+whose row is marked. An epoch is what the agent worked with between two compactions of its own.
 Watched sentences (W on the bench) are judged at every compaction, and the summaries are then the session's own \
 sentences. ◉ says how each stands in the end, and at which call it was first lost: from there on the saw is red, and \
 ○ stands over the plot. w goes there."""

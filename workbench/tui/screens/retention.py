@@ -56,13 +56,13 @@ class Ended:
 class RetentionScreen(ModalScreen[Ended | None]):
     HELP = """\
 What the bench's outcome still holds of its head: standing instructions, requests, decisions, file paths, commands, \
-errors, identifiers, numbers and addresses, in full, in part or not. A run that was made is judged as it is; a preview \
-is run offline, with extractive summaries. "used" are the facts that the tail or later messages need again: they weigh \
-four times as much. "wrong" are told, but turned into their opposite, with another value or state, or as if they still \
-held; "rightly" leaves them out. Below stands what was lost or is wrong, the gravest first, with the tokens that \
-pinning its message costs. \
-W watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. \
-t shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
+errors, identifiers, numbers and addresses, in full, in part or not. A run that was made is judged as it is; a \
+preview is run offline, with extractive summaries, made of the session's own sentences without a model. "used" are \
+the facts that what stays as it is, or later messages, need again: in "weighted" they count four times. "wrong" are \
+told, but turned into their opposite, with another value or state, or as if they still held; "rightly" leaves them \
+out. Below stands what was lost or is wrong, the gravest first, with the tokens that pinning its message costs. W \
+watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. t \
+shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
 there); c compacts several times in a row."""
     CSS = """
     RetentionScreen > Vertical { width: 100%; height: 100%; background: $surface; }
