@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.cells import cell_len
 from textual import events
+from textual.color import Color
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
@@ -19,9 +20,8 @@ from textual.widgets import DataTable, Input, OptionList, Select, Static, Tab, T
 
 from tests.tui.app import bench_screen, notes, press, settled
 from tests.tui.test_themes import contrast
-from workbench.compaction.strategies import all_strategies
+from tests.words import INSIDERS, unexplained
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.fields import fields_of
 from workbench.tui.help_key import every_place
 from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.widgets.keys_line import KeysLine
@@ -304,15 +304,6 @@ STYLES = {
     "one of many": r"(?<![\d.,\u00a0\u202f])1\s(?:messages|rounds|tokens|calls|characters|lines|files|facts)\b",
 }
 
-_IDS = sorted({one.key for way in all_strategies() for one in fields_of(way.policy_type) if "_" in one.key})
-
-INSIDERS = {
-    "a document that no user has": r"(?i)\bdocument 0\d\d\b|\bP4-D\b|(?<![\w-])00\d-\d{3}\b",
-    "a word of the code's": r"(?i)(?<![\w./-])(?:nodes?|tuples?|dataclass|enum|callback|grounding)(?!\.?[\w/-])",
-    "a field's id where its name belongs": rf"^[\s▸▾✔✘!]*(?:{'|'.join(_IDS)}) {{2}}",
-}
-"""What only those who make the program understand."""
-
 
 def figures(screen: Screen[Any]) -> Iterator[str]:
     """Figures that are broken over two lines, those of another style than all others, and words of insiders."""
@@ -329,3 +320,39 @@ def figures(screen: Screen[Any]) -> Iterator[str]:
                 yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
         for name, pattern in (STYLES | INSIDERS).items():
             yield from (f"{widget!r} {name}: {row!r}" for row in rows if re.search(pattern, row))
+
+
+def riddles(screen: Screen[Any]) -> list[str]:
+    """Words on it that neither it nor its help explains; what a session or a file of the user's says is theirs."""
+    all_of_it = drawn(screen)
+    rows = [
+        strip.text for widget in screen.walk_children(Widget) if _is_ours(widget) for strip in all_of_it.rows_of(widget)
+    ]
+    below = screen.app.screen_stack[-2:] if isinstance(screen, AllKeysScreen) else [screen]
+    return list(unexplained("\n".join(rows), " ".join(one.HELP or "" for one in below)))
+
+
+def _is_ours(widget: Widget) -> bool:
+    return not widget.children and not isinstance(widget, TextArea | Input | TextView)
+
+
+LEAST = 4.5
+"""Contrast that WCAG asks of words."""
+
+
+def pale(screen: Screen[Any]) -> Iterator[str]:
+    """Words that are hard to read, where they are not those of what cannot be done now or lies behind a dialog."""
+    if isinstance(screen, AllKeysScreen):
+        return
+    off = [key for line in screen.query(KeysLine) for key in line.keys if not key.enabled]
+    grey = {words for key in off for words in (key.shown, key.words)}
+    for y, strip in enumerate(drawn(screen).strips):
+        x = 0
+        for text, style, _ in strip:
+            at, x = x, x + cell_len(text)
+            if style and style.color and style.bgcolor and re.search(r"\w\w", text) and text.strip() not in grey:
+                shown, ground = (Color(*one.get_truecolor()) for one in (style.color, style.bgcolor))
+                widget = screen.get_widget_at(at, y)[0]
+                exempt = widget is screen or widget.disabled or isinstance(widget, TextArea)
+                if not exempt and contrast(shown, ground) < LEAST:
+                    yield f"{widget!r} shows {text!r} with {contrast(shown, ground):.2f}"

@@ -208,6 +208,8 @@ async def test_a_screen_with_nothing_on_it_says_in_full_what_to_press(
         screen = await brought(pilot, kind, key)
         assert screen.at == -1
         assert screen.query_one(TextView).text == kind.EMPTY
+        offered = {key.words for key in screen.query_one(KeysLine).keys if key.enabled}
+        assert offered == {"Close", "Help"}
         assert re.search(r"\besc, then \w\b", kind.EMPTY)
 
 

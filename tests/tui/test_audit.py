@@ -142,6 +142,12 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
             assert bench_screen(pilot).bench.epoch == epoch
 
 
+async def test_where_there_is_nothing_to_sum_up_no_empty_frame_stands_below(tmp_path: Path, own_home: Path) -> None:
+    async with at_rest("audit", given=[tmp_path], size=SIZES[0]) as pilot:
+        assert not pilot.app.screen.query_one("#sums").display
+        assert "No session lies in" in str(pilot.app.screen.query_one(Records).empty)
+
+
 async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_typed(
     own_home: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.base.shapes import missed, shapes
 from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
+from tests.tui.every_screen import drawn
 from workbench.base.secrets import MASK, masked
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tui.screens.refusal import RefusalScreen
@@ -65,6 +66,11 @@ async def test_export_of_a_preview_is_stopped_unless_insisted_and_never_writes_o
         target = tmp_path / "preview.json"
         screen.query_one("#path", Input).value = str(target)
         assert screen.query_one("#write", Button).disabled
+        rows = drawn(screen).rows_of(screen.query_one("#checks"))
+        signs = [(text.strip()[:1], style and style.color) for row in rows for text, style, _ in row]
+        seen = {sign: colour and colour.name for sign, colour in signs if sign in ("✔", "✘")}
+        names = pilot.app.theme_variables
+        assert seen == {"✔": names["text-success"].lower(), "✘": names["text-error"].lower()}
         screen.query_one("#anyway", Button).press()
         await settled(pilot)
         assert target.exists()

@@ -49,6 +49,8 @@ async def test_what_is_dragged_is_planned_anew() -> None:
         bar = screen.query_one(BudgetBar)
         before = screen.bench
         assert bar.budget is not None
+        await pilot.hover(bar, offset=(LABEL + 2, 0))
+        assert str(bar.tooltip).endswith("tokens: what this compaction replaces")
         inner = bar.size.width - LABEL - 2 - 22
         trigger, head = grips(bar.budget, inner)
         for grip, to in ((trigger, 3), (head, 2)):

@@ -19,11 +19,14 @@ from tests.tui.every_screen import (
     lacking,
     listing,
     misled,
+    pale,
     repeated,
+    riddles,
     screens,
     unchosen,
     visited,
 )
+from workbench.tui.settings import Settings
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -53,12 +56,16 @@ async def test_a_double_click_does_what_enter_does_and_a_held_key_says_one_thing
 
 
 @pytest.mark.parametrize(
-    ("first", "size", "begin"), [(CODEX, (140, 42), 0), (story(), (200, 60), 1)], ids=["140x42", "200x60"]
+    ("first", "size", "begin", "theme"),
+    [(CODEX, (140, 42), 0, "workbench"), (story(), (200, 60), 1, "workbench-light")],
+    ids=["140x42", "200x60"],
 )
-async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin: int) -> None:
+async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin: int, theme: str) -> None:
     """Every other screen in each, so that the suite stays within its time."""
     wrong = []
-    async with at_rest(first, size=size) as pilot:
+    async with at_rest(first, size=size, settings=Settings(theme=theme)) as pilot:
         async for name, screen in visited(pilot, list(WAYS)[begin::2]):
-            wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *faint(screen), *crowded(screen))]
+            seen = (*cut(screen), *figures(screen), *faint(screen), *crowded(screen), *pale(screen))
+            wrong += [f"{name}: {one}" for one in seen]
+            wrong += [f"{name}: what is “{one}”?" for one in riddles(screen)]
     assert "\n".join(wrong) == ""

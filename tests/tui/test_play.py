@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.paths import SAMPLES
 from tests.play.told import demo, small
 from tests.tui.app import brought, notes, on_bench, press, session_of, story_file
+from tests.tui.test_themes import contrast
 from workbench.play.drawing import drawn
 from workbench.play.frames import Story
 from workbench.session import Message, Text
@@ -101,6 +103,21 @@ async def test_the_stage_shows_the_frame_as_it_is_drawn(size: tuple[int, int]) -
         assert [strip.text for strip in map(stage.render_line, range(stage.size.height))] == [
             "".join(text for text, _ in row) for row in rows
         ]
+
+
+async def test_what_a_frame_says_can_be_read_on_light_ground_too() -> None:
+    async with playing(demo()) as (pilot, screen):
+        pilot.app.theme = "workbench-light"
+        await pilot.press(*["right"] * 5)
+        await pilot.pause()
+        stage = screen.query_one(Stage)
+        for row in (stage.render_line(y) for y in range(stage.size.height)):
+            for text, style, _ in row:
+                assert style is not None
+                assert style.color is not None
+                assert style.bgcolor is not None
+                shown, ground = (Color(*one.get_truecolor()) for one in (style.color, style.bgcolor))
+                assert not text.strip() or contrast(shown, ground) >= 4.5, (text, shown, ground)
 
 
 async def test_q_leaves() -> None:

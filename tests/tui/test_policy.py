@@ -206,6 +206,9 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         # The whole way through the fields, at every size: the one at hand is in sight, and no list opens on the way.
         for size in ((140, 42), (80, 24), (120, 30)):
             await pilot.resize_terminal(*size)
+            await settled(pilot)
+            line, _ = sheet._where(sheet.at)
+            assert sheet.top <= line < sheet.top + sheet.size.height, (size, "what is at hand, before a key")
             await press(pilot, *["up"] * sheet.at)
             for number in range(len(sheet.entries)):
                 assert sheet.at == number

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from rich.color import STANDARD_PALETTE, ColorSystem
 from rich.color import Color as TerminalColor
-from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from tests.tui.app import brought, on_bench, settled, story
+from tests.tui.app import at_rest, brought, on_bench, settled, story
+from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
 from workbench.tui.widgets.options import Options
@@ -44,11 +45,22 @@ def test_contrast_is_that_of_black_and_white() -> None:
 
 def test_sixteen_colours_keep_the_layers_apart() -> None:
     theme = next(theme for theme in THEMES if theme.name == SIXTEEN)
-    seen = {
-        name: TerminalColor.from_rgb(*colour.rgb).downgrade(ColorSystem.STANDARD).number
-        for name, colour in colours(theme).items()
-    }
-    assert len(set(seen.values())) == len(seen)
+    found = colours(theme)
+    numbers = [TerminalColor.from_rgb(*colour.rgb).downgrade(ColorSystem.STANDARD).number for colour in found.values()]
+    assert [STANDARD_PALETTE[number or 0] for number in numbers] == [colour.rgb for colour in found.values()]
+    assert len(set(numbers)) == len(numbers)
+
+
+async def test_a_terminal_of_sixteen_colours_has_the_theme_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with at_rest(story()) as pilot:
+        chosen = [pilot.app.theme]
+        monkeypatch.setattr(WorkbenchApp, "is_headless", False)
+        for colours in (ColorSystem.STANDARD, ColorSystem.EIGHT_BIT, ColorSystem.TRUECOLOR):
+            monkeypatch.setattr(pilot.app.console, "_color_system", colours)
+            assert isinstance(pilot.app, WorkbenchApp)
+            pilot.app._choose_theme()
+            chosen.append(pilot.app.theme)
+    assert chosen == ["workbench", SIXTEEN, "workbench", "workbench"]
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

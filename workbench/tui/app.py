@@ -32,7 +32,7 @@ from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
-from workbench.tui.themes import SIXTEEN, THEMES, named_colours
+from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -54,7 +54,13 @@ class WorkbenchApp(App[None]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Palette}
     CSS = """
     * { border-title-color: $text-muted; border-subtitle-color: $text-muted; }
+    SelectCurrent Static#label { color: $text-muted; }
+    SelectCurrent.-has-value Static#label { color: $foreground; }
     Tab { color: $text-muted; }
+    Tab.-active { color: $foreground; text-style: bold; }
+    Tabs:focus Tab.-active { color: $block-cursor-foreground; }
+    Input > .input--placeholder { color: $text-muted; }
+    Underline > .underline--bar { color: $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),
@@ -152,9 +158,8 @@ class WorkbenchApp(App[None]):
     def _choose_theme(self) -> None:
         """The one in the settings, else the last one chosen, else ours for so many colours as the terminal has."""
         wanted = self.settings.theme or self.home.theme
-        few = not self.is_headless and self.console.color_system == "standard"
-        ours = SIXTEEN if few else THEMES[0].name
-        self.theme = wanted if wanted in self.available_themes else ours
+        usual = usual_theme(None if self.is_headless else self.console.color_system)
+        self.theme = wanted if wanted in self.available_themes else usual
         if self.settings.theme and self.settings.theme not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")

@@ -21,7 +21,9 @@ def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
     name = session.path.name if session.path else session.title or session.id or "session"
     model = one_line(session.model or "model unknown", 60)
     text = Text(f" {one_line(name, 80)} ", "bold", no_wrap=True, overflow="ellipsis")
-    text.append(f"· {by_id(session.format).title} · {model} · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
+    text.append(f"· {by_id(session.format).title} · {model}", "not bold")
+    if len(session.epochs) > 1:
+        text.append(f" · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
     if session.warnings:
         text.append(f" · ! {several(len(session.warnings), 'warning')}", "not bold")
     if counting:

@@ -26,6 +26,8 @@ THEMES = (
         dark=True,
         variables={
             "border-blurred": "#3a4350",
+            "primary-muted": "#22344c",
+            "block-cursor-blurred-background": "#22344c",
             "block-cursor-background": "#2d4f7c",
             "block-cursor-foreground": "#ffffff",
         },
@@ -45,7 +47,10 @@ THEMES = (
         dark=False,
         variables={
             "border-blurred": "#b9bdc4",
-            "block-cursor-background": "#1f5fb4",
+            "footer-key-foreground": "#076866",
+            "primary-muted": "#cddcf0",
+            "block-cursor-blurred-background": "#cddcf0",
+            "block-cursor-background": "#174b91",
             "block-cursor-foreground": "#ffffff",
         },
     ),
@@ -104,6 +109,12 @@ THEMES = (
         },
     ),
 )
+
+
+def usual_theme(colours: str | None) -> str:
+    """Ours for a terminal of so many colours, as Rich names them; None where there is no terminal."""
+    return SIXTEEN if colours == "standard" else THEMES[0].name
+
 
 _NAMED = ("background", "text-error", "text-success", "text-warning", "text-primary", "text-secondary", "text-accent")
 """What black, red, green, yellow, blue, magenta and cyan are."""

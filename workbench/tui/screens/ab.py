@@ -312,11 +312,14 @@ def figures_text(letter: str, half: Half) -> Text:
     return text
 
 
+NOTHING_YET = "r runs both. Before that a and b go through the prompts, A and B choose who writes."
+
+
 def draft_parts(half: Half) -> tuple[Part, ...]:
     """The draft, and under it what went wrong, what has no ground, and what was lost."""
     done = half.done
     if done is None:
-        return (Part(half.written),)
+        return (Part(half.written),) if half.written or half.said else (Part(NOTHING_YET, "dim"),)
     parts = [Part(str(failure), "bad") for failure in done.failures]
     parts += [
         Part(f"the server's block: {one.about_block}", "dim")

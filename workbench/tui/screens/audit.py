@@ -69,15 +69,15 @@ EMPTY: dict[About, str] = {
 class AuditScreen(Screen[None]):
     HELP = """\
 Every session that coding agents keep on this machine, or in the folders that you named, with what their compactions \
-did: how many there were, how many made the context larger, what was done again because of them, which instructions \
-they lost, what every call is sent beyond the conversation, and the cost. ← and →, or a click on its name, choose a \
-column, s or another click sorts by it and once more the other way round, f filters by words. c shows each compaction \
-by itself, then what could not be read. enter opens the session under the cursor on the bench. Below stands a \
-sentence for each tool: at which size compacting would have been cheapest for these sessions, and what to set; then \
-the sums, by tool or, with b, by version, model or project. A compaction that several files hold, for a session was \
-resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name the file \
-.html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the last time \
-are read; no model is asked, and no session is changed."""
+did: how many there were, how many made the context larger, what was done again because of them (rework), which \
+instructions they lost, what every call is sent beyond the conversation (overhead), and the cost. ← and →, or a click \
+on its name, choose a column, s or another click sorts by it and once more the other way round, f filters by words. c \
+shows each compaction by itself, then what could not be read. enter opens the session under the cursor on the bench. \
+Below stands a sentence for each tool: at which size compacting would have been cheapest for these sessions, and what \
+to set; then the sums, by tool or, with b, by version, model or project. A compaction that several files hold, for a \
+session was resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name \
+the file .html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the \
+last time are read; no model is asked, and no session is changed."""
     CSS = """
     AuditScreen {
         #search { height: 3; border: round $border; }
@@ -86,6 +86,7 @@ are read; no model is asked, and no session is changed."""
         Records { height: 1fr; }
         #sums { height: 1fr; border: round $border-blurred; padding: 0 1; }
         #sums:focus { border: round $border; }
+        &.-empty #sums { display: none; }
     }
     """
     AUTO_FOCUS = "Records"
@@ -196,6 +197,7 @@ are read; no model is asked, and no session is changed."""
             return sorted_by(records(wanted, about), by, down=order[1]), sums(wanted, self.key)
 
         lines, told = await asyncio.to_thread(made)
+        self.set_class(not told, "-empty")
         columns = [column(about, name) for name in SHOWN[about].split()]
         self.query_one(Records).show(columns, lines, order, self._empty(query))
         self.query_one("#sums", TextView).show(told, key="sums")

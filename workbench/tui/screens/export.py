@@ -79,8 +79,10 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
     HELP = """\
 Choose the format and the place of the new file, or have it put where its tool looks for it (p). Everything that was \
 checked stands in the middle: a hard check that failed stops the export unless you insist. The new file holds the \
-secrets that the session tells, for its agent may need them; m masks those that can be told. Afterwards the steps that \
-resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open session is never changed."""
+secrets that the session tells, for its agent may need them; m masks those that can be told. A message's fate is what \
+becomes of it; the tail is what stays as it is, an epoch what the agent worked with between two compactions. \
+Afterwards the steps that resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open \
+session is never changed."""
     CSS = """
     ExportScreen { align: center middle; }
     ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
@@ -183,7 +185,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
     def _show(self, draft: Draft) -> None:
         text = Text(f"{checks_title(draft.checks).text}\n", "bold")
         for one in sorted(draft.checks, key=lambda c: (c.passed, not c.hard)):
-            text.append(f"{check_line(one)}", "not bold" if one.passed else "bold")
+            text.append(check_line(one), "not bold green" if one.passed else "bold red" if one.hard else "bold yellow")
             text.append(f"  {plain(one.detail)}\n", "not bold dim")
         for note in draft.export.written.notes:
             text.append(f"! {plain(note)}\n", "not bold")

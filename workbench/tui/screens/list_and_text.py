@@ -67,6 +67,16 @@ class ListAndText(ModalScreen[T | None]):
         marked = self.query_one(Options).highlighted
         return -1 if marked is None else marked
 
+    def holds(self, many: int) -> None:
+        """So many lines are to be listed now."""
+        self.set_class(not many, "-empty")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What a subclass does is done to what is listed: greyed where nothing is."""
+        own = {binding.action for binding in type(self).__dict__["BINDINGS"]}
+        return None if action in own and self.has_class("-empty") else super().check_action(action, parameters)
+
     def say(self, words: str) -> None:
         """Up to two lines above both."""
         self.query_one("#about", Static).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))

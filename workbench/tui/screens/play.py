@@ -28,13 +28,13 @@ class Stage(Widget):
     DEFAULT_CSS = """
     Stage {
         height: 1fr;
-        .stage--dim { color: $text-muted; }
+        .stage--dim { text-style: dim; }
         .stage--bold { text-style: bold; }
         .stage--title { color: $foreground; text-style: bold; }
         .stage--good { color: $text-success; text-style: bold; }
         .stage--bad { color: $text-error; text-style: bold; }
         .stage--mark { color: $text-warning; }
-        .stage--free { color: $foreground 25%; }
+        .stage--free { text-style: dim; }
         .stage--overhead { color: $text-secondary; }
         .stage--summary { color: $text-accent; }
         .stage--pinned { color: $text-error; }

@@ -75,7 +75,7 @@ up what the runs have cost, by day, model and session."""
             self.say(f"✘ {damaged}")
             return
         self.entries = tuple(sorted(entries, key=lambda entry: entry.session != self.fingerprint))
-        self.set_class(not self.entries, "-empty")
+        self.holds(len(self.entries))
         options = self.query_one(Options)
         at = options.highlighted or 0
         options.set_options(Option(self._line(entry)) for entry in self.entries)

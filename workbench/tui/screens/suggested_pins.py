@@ -33,6 +33,7 @@ pins what is accepted, in one step that undo takes back. W watches the marked on
     CSS = """
     SuggestedPinsScreen Options { width: 1fr; max-width: 100; }
     SuggestedPinsScreen TextView { width: 1fr; }
+    SuggestedPinsScreen.-empty Options { max-width: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "accept", "Accept", id="pins.accept", tooltip="Accept the marked suggestion, or not."),
@@ -64,7 +65,7 @@ pins what is accepted, in one step that undo takes back. W watches the marked on
 
     def draw(self) -> None:
         options, at = self.query_one(Options), max(self.at, 0)
-        self.set_class(not self.found, "-empty")
+        self.holds(len(self.found))
         options.border_title = f"suggested pins · {len(self.found)}"
         numbers = {pin.message: pin.index + 1 for pin in self.found}
         options.set_options(Option(line(pin, pin.message in self.taken, numbers)) for pin in self.found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
@@ -75,10 +74,13 @@ class KeysLine(Widget):
         for each in active.values():
             if each.binding.show:
                 by_action.setdefault(each.binding.action, each)
-        keys = list(map(self._shown, by_action.values()))
-        for at, (one, following) in enumerate(pairwise(by_action.values())):
-            if one.binding.group and one.binding.group == following.binding.group:
-                keys[at] = replace(keys[at], words="")  # the next one's are for both
+        together: dict[object, list[ActiveBinding]] = {}  # keys of one group stand beside each other
+        for each in by_action.values():
+            together.setdefault(each.binding.group or each.binding.action, []).append(each)
+        keys = []
+        for several in together.values():
+            *others, last = map(self._shown, sorted(several, key=lambda each: each.binding.key))
+            keys += [*(replace(one, words="") for one in others), last]  # the last one's are for all
         palette = active.get(self.app.COMMAND_PALETTE_BINDING) if self.app.ENABLE_COMMAND_PALETTE else None
         shown = keys, self._shown(palette) if palette else None
         if shown != (self.keys, self._palette):

@@ -20,6 +20,8 @@ from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 class Options(OptionList):
     """A click marks an option; a double click, as enter, takes it."""
 
+    # What cannot be chosen is a heading.
+    DEFAULT_CSS = "Options > .option-list--option-disabled { color: $text-muted; }"
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     sought: Query | None = None
