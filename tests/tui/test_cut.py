@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static, Tab
@@ -169,3 +170,19 @@ async def test_the_tour_covers_no_line_of_the_bars() -> None:
         assert bar.size.height > 3
         assert not bar.styles.outline.top[0]
         assert bar.styles.tint.a > 0
+
+
+async def test_tabs_of_which_none_is_left_have_no_mark() -> None:
+    """As while a screen goes: its tabs end before what holds them has its last size."""
+
+    class Emptied(App[None]):
+        def compose(self) -> ComposeResult:
+            yield CutTabs("one", "two", "three")
+
+    async with Emptied().run_test(size=(12, 4)) as pilot:
+        tabs = pilot.app.query_one(CutTabs)
+        await tabs.clear()
+        tabs.query_one("#tabs-scroll").virtual_size = Size(1, 1)
+        await pilot.pause()
+        assert tabs.tab_count == 0
+        assert not tabs.has_class("-cut")

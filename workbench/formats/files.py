@@ -16,8 +16,9 @@ from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import carried_in, found_beside, with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
+from workbench.formats.kit.bounds import line_beyond
 from workbench.formats.kit.magic import SQLITE
-from workbench.formats.look import HEAD, Look
+from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session
 from workbench.session.session import digest_of
@@ -98,6 +99,8 @@ def look_at(path: Path) -> Look:
 def _format_of(path: Path, look: Look) -> Format:
     try:
         return registry.detect(look)[0]
+    except Unread:
+        raise
     except BadInput as error:
         if folder := registry.folder_of(path):
             raise BadInput(f"{path} is only a part of a session; open its folder {folder}.") from None
@@ -148,21 +151,25 @@ def _readable(path: Path) -> Iterator[BinaryIO]:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise BadInput(f"{path} is a folder; name a session file in it.")
+            raise Unread(f"{path} is a folder; name a session file in it.")
         if not stat.S_ISREG(mode):
-            raise BadInput(f"{path} is not a regular file; copy what it gives to a file and name that.")
+            raise Unread(f"{path} is not a regular file; copy what it gives to a file and name that.")
         with path.open("rb") as file:
             yield file
     except FileNotFoundError:
-        raise BadInput(f"{path} does not exist; check the name.") from None
+        raise Unread(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read: {reason(error)}; check its name and permissions.") from None
+        raise Unread(f"{path} cannot be read: {reason(error)}; check its name and permissions.") from None
 
 
 def bytes_of(path: Path) -> bytes:
-    """The whole file. Raises BadInput for what is no regular file, cannot be read, or is empty."""
+    """The whole file. Raises Unread for what is no regular file, cannot be read, or is empty, and for a line of JSON
+    that holds more than any session's: all that is done with a file would have it in memory several times."""
     with _readable(path) as file:
         data = file.read()
     if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):
-        raise BadInput(f"{path} is empty; name a file that holds a session.")
+        raise Unread(f"{path} is empty; name a file that holds a session.")
+    if found := line_beyond(data):
+        line, much = found
+        raise Unread(f"{path}: line {line} holds {much}, which is no session's; leave that out and try again.")
     return data

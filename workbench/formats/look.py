@@ -18,6 +18,7 @@ from typing import Any, overload
 
 import orjson
 
+from workbench.base.errors import BadInput
 from workbench.formats.kit import zstd
 from workbench.formats.kit.database import Tables, tables_of
 from workbench.formats.kit.jsonl import Record, records_of
@@ -36,6 +37,10 @@ DECODED = 8_000_000
 
 FIRST = 50
 """Records of a file of lines that are looked at to tell what it is."""
+
+
+class Unread(BadInput):
+    """The file is not to be had as a whole, whichever format asks for it."""
 
 
 @dataclass(frozen=True, eq=False)

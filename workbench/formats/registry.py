@@ -61,7 +61,7 @@ from workbench.formats import (
     zed,
 )
 from workbench.formats.format import Format, Validator, Writer
-from workbench.formats.look import Look
+from workbench.formats.look import Look, Unread
 from workbench.formats.refusal import refused
 
 GROUP = "compaction_workbench.formats"
@@ -186,10 +186,13 @@ def detect_folder(path: Path) -> tuple[Format, str]:
 
 
 def _taker(asked: Callable[[Format], str], failed: list[str]) -> tuple[Format, str] | None:
-    """The first format with a reason to take what is asked about. A plug-in that fails at it is passed over."""
+    """The first format with a reason to take what is asked about. A plug-in that fails at it is passed over. Raises
+    Unread."""
     for known in every(failed):
         try:
             reason = asked(known)
+        except Unread:
+            raise
         except BadInput as error:
             failed.append(str(error))
             continue

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.formats.files import HEAD, bytes_of, load, parts_of
 from workbench.formats.kit import bounds
 from workbench.formats.kit.bounds import beyond
 from workbench.formats.kit.document import parse
@@ -57,3 +58,42 @@ def test_a_document_is_refused_and_a_line_kept_as_it_is() -> None:
         (None, 8, 116, 2, "holds a text of 0 MB, which is no session's; kept as it is, not shown"),
         ({"c": 2}, 117, 124, 3, ""),
     ]
+
+
+@pytest.mark.parametrize("before", [b"", b"\n", b'{"b": 1}\n', b'\xef\xbb\xbf{"b": 1}\r\n\n'])
+@pytest.mark.parametrize("end", [b"\n", b"", b'\n{"c": 2}\n'])
+def test_a_file_with_such_a_line_is_refused_wherever_it_is_opened(before: bytes, end: bytes, tmp_path: Path) -> None:
+    """Whoever reads it, audits or exports it would have the line in memory several times."""
+    path = tmp_path / "session.jsonl"
+    fits = b'{"a":"' + b"x" * (LONGEST - 2) + b'"}'
+    path.write_bytes(before + fits + end)
+    assert bytes_of(path) == path.read_bytes()
+    path.write_bytes(before + fits.replace(b"x", b"xx", 1) + end)
+    line = before.count(b"\n") + 1
+    refused = f"{path}: line {line} holds a text of 0 MB, which is no session's; leave that out and try again."
+    for opened in (bytes_of, load):
+        with pytest.raises(BadInput) as raised:
+            opened(path)
+        assert str(raised.value) == refused
+
+
+def test_it_is_read_once_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, reads = tmp_path / "session.json", 0
+
+    def read(path: Path) -> bytes:
+        nonlocal reads
+        reads += 1
+        return bytes_of(path)
+
+    monkeypatch.setattr("workbench.formats.files.bytes_of", read)
+    path.write_bytes(b'{"a":"' + b"x" * HEAD + b'"}')
+    with pytest.raises(BadInput, match=r"^\S+: line 1 holds a text of 0 MB, which is no session's; leave that out"):
+        parts_of(path)
+    assert reads == 1
+
+
+@pytest.mark.parametrize("first", [b"SQLite format 3\0", b"PK\x03\x04", b"# aider", b"\x28\xb5\x2f\xfd"])
+def test_what_is_no_json_has_no_such_lines(first: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "session"
+    path.write_bytes(first + b'"' + b"x" * 2 * LONGEST)
+    assert bytes_of(path) == path.read_bytes()

@@ -14,6 +14,9 @@ MOST_VALUES = 8_000_000
 """Values in one document or line. Decoded, an empty list takes sixty bytes for its three, an object two hundred."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_FRONT = 1_000
+"""Bytes in which a file of JSON begins to be some, behind blank lines."""
+
 _BETWEEN = (b",", b"[", b"{")
 
 
@@ -22,17 +25,33 @@ def beyond(data: bytes, start: int, stop: int) -> str:
     at of what is too short to hold it."""
     if stop - start <= min(LONGEST_TEXT, 2 * MOST_VALUES):
         return ""
-    if stop - start <= LONGEST_TEXT and _values(data, start, stop) <= MOST_VALUES:
+    if stop - start > LONGEST_TEXT:
+        for text in _TEXT.finditer(data, start, stop):
+            if text.end() - text.start() > LONGEST_TEXT:
+                return f"a text of {(text.end() - text.start()) // 1_000_000} MB"
+    if _values(data, start, stop) <= MOST_VALUES:
         return ""
-    values, at = 0, start
-    for text in _TEXT.finditer(data, start, stop):
-        if text.end() - text.start() > LONGEST_TEXT:
-            return f"a text of {(text.end() - text.start()) // 1_000_000} MB"
-        values += _values(data, at, text.start())
-        at = text.end()
-        if values > MOST_VALUES:
-            break
-    return f"more than {grouped(MOST_VALUES)} values" if values + _values(data, at, stop) > MOST_VALUES else ""
+    bare = _TEXT.sub(b"", memoryview(data)[start:stop])
+    return f"more than {grouped(MOST_VALUES)} values" if _values(bare, 0, len(bare)) > MOST_VALUES else ""
+
+
+def line_beyond(data: bytes) -> tuple[int, str] | None:
+    """The first line of JSON that holds too much, by its number, and what that is."""
+    least = min(LONGEST_TEXT, 2 * MOST_VALUES)
+    if len(data) <= least or data[:_FRONT].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
+        return None
+    at = 0
+    while len(data) - at > least:
+        # The last newline that is near enough: what lies before it are short lines.
+        newline = data.rfind(b"\n", at, at + least)
+        if newline < 0:
+            newline = data.find(b"\n", at)
+            stop = len(data) if newline < 0 else newline
+            if much := beyond(data, at, stop):
+                return data.count(b"\n", 0, at) + 1, much
+            newline = stop
+        at = newline + 1
+    return None
 
 
 def _values(data: bytes, start: int, stop: int) -> int:

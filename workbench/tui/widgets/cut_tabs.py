@@ -66,7 +66,8 @@ class CutTabs(Tabs):
 
     def _mark(self) -> None:
         """Both marks have their column while the tabs are cut, so that these do not jump when they are scrolled."""
-        room, end = self.query_one("#tabs-scroll", Container), self._seen[-1].virtual_region.right
+        room = self.query_one("#tabs-scroll", Container)
+        end = max((tab.virtual_region.right for tab in self._seen), default=0)
         left, right = self.query(More).results(More)
         left.update(MORE if room.scroll_x > 0 else "")
         right.update(MORE if end > room.scroll_x + room.size.width else "")
