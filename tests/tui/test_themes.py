@@ -49,6 +49,9 @@ def test_sixteen_colours_keep_the_layers_apart() -> None:
     numbers = [TerminalColor.from_rgb(*colour.rgb).downgrade(ColorSystem.STANDARD).number for colour in found.values()]
     assert [STANDARD_PALETTE[number or 0] for number in numbers] == [colour.rgb for colour in found.values()]
     assert len(set(numbers)) == len(numbers)
+    made_of = (theme.primary, theme.secondary, theme.accent, theme.warning, theme.error, theme.success, theme.surface)
+    given = {Color.parse(one).rgb for one in (*made_of, *theme.variables.values()) if one}
+    assert given <= {STANDARD_PALETTE[number] for number in range(16)}
 
 
 async def test_a_terminal_of_sixteen_colours_has_the_theme_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

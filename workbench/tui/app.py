@@ -369,7 +369,8 @@ class WorkbenchApp(App[None]):
         )
         for title, help, callback, _ in self.get_system_commands(screen):
             if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
-                yield Command(title, help, callback, also="colors colours color dark light" if title == "Theme" else "")
+                also = "colors colours color dark light contrast night" if title == "Theme" else ""
+                yield Command(title, help, callback, also=also)
 
 
 def _import_bench() -> None:

@@ -16,8 +16,9 @@ NAMED, TOLD, MEANT = 1.0, 0.6, 0.5
 SCATTERED = 0.4
 """What the letters of all that was typed count at most, found one after another in the name."""
 SMALL = {
-    "a", "an", "and", "are", "can", "do", "does", "for", "get", "has", "have", "how", "i", "in", "is", "it",
-    "me", "my", "of", "on", "see", "show", "so", "that", "the", "there", "this", "to", "use", "want", "was",
+    "a", "an", "and", "are", "be", "can", "do", "does", "don", "for", "get", "has", "have", "how", "i", "in", "is",
+    "it", "me", "my", "of", "on", "see", "show", "so", "t", "that", "the", "there", "this", "to", "too", "use",
+    "want", "was",
 }  # fmt: skip
 """Words of a question that say nothing of what is looked for."""
 NOT_NOW = 0.9
@@ -42,16 +43,17 @@ class Command:
 
 
 def score(command: Command, query: str) -> float:
-    """0 where a word of the query begins no word of the command, else how well they do on average, up to 1. A small
-    word may begin none."""
+    """How well the words of the query begin words of the command, on average, up to 1; less where some begin none,
+    and 0 where all do. A small word may begin none."""
     places = [(worth, _words(text)) for worth, text in
               ((NAMED, command.name), (TOLD, command.also), (MEANT, command.help))]  # fmt: skip
     found = {word: max((worth for worth, words in places if _begins(word, words)), default=0.0)
              for word in _words(query)}  # fmt: skip
     worths = [worth for word, worth in found.items() if worth or word not in SMALL]
-    if not worths or not all(worths):
+    if not worths:
         return 0.0
-    return sum(worths) / len(worths) * (1 if command.can else NOT_NOW)
+    many = len(worths)
+    return sum(worths) / many * sum(map(bool, worths)) / many * (1 if command.can else NOT_NOW)
 
 
 def _words(text: str) -> list[str]:

@@ -14,8 +14,8 @@ ALSO = {
     "pane.checks": "valid validate validation errors problems failed broken integrity",
     "pane.diff": "changes before after delta",
     "pane.theirs": "recorded tool original actual agent",
-    "find": "grep regex regular look search where",
-    "jump": "goto jump number line index",
+    "find": "grep regex regular look search where ctrl f",
+    "jump": "goto jump number line index navigate",
     "epoch.-1": "history previous earlier compactions",
     "epoch.1": "later newer compactions",
     "filter": "hide only errors tool role show",
@@ -26,20 +26,22 @@ ALSO = {
     "open-text": "vim nano external",
     "write-text": "save dump",
     "follow": "watch live growing tail auto monitor stream",
-    "pin": "rule keep protect important never always remember star hold lock preserve",
-    "suggested-pins": "rules keep instructions suggestions important always never",
-    "watch": "rule survive instruction track observe remember",
+    "pin": "rule keep protect important never always remember star hold lock preserve favorite favourite bookmark"
+    " sticky forget",
+    "suggested-pins": "rules keep instructions suggestions important always never recommend guidelines",
+    "watch": "rule survive instruction track observe remember guard follow",
     "drop": "remove delete hide exclude skip discard clear",
     "shorten": "truncate smaller trim cut crop prune shrink reduce tool output make",
-    "move_split.-1": "boundary tail head divide move less",
+    "move_split.-1": "boundary tail head divide move less cut",
     "move_split.1": "boundary tail head divide move",
     "split_here": "boundary cut divide",
     "unsplit": "boundary default automatic reset",
-    "undo": "revert back mistake oops restore",
+    "undo": "revert back mistake oops restore go cancel change",
     "redo": "again repeat forward",
-    "pane.policy": "thresholds trigger limit budget tail settings numbers options config configuration parameters tune"
-    " percent preferences values fields change adjust set",
-    "choose-preset": "method preset policy algorithm technique approach switch",
+    "pane.policy": "thresholds trigger limit budget tail settings numbers options config configuration parameters"
+    " tune"
+    " percent preferences values fields change adjust set knobs dials",
+    "choose-preset": "method preset policy algorithm technique approach switch mode",
     "edit-text": "instruction wording template edit system",
     "window": "context size limit tokens max maximum length",
     "reset-policy": "reset default defaults original",
@@ -47,29 +49,33 @@ ALSO = {
     "save-preset": "keep store own name",
     "copy-toml": "share export config yaml",
     "copy-params": "share export flags json parameters",
-    "run": "compact now try summarize summarise summarization compaction execute go apply start",
+    "run": "compact now try summarize summarise summarization compaction execute go apply start squeeze condense"
+    " compress",
     "run-with": "model live draft llm gpt claude anthropic openai gemini ollama local api key provider stream write"
-    " summarizer rehearse edit cloud",
+    " summarizer rehearse edit cloud ai assistant",
     "ab": "ab prompts versus experiment test",
-    "runs": "history journal past log earlier kept results",
+    "runs": "history journal past log earlier kept results cost costs spent spending",
     "prompts": "templates instructions library edit",
     "exact": "tokens precise tokenizer calibrate accurate",
-    "why": "full cause overflow overflowed biggest large tokens history growth usage reason diagnose expensive exceeded"
-    " chart graph timeline statistics stats",
-    "retention": "forgotten forget forgets missing rules survive loss lose loses facts kept gone remembers retention"
-    " held generations twice again second",
+    "why": "full cause overflow overflowed biggest large tokens history growth usage reason diagnose expensive"
+    " exceeded"
+    " chart graph timeline statistics stats bloat bloated waste wasted heavy explain",
+    "retention": "forgotten forget forgets missing rules survive loss lose loses facts kept gone remembers"
+    " retention"
+    " held generations twice again second dropped disappeared vanished",
     "probes": "quiz test recall remember remembers knowledge ask exam evaluate evaluation",
-    "compare": "which best worst cheapest rank ranking versus benchmark table all presets strategies cost price money"
-    " evaluate sparkline",
-    "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when",
-    "play": "demo show animation film cast svg presentation gif movie video record present room",
-    "audit": "audit machine statistics stats report everything history projects batch usage",
-    "export": "save resume share out download output continue file send",
+    "compare": "which best worst cheapest rank ranking versus benchmark table all strategies cost price money"
+    " evaluate sparkline alternatives better",
+    "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"
+    " time",
+    "play": "demo show animation film cast svg presentation gif movie video record present room slideshow",
+    "audit": "audit machine statistics stats report everything history projects batch usage total totals overview",
+    "export": "save resume share out download output continue file send publish handoff",
     "rescue": "resume full stuck broken repair fix recover continue save",
-    "keys": "menu commands shortcuts actions",
-    "help": "shortcuts how explain manual docs documentation about ?",
-    "choose_file": "load recent sample browse session file start",
+    "keys": "menu commands shortcuts actions hotkeys keyboard bindings",
+    "help": "shortcuts how explain manual docs documentation about ? keyboard hotkeys keys",
+    "choose_file": "load recent sample browse session file start folder directory files switch another",
     "reread": "refresh reload update sync",
     "leave": "stop cancel abort escape",
-    "quit": "exit close bye end",
+    "quit": "exit close bye end leave",
 }
