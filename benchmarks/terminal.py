@@ -34,7 +34,8 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 class Terminal:
     """`command` in a pseudo terminal; used as a context manager, which ends it."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], patience: float = PATIENCE_S) -> None:
+        self._patience = patience
         self._ours, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.began = time.perf_counter()
@@ -69,8 +70,8 @@ class Terminal:
         """
         pattern = re.compile(re.escape(mark)) if isinstance(mark, bytes) else mark
         while not pattern.search(said := _CONTROL.sub(b"", self._seen)):
-            if time.perf_counter() - self.began > PATIENCE_S:
-                raise TimeoutError(f"{mark!r} did not appear in {PATIENCE_S} s")
+            if time.perf_counter() - self.began > self._patience:
+                raise TimeoutError(f"{mark!r} did not appear in {self._patience} s")
             self._read(1)
             if self._program.poll() is not None:
                 raise RuntimeError(
