@@ -111,8 +111,22 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
     (foreseen,) = re.findall(rf"{MODEL} is asked at \S+ for (about .*)\.$", notes, re.MULTILINE)
     assert re.search(r"is asked 3 calls at \S+, ≈[\d ]+ tokens: about \$\d", before)
     assert before.endswith(f": {foreseen}.")  # one price for the same calls
+    (judge,) = re.findall(r"a judge of answers in prose comes to at most \$([\d.]+) beside that", notes)
+    assert 0.004 < float(judge) < 0.02  # three answers of 60 tokens, at length, and as many verdicts
     assert "4 calls, 4 000 tokens in, 168 out" in after
     assert "$0.0242" in after  # 4 000 × 5 + 168 × 25 of a million
+
+
+async def test_what_a_judge_may_cost_is_within_the_limit(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        notes = (await asyncio.to_thread(cwb, "probe", session, "--model", MODEL, "--max-cost", "0")).stderr
+        (most,) = re.findall(r"tokens: about \$[\d.]+, at most \$(\d+\.\d+)", notes)
+        (judge,) = re.findall(r"at most \$(\d+\.\d+) beside that", notes)
+        between = float(most) + float(judge) / 2
+        run = await asyncio.to_thread(cwb, "probe", session, "--model", MODEL, "--max-cost", between)
+        assert run.exit_code == 5, run.output
+        assert not api.received
 
 
 async def test_what_was_answered_is_not_asked_again(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:

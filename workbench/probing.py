@@ -40,7 +40,7 @@ from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorded import heard_as_kept, kept
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
-from workbench.tokens.cost import Cost, actual_of_all, at_share, together
+from workbench.tokens.cost import Cost, actual_of_all, added, at_share, together
 
 RECORDED = "recorded"
 """The arm of the agent's own compaction."""
@@ -107,27 +107,31 @@ def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[st
 @dataclass(frozen=True, slots=True)
 class Quote:
     """What asking will take: so many calls, beside those `answered` before, and about so many tokens at about this
-    cost, a judge's calls not counted; and what it can cost at most."""
+    cost, and at most; and what a judge can cost at most beside them, whose calls are not counted."""
 
     calls: int
     answered: int
     tokens: int
     cost: Cost
     at_most: Cost
+    judged: Cost
+
+    @property
+    def most(self) -> float | None:
+        """All that it can cost, in dollars; None where that is not known."""
+        return added((self.at_most.dollars, self.judged.dollars))
 
 
 def quoted(bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False) -> Quote:
     """As any run is quoted, by what would be sent. Renders the requests: not for an event loop. Raises BadInput for a
     broken table of models."""
-    run = driver.drive(exam.asking(known), estimate)
-    foreseen = quotes_for(run, bench.layout.sizes.meter, asking(model))
+    meter, whom = bench.layout.sizes.meter, asking(model)
+    foreseen = quotes_for(driver.drive(exam.asking(known), estimate), meter, whom)
+    judging = quotes_for(driver.drive(exam.judged_at_most(), estimate), meter, whom) if foreseen else ()
     answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
-    cost, at_most = (
-        together(costs, model) for costs in ([one.cost for one in foreseen], [one.at_most for one in foreseen])
-    )
-    if batch:
-        cost, at_most = in_batch(cost), in_batch(at_most)
-    return Quote(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most)
+    costs = ([one.cost for one in foreseen], [one.at_most for one in foreseen], [one.at_most for one in judging])
+    cost, at_most, judged = (in_batch(one) if batch else one for one in (together(several, model) for several in costs))
+    return Quote(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most, judged)
 
 
 def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
@@ -138,6 +142,7 @@ def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
         sum(one.tokens for one in quotes),
         together([one.cost for one in quotes], model),
         together([one.at_most for one in quotes], model),
+        together([one.judged for one in quotes], model),
     )
 
 

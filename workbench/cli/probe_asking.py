@@ -98,7 +98,9 @@ def answers(
     at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
     where = asking_of(model).connection.address
     warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
-    within(purse, quote.at_most.dollars, model)
+    if quote.judged.dollars:
+        warn(f"a judge of answers in prose comes to at most {money(quote.judged.dollars)} beside that.")
+    within(purse, quote.most, model)
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))
     asked_for = [partial(_asking, path, open, model, journal) for path in quotes]

@@ -29,7 +29,7 @@ AT_ONCE = 20
 JUDGED_AT_ONCE = 40
 
 ANSWER_TOKENS = 60
-"""Room for each answer."""
+"""Room for each answer, and for each of a judge's."""
 
 TIMEOUT_S = 300.0
 """Of one call: a full context is long."""
@@ -173,8 +173,22 @@ class Exam:
         )
         whole = f"{prompt}\n\n<items>\n{items}\n</items>"
         return SummaryRequest(
-            "judgement of answers", (), prompt, OneText(lambda: whole), chars=len(whole), temperature=0.0
+            "judgement of answers",
+            (),
+            prompt,
+            OneText(lambda: whole),
+            chars=len(whole),
+            temperature=0.0,
+            max_output_tokens=ANSWER_TOKENS * len(batch),
         )
+
+    def judged_at_most(self) -> Compacting:
+        """What a judge would be asked if every arm answered all that is prose otherwise, at length."""
+        prose = [number for number, probe in enumerate(self.probes) if probe.prose]
+        longest = [(number, f"{arm} word" * ANSWER_TOKENS) for number in prose for arm in range(len(self.sources))]
+        if longest:
+            yield self.judging(longest)
+        return unchanged((), "questions change nothing")
 
     def found_right(self, doubtful: Sequence[tuple[int, str]], answers: Mapping[str, Answer]) -> set[tuple[int, str]]:
         """Those of them that the judge found right."""
