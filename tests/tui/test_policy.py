@@ -398,3 +398,16 @@ async def test_every_dialog_opens_and_closes_at_every_size() -> None:
                 await press(pilot, "escape")
                 assert pilot.app.screen is screen, (key, size)
                 assert screen.bench is before, (key, size)
+
+
+async def test_letters_that_come_faster_than_the_list_is_marked_break_nothing() -> None:
+    """What was marked among all presets is told of when few are left."""
+    async with on_bench(story(), size=(80, 24)) as (pilot, _):
+        front = await brought(pilot, ChoosePresetScreen, "P")
+        options, search = front.query_one(OptionList), front.query_one(Input)
+        options.highlighted = options.option_count - 1
+        front._list("clear-tool")  # what was marked is told of first
+        search.value = "clear-tool"
+        await settled(pilot)
+        assert front.shown[options.highlighted or 0].preset.id == "clear-tool-results"
+        assert "results" in str(front.query_one("#about", Static).content)

@@ -149,8 +149,11 @@ follows at once, and undo brings the old policy back."""
         self._list(event.value)
 
     @on(Options.OptionHighlighted)
-    def _marked(self, event: Options.OptionHighlighted) -> None:
-        text = Text(one_line(self.shown[event.option_index].words, 1_000))
+    def _marked(self) -> None:
+        at = self.query_one(Options).highlighted  # which may be another since: the list is narrowed as one types
+        if at is None:
+            return
+        text = Text(one_line(self.shown[at].words, 1_000))
         for sentence in self.refused:
             text.append(f"\n✘ {one_line(sentence, 400)}", "bold")
         self.query_one("#about", Static).update(text)
