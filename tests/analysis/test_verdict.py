@@ -10,11 +10,13 @@ import pytest
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
+from workbench.analysis.why.causes import causes
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Limit
 from workbench.analysis.why.refusals import overflowed
-from workbench.analysis.why.verdict import verdict
+from workbench.analysis.why.verdict import verdict as verdict_of
 from workbench.bench import open_bench
+from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message
@@ -42,6 +44,19 @@ def found(name: str, window: int | None = None) -> Diagnosis:
 )  # fmt: skip
 def test_it_begins_with_how_it_stands_to_the_limit(name: str, window: int | None, said: str) -> None:
     assert found(name, window).verdict.startswith(said)
+
+
+def verdict(context: Context, limit: Limit | None) -> str:
+    return verdict_of(context, limit, causes(context))
+
+
+def test_what_the_verdict_names_in_messages_is_a_finding_in_the_same_words() -> None:
+    diagnosis = found("claude-code-overflow.jsonl")
+    card = next(one for one in diagnosis.findings if one.kind == "tool")
+    assert diagnosis.verdict == f"Refused after 197k: {card.text}"
+    assert set(card.messages) <= {message.id for message in diagnosis.session.messages}
+    context = context_of(rounds(400, 500, 300))
+    assert [(one.kind, one.messages) for one in causes(context)] == [("round", ("u1",)), ("round", ("u0",))]
 
 
 def rounds(*words: int, tools: bool = False) -> list[Message]:

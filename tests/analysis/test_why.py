@@ -180,7 +180,7 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     context, course = context_of(reading), course_of_messages(reading)
     played = replay(course, load_preset("trim"), context.limit)
     gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
-    found = findings(context, course, None, waste.wasted(context), (), played, (), fillers.largest(context), gaps)
+    found = findings(context, course, None, (), waste.wasted(context), (), played, (), fillers.largest(context), gaps)
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),
     ]  # fmt: skip
@@ -291,6 +291,8 @@ def test_every_format_is_diagnosed(path: Path) -> None:
         pytest.skip("no session")
     found = diagnosed(path)
     assert found.findings
+    # Each leads somewhere: what lies in no message to the layers, where it stands.
+    assert all(one.messages for one in found.findings if one.kind != "overhead")
     # The plot, the crossing and the total are of one measure, billed or not.
     counted_here = [p.tokens for p in found.points if p.epoch == found.epoch and p.basis is Basis.ESTIMATE]
     assert max(counted_here, default=0) <= found.total.tokens

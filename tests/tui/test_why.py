@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList, Static, Tabs
 
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
@@ -30,6 +30,7 @@ from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.table import Table
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -110,16 +111,17 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         screen = await brought(pilot, WhyScreen, "O")
         assert screen.found is not None
         kinds = [one.kind for one in screen.found.findings]
-        assert kinds == ["clear", "unused", "message", "logs", "rereads", "strategy"]
+        assert kinds == ["clear", "tool", "unused", "message", "logs", "rereads", "strategy"]
         assert [mend.does if isinstance(mend, Edit) else mend and mend.words for mend in screen.mends] == [
             "take “Clear tool results”",
+            None,
             "drop",
             "shorten",
             "shorten",
             "drop",
             None,
         ]
-        unused = screen.mends[1]
+        unused = screen.mends[2]
         assert isinstance(unused, Edit)
         assert screen.found.limit is not None
         await press(pilot, "a")
@@ -128,11 +130,26 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         assert bench.bench.policy.model_dump()["trigger_value"] == screen.found.limit.tokens // 2
         await press(pilot, "u")
         assert bench.bench.policy == before.policy
-        await press(pilot, "O", "down", "a")
+        await press(pilot, "O", "down", "down", "a")
         assert bench.bench.dropped == set(unused.messages)
         await press(pilot, "u", "O", "end", "a")
         assert bench.bench.dropped == before.dropped
         assert any("Nothing on the bench" in note for note in notes(pilot))
+
+
+async def test_every_card_has_a_key_what_lies_in_no_message_shows_the_layers() -> None:
+    async with on_bench(CODEX, size=(140, 42)) as (pilot, _):
+        screen = await brought(pilot, WhyScreen, "O")
+        assert screen.found is not None
+        cards = screen.query_one(Options)
+        heads = [str(cards.get_option_at_index(n).prompt).split("\n")[0] for n in range(cards.option_count)]
+        assert all("⏎" in head for head in heads), heads
+        at = next(n for n, one in enumerate(screen.found.findings) if one.kind == "overhead")
+        assert heads[at].endswith("⏎ 2 Layer ")
+        await press(pilot, *["down"] * at, "enter")
+        assert pilot.app.screen is screen
+        assert screen.query_one(Tabs).active == "tab-layers"
+        assert isinstance(screen.focused, Table)
 
 
 async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its_mark() -> None:

@@ -12,6 +12,7 @@ from workbench.analysis.recorded import DONE
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.why import fillers, waste
+from workbench.analysis.why.causes import causes
 from workbench.analysis.why.counterfactual import Crossing, crossing
 from workbench.analysis.why.findings import Finding, Limit, findings
 from workbench.analysis.why.refusals import Refusal, refusals
@@ -100,6 +101,7 @@ def diagnose(
     played = replay(course, preset, context.limit)
     told("playing what would have helped")
     found = layers(context)
+    named = causes(context)
     largest = fillers.largest(context)
     return Diagnosis(
         session=session,
@@ -122,8 +124,8 @@ def diagnose(
         largest=largest,
         waste=wasted,
         rework=again,
-        findings=findings(context, course, limit, wasted, again, played, found, largest, gaps),
-        verdict=verdict(context, limit),
+        findings=findings(context, course, limit, named, wasted, again, played, found, largest, gaps),
+        verdict=verdict(context, limit, named),
     )
 
 

@@ -17,6 +17,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, told_rework
+from workbench.analysis.why.causes import Cause
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
@@ -49,6 +50,9 @@ HEADLINES = {
     "cut": "Cut before the model saw it",
     "rework": "Done again after a compaction",
     "overhead": "Sent with every call",
+    "round": "One large round",
+    "tool": "What one tool brought",
+    "results": "What commands said",
     "message": "One large message",
     "strategy": "For comparison: this policy",
 }
@@ -86,6 +90,7 @@ def findings(
     context: Context,
     course: Course,
     limit: Limit | None,
+    causes: Sequence[Cause],
     waste: Waste,
     rework: Sequence[Rework],
     played: Replay,
@@ -106,7 +111,8 @@ def findings(
         found += _spots(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
     found += _cut(waste, least)
     found += _rework(rework)
-    found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
+    found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
+    found += _causes(causes)
     return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), _strategy(played, course))
 
 
@@ -221,14 +227,25 @@ def _rework(several: Sequence[Rework]) -> list[Finding]:
     return [Finding("rework", told_rework(several), sum(item.tokens for item in items), ids)]
 
 
-def _overhead(context: Context, layers: Sequence[Layer]) -> Finding | None:
+def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]) -> Finding | None:
+    """What is sent with every call, where it is a tenth of the window or the verdict names it."""
     tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "not in file"))
-    whole = context.window or context.total.tokens
+    of, whole = ("the window", context.window) if context.window else ("the context", context.total.tokens)
+    if tokens * 10 < whole and any(one.kind == "overhead" for one in causes):
+        of, whole = "the context", context.total.tokens
     if not tokens or tokens * 10 < whole:
         return None
-    of = "the window" if context.window else "the context"
     text = f"System prompt, tools and what the agent adds unrecorded take {grouped(tokens)} tokens of every call"
     return Finding("overhead", f"{text}: {100 * tokens / whole:.0f} % of {of}, which no compaction gives back.", tokens)
+
+
+def _causes(causes: Sequence[Cause]) -> list[Finding]:
+    """What the verdict names, as far as it lies in messages: the rest is the overhead."""
+    return [
+        Finding(one.kind, f"{one.words[:1].upper()}{one.words[1:]}.", one.tokens, one.messages)
+        for one in causes
+        if one.messages
+    ]
 
 
 def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
@@ -255,7 +272,8 @@ def _strategy(played: Replay, course: Course) -> Finding:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""
         text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
-        return Finding("strategy", text, 0)
+        end = played.missed[0].message if played.missed else course.messages[-1].id
+        return Finding("strategy", text, 0, (end,))
     first = played.compacted[0]
     text = (
         f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "

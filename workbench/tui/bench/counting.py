@@ -102,12 +102,13 @@ async def _growth(host: Host) -> None:
         points = growth(bench.session, host.counter, bench.scale)
         if not counted:
             return points, ""
+        from workbench.analysis.why.causes import causes
         from workbench.analysis.why.diagnosis import limit_of
         from workbench.analysis.why.refusals import refusals
         from workbench.analysis.why.verdict import verdict
 
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
-        return points, verdict(bench.context, limit)
+        return points, verdict(bench.context, limit, causes(bench.context))
 
     points, said = await asyncio.to_thread(work)
     view = host.store.view

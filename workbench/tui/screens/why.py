@@ -46,6 +46,9 @@ FINDINGS = "findings"
 TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
 """The tabs, by name. The tenth is reached with 0."""
 
+UNSEEN = "layers"
+"""The tab that tells of what lies in no message: a finding that names none leads there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -215,10 +218,23 @@ compaction."""
             yield card(number, one, most, mend, self._place(one), width)
 
     def _place(self, one: Finding) -> str:
-        """Where a finding leads: its first message, and how many more there are."""
-        index = self.bench.layout.shape.index_of.get(one.messages[0]) if one.messages else None
+        """Where a finding leads: its first message and how many more there are, that message's epoch where it is
+        another, or the tab that tells of what lies in no message."""
+        if not one.messages:
+            return f"2 {TITLES[UNSEEN]}"
+        index = self.bench.layout.shape.index_of.get(one.messages[0])
+        if index is None:
+            return f"epoch {self._epoch_of(one.messages[0])}"
         more = f" +{figure(len(one.messages) - 1)}" if len(one.messages) > 1 else ""
-        return f"message {figure(index + 1)}{more}" if index is not None else ""
+        return f"message {figure(index + 1)}{more}"
+
+    def _epoch_of(self, id: str) -> int:
+        """The first epoch that has a message."""
+        session = self.bench.session
+        epochs = (
+            n for n, one in enumerate(session.epochs, 1) if any(session.messages[m].id == id for m in one.members)
+        )
+        return next(epochs, len(session.epochs))
 
     def action_apply(self) -> None:
         """Do what the card at hand offers."""
@@ -272,7 +288,10 @@ compaction."""
     @on(Options.OptionSelected)
     def _finding_chosen(self, event: Options.OptionSelected) -> None:
         if self.found is not None:
-            self._go(next(iter(self.found.findings[event.option_index].messages), ""))
+            if messages := self.found.findings[event.option_index].messages:
+                self._go(messages[0])
+            else:
+                self.action_tab(UNSEEN)
 
     @on(DataTable.RowSelected)
     def _row_chosen(self, event: DataTable.RowSelected) -> None:
