@@ -78,6 +78,15 @@ def test_a_part_of_the_calls_is_drawn_up_to_its_edges() -> None:
     ]
 
 
+def test_single_dots_break_no_curve_that_runs_along_with_them() -> None:
+    """A replay that follows what was recorded was drawn as a row of holes."""
+    curve = Line("A", [(n, n) for n in range(1, 101)])
+    alone = drawn([curve], width=60, height=10).text
+    assert drawn([Line("·", curve.points), curve], width=60, height=10).text == alone
+    apart = drawn([Line("·", [(n, 100) for n in range(1, 101)]), curve], width=60, height=10).text
+    assert sum(line.count("·") for line in apart) > 20
+
+
 @pytest.mark.parametrize("lines", [[], [Line("A", [])], [Line("A", [(1, 0)])]])
 def test_next_to_nothing_is_drawn(lines: list[Line]) -> None:
     rows = drawn(lines, width=16, height=5).text

@@ -120,9 +120,11 @@ WHOLE = "keeps 10 of 11 rules · holds 84 % of 1 200 facts · loses 39 · summar
     ("width", "says"),
     [
         (len(WHOLE) + 9, WHOLE),
-        (len(WHOLE) + 8, "keeps 10 of 11 rules · holds 84 % of 1 200 facts · loses 39 · summary $0.60 …"),
-        (40, "keeps 10 of 11 rules …"),
-        (20, "…"),
+        (len(WHOLE) + 8, "10 of 11 rules · loses 39 of 1 200 facts · $0.60 · 12 calls to pay off"),
+        (80, "10 of 11 rules · loses 39 of 1 200 facts · $0.60 · 12 calls to pay off"),
+        (40, "10 of 11 rules …"),
+        (20, "10 of 11 rules …"),
+        (12, "…"),
     ],
 )
 def test_of_the_receipt_there_is_as_much_as_has_room(width: int, says: str) -> None:

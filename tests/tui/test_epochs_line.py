@@ -27,6 +27,7 @@ WHOLE = [
     "2 · 155k by hand 09:53, lost 0 facts, 0 done again",
     "3 · 62.7k as it stands",
 ]
+TIMED = ["1 · 157k auto 08:53, lost 32, 6 again", "2 · 155k by hand 09:53", "3 · 62.7k"]
 SHORT = ["1 · 157k auto, lost 32, 6 again", "2 · 155k by hand", "3 · 62.7k"]
 BRIEF = ["1 · 157k auto −32 ↻6", "2 · 155k by hand", "3 · 62.7k"]
 BARE = ["1 · 157k", "2 · 155k", "3 · 62.7k"]
@@ -40,7 +41,9 @@ def room(cells: list[str]) -> int:
     ("width", "shown"),
     [
         (room(WHOLE), WHOLE),
-        (room(WHOLE) - 1, SHORT),
+        (room(WHOLE) - 1, TIMED),
+        (room(TIMED), TIMED),
+        (room(TIMED) - 1, SHORT),
         (room(SHORT) - 1, BRIEF),
         (room(BRIEF), BRIEF),
         (room(BRIEF) - 1, BARE),

@@ -352,6 +352,15 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         await brought(pilot, RunScreen, "E", "f5")
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
+async def test_the_request_is_shown_where_the_prompt_stands_in_it(size: tuple[int, int]) -> None:
+    """It is wrapped for the width that it has on the screen, not for one of before there was any."""
+    async with on_bench(story(40), size=size, preset="claude-code") as (pilot, _):
+        front = await brought(pilot, PolicyTextScreen, "E")
+        first = next(line for line in str(front.query_one(TextArea).text).split("\n") if line)
+        assert first[:30] in front.query_one(TextView).text_in_view
+
+
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench

@@ -121,10 +121,17 @@ def test_a_line_has_mark_label_id_value_and_unit() -> None:
 
 @pytest.mark.parametrize(
     ("value", "by", "new"),
-    [(50_000, 1, 51_000), (50_000, -10, 40_000), (12, 1, 13), (9, 10, 19), (3, -10, 0), (0, -1, 0), (0, 1, 1)],
-)
+    [(50_000, 1, 51_000), (50_000, -10, 40_000), (12, 1, 13), (9, 10, 19), (3, -10, 0), (0, -1, 0), (0, 1, 100),
+     (0, 10, 1_000)],
+)  # fmt: skip
 def test_a_step_is_about_a_hundredth_and_stays_in_range(value: int, by: int, new: int) -> None:
     assert stepped(entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=value), by) == new
+
+
+def test_from_nothing_a_step_is_as_large_as_its_unit_is_small() -> None:
+    assert stepped(entry("user_message_tokens", "claude-code"), 10) == 1_000
+    assert stepped(entry("keep_first", "claude-code"), 1) == 1
+    assert stepped(entry("keep_first", "claude-code"), 10) == 10
 
 
 def test_steps_of_shares_switches_and_choices() -> None:

@@ -123,6 +123,17 @@ async def test_while_sentences_are_looked_for_the_list_says_so() -> None:
         assert listed.render_line(0).text.rstrip() == NONE
 
 
+async def test_beside_a_scroll_bar_it_is_still_said_in_which_message_a_sentence_stands() -> None:
+    offers = [Offered(f"Sentence {n} is about something, which takes many words.", f"asked, message {n}")
+              for n in range(100, 140)]  # fmt: skip
+    async with on_bench(story(), size=(80, 24)) as (pilot, _):
+        front = WatchScreen((), lambda: offers, lambda sentence: (sentence,))
+        await pilot.app.push_screen(front)
+        await settled(pilot)
+        listed = front.query_one(Options)
+        assert [listed.render_line(y).text.split()[-1] for y in range(3)] == ["100", "101", "102"]
+
+
 @pytest.mark.parametrize(
     ("typed", "watched"), [("log the", RULE), ("Log the token.", "Log the token."), ("pnpm", "pnpm")]
 )

@@ -17,7 +17,7 @@ from typing import Literal
 from workbench.base.figures import grouped
 
 DOTTED = "·"
-"""A line of this sign is drawn as single dots, so that what runs along with it is seen between them."""
+"""A line of this sign is drawn as single dots beside the curves: one that runs along with it lies over it."""
 
 LETTER_EVERY = 14
 """Columns between two letters of a line."""
@@ -135,7 +135,7 @@ def drawn(
     for line in seen:
         if line.sign == DOTTED:
             for x, y in {math.floor(plane.column(x)) // 2: (x, y) for x, y in reversed(line.points)}.values():
-                cells.put(x, y, line.sign, line.sign)
+                cells.dot(x, y, line.sign)
     # After all curves, so that none covers another one's letters.
     signs = [line.sign for line in lines if line.sign != DOTTED]
     for line in curves if letters == "along" else ():
@@ -172,6 +172,13 @@ class _Cells:
         column, row = int(plane.column(x)), min(int(plane.row(y)), plane.rows - 1)
         if plane.first <= x and column < plane.columns and row >= 0:
             self.rows[row][column] = character, owner
+
+    def dot(self, x: float, y: float, sign: str) -> None:
+        """A sign where no curve is."""
+        column, row = int(self.plane.column(x)), min(int(self.plane.row(y)), self.plane.rows - 1)
+        on_plane = row >= 0 and 0 <= column < self.plane.columns
+        if not (on_plane and self.rows[row][column][0] > chr(_EMPTY)):
+            self.put(x, y, sign, sign)
 
     def curve(self, line: Line) -> None:
         """Two dots in a column of cells and four in a row; what was drawn of other curves stays."""

@@ -44,6 +44,20 @@ class Receipt:
         pays = "never pays off" if after is None else f"pays off after {counted(after, 'call')}"
         return (*told, pays if after != 0 else "pays off at once")
 
+    @property
+    def brief(self) -> tuple[str, ...]:
+        """The same in fewer words, for a narrow screen."""
+        told = [f"{grouped(self.kept)} of {counted(self.rules, 'rule')}"] if self.rules else []
+        if self.unknown:
+            told.append("what it holds cannot be read")
+        elif self.held is not None:
+            told.append(f"loses {grouped(self.lost)} of {counted(self.facts, 'fact')}")
+        if self.summary_cost:
+            told.append(self.summary_cost)
+        after = self.pays_off_after
+        pays = "never pays off" if after is None else f"{counted(after, 'call')} to pay off"
+        return (*told, pays if after != 0 else "pays off at once")
+
     def __str__(self) -> str:
         return " · ".join(self.parts)
 

@@ -255,12 +255,13 @@ def legend_cells(budget: Budget, width: int) -> Cells:
 
 
 def receipt_cells(told: Told | None, width: int) -> Cells:
-    """What a compaction keeps, loses and costs, as much of it as there is room for."""
+    """What a compaction keeps, loses and costs, in fewer words where not all of it has room, and as much of these as
+    has."""
     if told is None:
         return []
     indent = LABEL + 1 if width >= ROOMY_RECEIPT else 1
     words, room = "", width - indent - 1
-    for part in told.receipt.parts:
+    for part in told.receipt.parts if cell_len(str(told.receipt)) <= room else told.receipt.brief:
         longer = f"{words} · {part}" if words else part
         if cell_len(longer) > room:
             words = fit(f"{words} …", room) if cell_len(words) + 2 <= room else words

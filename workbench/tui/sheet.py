@@ -194,6 +194,10 @@ def column_width(columns: int, width: int) -> int:
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
+FROM_NOTHING = {"tokens": 100.0, "characters": 100.0}
+"""The first step of a number that is 0, by its unit where that is a small one: nothing is told by a single token."""
+
+
 def stepped(entry: Entry, by: int) -> Any:
     """The value one step on or back, ten for a big step: of a number about a hundredth of it, in round figures and
     within its range; of a choice the next one."""
@@ -206,7 +210,7 @@ def stepped(entry: Entry, by: int) -> Any:
     if field.kind not in ("whole", "real"):
         return value
     now = value or 0
-    step = 10.0 ** math.floor(math.log10(abs(now)) - 1) if now else 1.0
+    step = 10.0 ** math.floor(math.log10(abs(now)) - 1) if now else FROM_NOTHING.get(field.unit, 1.0)
     if field.kind == "whole":
         step = max(1.0, step)
     elif not now and field.range.high is not None and field.range.high <= 1:

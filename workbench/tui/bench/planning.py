@@ -219,7 +219,7 @@ async def find_remark(host: Host) -> None:
 # --- the offline run --------------------------------------------------------------------------------------------------
 
 
-UNREAD = "the changed prompt is not read offline; R asks a model"
+UNREAD = "offline no prompt is read: R asks a model"
 """What is said of an offline run under a prompt that is not the preset's."""
 
 

@@ -130,7 +130,8 @@ your own, which is then in the list of prompts."""
     def on_mount(self) -> None:
         self._entitle()
         self._told()
-        self.fill_in()
+        # Only laid out it is known how wide the preview is.
+        self.call_after_refresh(self.fill_in)
 
     @property
     def _value(self) -> str:

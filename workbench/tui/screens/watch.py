@@ -60,7 +60,7 @@ A preview is judged by a run with extractive summaries. No model is asked."""
     WatchScreen > Vertical { border: round $border; background: $surface; }
     WatchScreen .about { color: $text-muted; margin: 0 0 1 0; }
     WatchScreen Options { height: 1fr; border: none; background: $surface; padding: 0; margin: 1 0 0 0; }
-    WatchScreen Options { text-wrap: nowrap; text-overflow: ellipsis; }
+    WatchScreen Options { scrollbar-gutter: stable; text-wrap: nowrap; text-overflow: ellipsis; }
     WatchScreen #refused { height: auto; color: $text-error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -127,7 +127,7 @@ A preview is judged by a run with extractive summaries. No model is asked."""
     def _line(self, sentence: str) -> Text:
         sign = "◉" if sentence in self.watched else "○" if sentence in self.offered else "+"
         about = self.offered.get(sentence, "")
-        room = self.query_one(Options).content_size.width - cell_len(about) - 4
+        room = self.query_one(Options).scrollable_content_region.width - cell_len(about) - 4
         words = (
             f"{sign} {fit(one_line(sentence), room)}  "
             if about and room > BEGINNING

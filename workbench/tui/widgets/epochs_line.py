@@ -81,7 +81,7 @@ class EpochsLine(Widget):
 def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Cell]:
     """Every epoch as fully as there is room for all of them; where not even numbers and sizes have, those around the
     one on the bench."""
-    for spell in (_whole, _short, _brief, _bare):
+    for spell in (_whole, _timed, _short, _brief, _bare):
         cells = [Cell(spell(one), one.number) for one in stretches]
         if _width(cells) <= width:
             return cells
@@ -126,19 +126,30 @@ def _whole(one: Stretch) -> str:
         return f"{_bare(one)} as it stands"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
     again = "" if one.again is None else f", {one.again} done again"
-    return " ".join(filter(None, (_bare(one), one.trigger, clock(one.ended.time)))) + lost + again
+    return _at(one) + lost + again
+
+
+def _timed(one: Stretch) -> str:
+    """`2 · 155k auto 17:28, lost 36, 6 again`"""
+    return _at(one) + _came_of(one)
 
 
 def _short(one: Stretch) -> str:
     """`2 · 155k auto, lost 36, 6 again`"""
-    lost = f", lost {one.lost}" if one.lost else ""
-    again = f", {one.again} again" if one.again else ""
-    return _triggered(one) + lost + again
+    return _triggered(one) + _came_of(one)
 
 
 def _brief(one: Stretch) -> str:
     """`2 · 155k auto −36 ↻6`"""
     return _triggered(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
+
+
+def _came_of(one: Stretch) -> str:
+    return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} again" if one.again else "")
+
+
+def _at(one: Stretch) -> str:
+    return " ".join(filter(None, (_triggered(one), clock(one.ended.time) if one.ended else "")))
 
 
 def _triggered(one: Stretch) -> str:
