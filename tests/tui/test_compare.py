@@ -241,7 +241,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     assert ends(ranked[:1], "after") == (None, None)
     # A letter, the name, the figures and two watched sentences, each with a cell on both sides, and the last two cells.
     taken = 3 + len("augment-memories") + 2 + width_of(ranked, "after") + 2 + 3 + 2
-    for over, cells in ((7, 8), (8, 8), (9, 9), (24, 24), (25, 24)):
+    for over, cells in ((7, 8), (8, 8), (9, 9), (24, 24), (72, 72), (73, 72)):
         assert room_over(ranked, ("after",), 2, taken + over + 2) == cells
     told = details(ranked[0], 70, 9).plain.split("\n")
     assert len(told) == 9

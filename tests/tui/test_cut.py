@@ -55,6 +55,14 @@ async def test_the_lines_of_a_screen(key: str, kind: type[Screen[Any]], names: S
         assert ends(await brought(pilot, kind, key), names) == ["…"] * len(names)
 
 
+async def test_what_the_other_policies_send_at_a_call() -> None:
+    async with on_bench(CODEX, size=(60, 24)) as (pilot, _):
+        screen = await brought(pilot, ReplayScreen, "A", "o")
+        others = screen.query_one("#call", Static).render_line(1).text.rstrip()
+        assert others.startswith("B ")
+        assert others[-1] == "…"
+
+
 @pytest.mark.parametrize("key", ["slash", "colon"])
 async def test_the_hint_of_a_search_fits_into_80_columns(key: str) -> None:
     async with on_bench(story(), size=(80, 24)) as (pilot, screen):

@@ -152,14 +152,17 @@ def width_of(ranked: Sequence[Ranked], title: str) -> int:
 
 
 def room_over(ranked: Sequence[Ranked], titles: Sequence[str], watched: int, width: int) -> int:
-    """Cells that a table of `width` cells leaves for the context over the session, in `LEAST` … `SPARK`."""
+    """Cells that a table of `width` cells leaves for the context over the session, in `LEAST` … `MOST_OVER`."""
     names = max((cell_len(plain(one.name)) for one in ranked), default=0)
     columns = [1, max(names, len("policy")), *(width_of(ranked, title) for title in titles), max(0, 2 * watched - 1)]
-    return min(max(width - sum(each + 2 for each in columns) - 2, LEAST), SPARK)
+    return min(max(width - sum(each + 2 for each in columns) - 2, LEAST), MOST_OVER)
 
 
 LEAST = 8
 """Cells of the context over the session where there is no room for it: the table is then wider than the screen."""
+
+MOST_OVER = 3 * SPARK
+"""Cells of it where there is more room than its heading needs: the saw's teeth are told apart then."""
 
 
 def row(

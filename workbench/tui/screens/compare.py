@@ -232,7 +232,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         watched = len(self.bench.watched)
         table.add_column("◉" * watched, key="watched")
         over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
-        table.add_column(Text("context over the session" if over == SPARK else "context", "dim"), key="sent")
+        table.add_column(Text("context over the session" if over >= SPARK else "context", "dim"), key="sent")
         top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
         for one in self.ranked:
             letter = "AB"[self.marked.index(one.name)] if one.name in self.marked else ""

@@ -78,7 +78,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
 ○ stands over the plot. w goes there."""
     CSS = """
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
-    ReplayScreen #call { height: 2; padding: 0 1; }
+    ReplayScreen #call { height: 2; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ReplayScreen #watched { height: auto; max-height: 5; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ReplayScreen #recorded { height: auto; max-height: 4; padding: 0 1; }
     ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
