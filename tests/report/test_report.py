@@ -63,7 +63,7 @@ def test_a_page_needs_nothing_from_elsewhere_and_nothing_in_it_is_live(tmp_path:
     page = out.read_text("utf-8")
     seen = Seen(page)
     assert not {"script", "img", "iframe", "link", "object", "button", "form"} & set(seen.tags)
-    assert seen.tags.count("svg") == 2
+    assert page.count('<svg viewBox="0 0 860') == 2
     assert not [name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href", "action")]
     assert "&lt;script&gt;" in page
     assert SECRET not in page
@@ -116,11 +116,28 @@ def test_a_plot_shows_levels_within_reach_and_every_line() -> None:
 
 def test_lines_of_one_sign_are_alike_and_do_not_meet() -> None:
     parts = [Line("A", [(1, 100), (2, 900)]), Line("B", [(3, 50), (4, 60)]), Line("A", [(5, 100), (6, 200)])]
+    pale = drawn([Line("A", parts[0].points), Line("·", [(1, 5), (2, 6)])], [], {}, "call", "").split("<polyline ")[1:]
+    assert ["#8b949e" in each for each in pale] == [True, False], "what runs along lies below, and takes no colour"
     before, between, behind = drawn(parts, [], {}, "call", "a title").split("<polyline ")[1:]
     alike = 'stroke="#1f6feb" stroke-width="1.6"/>'
     assert alike in before
     assert alike in behind
     assert alike not in between
+
+
+def test_the_legend_shows_the_lines_as_they_are_drawn(page: str) -> None:
+    plots = re.findall(r'(<svg viewBox="0 0 860.*?</svg>).*?<p class="legend">(.*?)</p>', page, flags=re.S)
+    assert len(plots) == 2
+    assert "#" not in re.sub(r"<[^>]*>", "", plots[0][1]), "a sign for a terminal"
+    for plot, legend in plots:
+        strokes = set(re.findall(r'(stroke="#\w+" stroke-width="1.6"[^/]*)/>', plot))
+        assert strokes == set(re.findall(r'<path d="M0 3H28" (.*?)/>', legend))
+
+
+def test_every_card_says_in_a_few_words_what_it_is(page: str) -> None:
+    heads = re.findall(r'<div class="card"><h3>(.*?)</h3>', page)
+    assert heads[:2] == ["Clear old tool results", "What one tool brought"]
+    assert len(heads) == page.count('<div class="card">')
 
 
 def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) -> None:
@@ -131,8 +148,10 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
         report(sample, "--epoch", page.stem, "-o", str(page))
     compared = json.loads(cwb("compare", sample, "--epoch", "1", "--json").output)
     share = compared["recorded"]["needed_again"]["share"]
-    theirs = pages[0].read_text("utf-8").partition("recorded by the agent</td>")[2].partition("</tr>")[0]
-    assert re.findall(r"<td>(\d+)\s%</td>", theirs)[0] == f"{100 * share:.0f}"
+    heads, *rows = re.findall(r"<tr>(.*?)</tr>", pages[0].read_text("utf-8").partition("Compared")[2], flags=re.S)
+    assert re.findall(r"<th>(.*?)</th>", heads)[-1] == "recorded by the agent"
+    needed = next(row for row in rows if "<td>needed later</td>" in row)
+    assert re.findall(r"<td>(\d+)\s%</td>", needed)[-1] == f"{100 * share:.0f}"
     assert ["needed later" in page.read_text("utf-8") for page in pages] == [True, False]
 
 

@@ -1,7 +1,7 @@
 """Plots as SVG that stands in a page by itself: no script, no font or style from elsewhere.
 
-Lines are told apart by their dashes and by the sign at their end, not by colour alone; those of one sign are one line
-with gaps.
+Lines are told apart by their dashes and by the letter at their end, not by colour alone; those of one sign are one line
+with gaps. What is drawn as single dots in a terminal is a pale line here, below the others.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from workbench.analysis.plots import Level, Line, near, round_numbers, thinned
+from workbench.analysis.plots import DOTTED, Level, Line, near, round_numbers, thinned
 from workbench.base.figures import grouped
 
 WIDTH, HEIGHT = 860, 320
-LEFT, RIGHT, TOP, BOTTOM = 70, 24, 24, 34
-LINE = 13
+LEFT, RIGHT, TOP, BOTTOM = 78, 24, 26, 36
+LINE = 15
 """The height of a line of text."""
 
 _COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0a7d91", "#57606a")
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 4", "12 4", "1 4", "8 2 2 2 2 2")
+_PALE = 'stroke="#8b949e" stroke-width="1.6" stroke-dasharray="2 3"'
 
 
 def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, str], x_name: str, title: str) -> str:
@@ -34,7 +35,7 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
 
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
-        'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11">',
+        'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="13">',
         f"<title>{escape(title)}</title>",
     ]
     for value in round_numbers(0, top, 5):
@@ -53,9 +54,9 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
         # Above its line, or below it where the name of the one above is too near.
         named_at = y - 4 if y - 4 - named_at >= LINE else max(y, named_at) + LINE
         parts.append(_text(LEFT + 4, named_at, f"{level.name}: {grouped(level.value)}"))
-    numbers = {sign: number for number, sign in enumerate(dict.fromkeys(line.sign for line in lines))}
-    for line in lines:
-        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], numbers[line.sign])
+    strokes = _strokes(lines)
+    for line in sorted(lines, key=lambda line: line.sign != DOTTED):
+        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], strokes[line.sign])
     for x, sign in marks.items():
         across, _ = at(x, 0)
         parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#8886"/>')
@@ -63,12 +64,31 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
     return "".join([*parts, "</svg>"])
 
 
-def _line(line: Line, places: Sequence[tuple[float, float]], number: int) -> list[str]:
+def key(lines: Sequence[Line], sign: str) -> str:
+    """What a sign of the legend looks like in the plot: a piece of its line, and its letter; a mark as it is."""
+    stroke = _strokes(lines).get(sign)
+    if stroke is None:
+        return f"<b>{escape(sign)}</b>"
+    piece = f'<svg class="key" viewBox="0 0 28 6" aria-hidden="true"><path d="M0 3H28" {stroke}/></svg>'
+    return f"{piece}<b>{escape(sign)}</b>" if sign.isalnum() else piece
+
+
+def _strokes(lines: Sequence[Line]) -> dict[str, str]:
+    """How the line of each sign is drawn."""
+    signs = dict.fromkeys(line.sign for line in lines if line.sign != DOTTED)
+    drawn = {sign: _stroke(number) for number, sign in enumerate(signs)}
+    return drawn | {line.sign: _PALE for line in lines if line.sign == DOTTED}
+
+
+def _stroke(number: int) -> str:
     colour, dash = _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'stroke="{colour}" stroke-width="1.6"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _line(line: Line, places: Sequence[tuple[float, float]], stroke: str) -> list[str]:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    ends = [_text(places[-1][0] + 4, places[-1][1] + 4, line.sign)] if places else []
-    return [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>', *ends]
+    ends = [_text(places[-1][0] + 4, places[-1][1] + 4, line.sign)] if places and line.sign.isalnum() else []
+    return [f'<polyline points="{points}" fill="none" {stroke}/>', *ends]
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:

@@ -11,7 +11,7 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import told as told_masks
 from workbench.base.templates import templates
 from workbench.base.version import __version__
-from workbench.report.drawing import drawn
+from workbench.report.drawing import drawn, key
 from workbench.report.gathered import Report
 from workbench.report.sections import Section, Table, clean, sections
 from workbench.report.top import KINDS, Bars, Kind, told, top
@@ -26,6 +26,9 @@ def html(report: Report) -> str:
     def draw(picture: Picture) -> Markup:
         return Markup(drawn(picture.lines, picture.levels, picture.marks, "call", picture.title))
 
+    def legend(picture: Picture) -> list[tuple[Markup, str]]:
+        return [(Markup(key(picture.lines, sign)), means) for sign, means in picture.legend]
+
     environment = templates(Path(__file__).parent)
     environment.filters["whole"] = _whole
     page = environment.get_template(TEMPLATE)
@@ -34,6 +37,7 @@ def html(report: Report) -> str:
         top=top(report),
         sections=sections(report),
         draw=draw,
+        legend=legend,
         told=told,
         kinds=KINDS,
         grouped=grouped,
@@ -55,7 +59,8 @@ def markdown(report: Report) -> str:
     head = top(report)
     parts = [f"# {_escaped(_title(report))}", f"**{_escaped(head.verdict)}**", _in_characters(head.hero)]
     parts += [_escaped(head.receipt), "## What it comes to"]
-    parts.append("\n".join(f"{number}. {_escaped(card.text)}" for number, card in enumerate(head.cards, 1)))
+    found = (f"{number}. {card.title}. {_escaped(card.text)}" for number, card in enumerate(head.cards, 1))
+    parts.append("\n".join(found))
     for section in sections(report):
         parts += [f"## {section.title}", *_paragraphs(section)]
     parts.append(_escaped(f"Made by compaction-workbench {__version__}. {told_masks()}"))

@@ -156,27 +156,28 @@ def _replay(report: Report) -> Section:
 def _comparison(report: Report) -> Section:
     kinds = list(dict.fromkeys(kind for one in report.judged for kind in one.retention.whole_kinds))
     later = ("needed later",) if report.bench.needed else ()
-    heads = ("policy", "status", "before", "after", "calls", "checks", *later, "present", "right", "weighted", *kinds)
-    rows = [_judged_row(one, kinds, later) for one in report.judged]
+    heads = ("policy", "status", "after", "calls", "checks", *later, "present", "right", "weighted", *kinds)
+    columns = [_judged_column(one, kinds, later) for one in report.judged]
     if report.recorded is not None:
-        rows.append(_recorded_row(report.recorded, kinds, later))
+        columns.append(_recorded_column(report.recorded, kinds, later))
+    # Policies side by side: they are few, and what is told of each is much.
+    names, *rows = zip(heads, *columns, strict=True)
     words = (
         "This context compacted now by each policy, summaries made by extraction. Present: how many of the facts of "
         "the whole context the result still tells; right: how many it tells rightly; weighted: what is needed again "
         "counts more."
         + (" Needed later: what is still there of what the session really needed again afterwards." if later else ""),
     )
-    return Section("Compared", words, compared(report), table=_table(heads, rows, most=60))
+    return Section("Compared", words, compared(report), table=_table(("", *names[1:]), rows, most=60))
 
 
-def _judged_row(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
+def _judged_column(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
     column = one.column
     checks = "all passed" if not column.failed else ", ".join(check.name for check in column.failed)
-    sizes = (str(column.before), str(column.after))
     return (
         column.name,
         column.outcome.status.replace("_", " "),
-        *sizes,
+        str(column.after),
         str(column.calls),
         checks,
         *_needed(one, later),
@@ -184,9 +185,9 @@ def _judged_row(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tupl
     )
 
 
-def _recorded_row(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
-    sizes = (str(one.column.before), str(one.column.after))
-    return ("recorded by the agent", "", *sizes, "", "", *_needed(one, later), *_held(one.retention, kinds))
+def _recorded_column(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
+    after = str(one.column.after)
+    return ("recorded by the agent", "", after, "", "", *_needed(one, later), *_held(one.retention, kinds))
 
 
 def _needed(one: Judged, later: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from workbench.analysis.receipt import receipt_of
 from workbench.analysis.transcript import printable
+from workbench.analysis.why.findings import HEADLINES
 from workbench.base.figures import grouped
 from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.gathered import Judged, Report
@@ -61,8 +62,10 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Something that was found: its figure, 0 for none, the share of the largest one (0 to 1), and a sentence."""
+    """Something that was found: a few words, its figure, 0 for none, the share of the largest one (0 to 1), and a
+    sentence."""
 
+    title: str
     tokens: int
     share: float
     text: str
@@ -122,7 +125,9 @@ def _bar(name: str, found: Sequence[Layer], told: str = "") -> Bar:
 def _cards(report: Report) -> tuple[Card, ...]:
     found = report.diagnosis.findings
     most = max((one.tokens for one in found), default=0)
-    return tuple(Card(one.tokens, one.tokens / most if most else 0.0, printable(one.text)) for one in found)
+    return tuple(
+        Card(HEADLINES[one.kind], one.tokens, one.tokens / most if most else 0.0, printable(one.text)) for one in found
+    )
 
 
 def told(bar: Bar, bars: Bars) -> str:
