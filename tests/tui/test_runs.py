@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tests.analysis.test_spending import ENTRIES
-from workbench.tui.screens.runs import spent_line, sum_parts
+from tests.tui.app import brought, on_bench, story
+from tests.tui.every_screen import drawn
+from workbench.summarizers import journal
+from workbench.tui.screens.runs import RunsScreen, spent_line, sum_parts
+from workbench.tui.widgets.options import Options
 
 
 def test_what_was_spent_is_told_beside_the_runs() -> None:
@@ -22,3 +30,12 @@ def test_what_was_spent_is_told_beside_the_runs() -> None:
         "$0.3000  a.jsonl · 3 runs, 1 of unknown price",
         "$0.1000  b.jsonl · 1 run",
     ]
+
+
+async def test_in_a_wide_terminal_a_runs_line_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tuple(replace(one, summarizer="anthropic:claude-sonnet-4-5", strategy="exchange-summary") for one in ENTRIES)
+    monkeypatch.setattr(journal, "kept", lambda: kept)
+    async with on_bench(story(), size=(200, 60)) as (pilot, _):
+        screen = await brought(pilot, RunsScreen, "H")
+        rows = drawn(screen).rows_of(screen.query_one(Options))
+        assert [row.text for row in rows[: len(kept)] if "…" in row.text] == []
