@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.files import HEAD, bytes_of, load, parts_of
 from workbench.formats.kit import bounds
 from workbench.formats.kit.bounds import beyond
+from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import records_of
 
@@ -71,9 +74,9 @@ def test_a_file_with_such_a_line_is_refused_wherever_it_is_opened(before: bytes,
     path.write_bytes(before + fits.replace(b"x", b"xx", 1) + end)
     line = before.count(b"\n") + 1
     refused = f"{path}: line {line} holds a text of 0 MB, which is no session's; leave that out and try again."
-    for opened in (bytes_of, load):
+    for way in (bytes_of, load):
         with pytest.raises(BadInput) as raised:
-            opened(path)
+            way(path)
         assert str(raised.value) == refused
 
 
@@ -97,3 +100,22 @@ def test_what_is_no_json_has_no_such_lines(first: bytes, tmp_path: Path) -> None
     path = tmp_path / "session"
     path.write_bytes(first + b'"' + b"x" * 2 * LONGEST)
     assert bytes_of(path) == path.read_bytes()
+
+
+def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "LONGEST_TEXT", 2_000_000)
+    path = tmp_path / "made.db"
+    for length, count in ((1_900_000, 3), (2_000_001, 1)):
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as made, made:
+            made.execute("CREATE TABLE said (text TEXT)")
+            made.executemany("INSERT INTO said VALUES (?)", [("x" * length,)] * count)
+        if length < 2_000_000:  # three of them are more than one may be
+            with opened(path, path.read_bytes(), frozenset({"said"}), "it") as database:
+                assert len(rows(database, "SELECT * FROM said")) == count
+            continue
+        with (
+            pytest.raises(BadInput, match="cannot be read \\(string or blob too big\\)"),
+            opened(path, path.read_bytes(), frozenset({"said"}), "it") as database,
+        ):
+            rows(database, "SELECT * FROM said")

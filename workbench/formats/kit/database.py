@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbench.base.errors import BadInput
+from workbench.formats.kit import bounds
 from workbench.formats.kit.magic import SQLITE
 
 COPIED = 64 << 20
@@ -99,7 +100,7 @@ def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[st
     cursor = database.execute(query, values)
     names = [column[0] for column in cursor.description]
     found: list[dict[str, Any]] = []
-    room = database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+    room = max(_size_of(database), SMALLEST)
     for row in cursor:
         room -= sum([len(value) for value in row if isinstance(value, str | bytes)])
         if room < 0:
@@ -108,9 +109,15 @@ def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[st
     return found
 
 
+def _size_of(database: sqlite3.Connection) -> int:
+    """In bytes, what stands in its log included."""
+    (pages,), (bytes,) = (database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    return int(pages) * int(bytes)
+
+
 def _only_read(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
-    """`size` is that of its files in bytes: no value in them is longer."""
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), 2**31 - 1))
+    """`size` is that of its files in bytes: no value in them is longer, and none of a session's beyond its bounds."""
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), bounds.LONGEST_TEXT))
     database.text_factory = lambda raw: raw.decode(errors="replace")
     steps = iter(range(_STEPS))
     database.set_progress_handler(lambda: next(steps, -1) < 0, 10_000)
