@@ -224,9 +224,9 @@ class Drawn:
     places: Mapping[Widget, tuple[Region, Region]]
 
     def rows_of(self, widget: Widget) -> list[Strip]:
-        """What is seen of a widget within its border."""
+        """What is seen of a widget within its border, beside its scroll bars."""
         region, clip = self.places.get(widget, (Region(), Region()))
-        seen = widget.content_region.intersection(clip) if region else region
+        seen = widget.scrollable_content_region.intersection(clip) if region else region
         return [strip.crop(seen.x, seen.right) for strip in self.strips[seen.y : seen.bottom]] if seen.area else []
 
 
