@@ -35,7 +35,10 @@ SAMPLE = ROOT / "sample_sessions" / "openai-chat-tools.json"
 MARKS: dict[str, bytes | re.Pattern[bytes]] = {
     "first paint": b"Opening",
     "usable": " rounds ·".encode(),
-    "counted": re.compile(rb"epoch \d+/\d+( \S+ ! \S+ warnings)?   "),
+    "counted": re.compile(
+        r" · (?:Claude Code|Codex|opencode|OpenHands|OpenAI)[^·]* · [^·\n]*?"
+        r"( · epoch \d+/\d+)?( · ! \d+ warnings?)?   ".encode()
+    ),
 }
 """What the screen says at each stage: that it opens a file, the title of the list, the title without how far the count
 is."""
