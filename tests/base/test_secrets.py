@@ -40,6 +40,10 @@ key ⟨sk-ant-api03-@@⟩, ⟨sk-proj-@@⟩, ⟨sk-@@⟩ and ⟨sk-ant-REDACTED�
 a JWT ⟨eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N⟩ of a session
 a key "⟨-----BEGIN RSA PRIVATE KEY-----\n@@@@\n-----END RSA PRIVATE KEY-----⟩"
 torn: ⟨-----BEGIN OPENSSH PRIVATE KEY----- @@ … @@⟩.
+cut: CLIENT_SECRET=⟨s8HJ0LBYdYetERyOXO2GogS…EN⟩ = "⟨N5JdFwrp4SNQezpaU1hf⟩"
+cut: …-u root ⟨-pN5JdFwrp4S⟩ shop ...EN=⟨N5JdFwrp4S⟩
+cut: CLIENT_SECRET=s8HJ0LBYdYetERy…x, …EN = "N5JdFwrp4", …ing = the_name_of_something_long, api_key="sk-abc…wxyz"
+in JSON: {"k": "one\nmysql -u root -p⟨N5JdFwrp4S⟩ shop\tcurl -u admin:⟨hunter2hunter⟩ x"}
 a short one ⟨-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----⟩ ends here
 https://u:⟨hunter2⟩@h, https://u:⟨p:w⟩@h and POSTGRES://app:⟨x⟩@db/x
 Authorization: Bearer ⟨abc.def-ghi⟩; the Bearer ⟨abcdefgh12345678⟩ was refused

@@ -14,7 +14,7 @@ def spans(text: str) -> list[tuple[int, int]]:
     found = [match.span() for match in TOKEN.finditer(text) if not set(match[0][-12:]) <= _HOLLOW]
     for before, shape in MARKED:
         found += [(match.start() - before, match.end()) for match in shape.finditer(text)]
-    for way in (places.keys, places.addresses, places.headers, places.commands, names.spans):
+    for way in (places.keys, places.cut, places.addresses, places.headers, places.commands, names.spans):
         found += way(text)
     found.sort()
     joined: list[tuple[int, int]] = []

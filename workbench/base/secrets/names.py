@@ -176,7 +176,7 @@ def _value(name: Name, given: re.Match[str]) -> Span | None:
 
 
 def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    if len(value) < SHORTEST or _HOLLOW.search(value, 0, BEGINNING):
+    if len(value) < SHORTEST or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value)):
         return False
     if _PLACEHOLDER.match(value) and not is_drawn(value, 12):
         return False
@@ -201,6 +201,11 @@ def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
     return is_drawn(value, 8 if name.kind == "key" else 16)
+
+
+def _is_cut(value: str) -> bool:
+    """Whether it is more than a placeholder: what an abridged text left of a longer one."""
+    return "…" in value and any(is_drawn(piece, 16) for piece in value[:BEGINNING].split("…"))
 
 
 def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:

@@ -52,6 +52,21 @@ def _of_kubernetes(text: str, at: int) -> Iterator[Span]:
             is_data = words in ("data:", "stringData:")
 
 
+# --- what an abridged text has left
+
+_BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
+_WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
+
+
+def cut(text: str) -> Iterator[Span]:
+    """What is drawn right behind the place where a text was cut: the name that told what it is may stand before."""
+    if "…" in text or "..." in text:
+        for behind in _BEHIND_A_CUT.finditer(text):
+            for word in _WORD.finditer(text, *behind.span()):
+                if is_drawn(word[0], 10):
+                    yield word.span()
+
+
 # --- addresses and headers
 
 _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
@@ -120,7 +135,7 @@ _COMMANDS = {
 }
 """By program, the option that takes a password, and in a group the password."""
 
-_BEGINS = re.compile(r"(?<![\w.-])")
+_BEGINS = re.compile(r"(?<![\w.-])|(?<=\\[nrt])")  # or behind an escape, as in JSON
 _LINE = re.compile(r"(?:[^\\\n]|\\[^\n]|\\\n){0,400}")
 _SUDO = re.compile(r"\becho\s{1,2}(?:-n\s)?[\"']?([^\s\"'$|]{4,80})[\"']?\s?\|\s?sudo\s{1,2}-S")
 _PGPASS = re.compile(
