@@ -21,6 +21,7 @@ from workbench import remembered
 from workbench.base import paths
 from workbench.formats.files import load
 from workbench.summarizers import journal
+from workbench.tui.hangup import resume_only_what_was_stopped
 
 HALF = "The user wants "
 
@@ -127,3 +128,18 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
     assert work is not None
     assert len(work.pins) == 1
     assert file.read_bytes() == before
+
+
+def test_what_was_not_stopped_is_not_resumed() -> None:
+    """A second thread that reads keys would be left behind, and take a whole core."""
+    heard: list[int] = []
+    several = (signal.SIGTSTP, signal.SIGCONT)
+    before = [signal.signal(one, lambda number, frame: heard.append(number)) for one in several]
+    try:
+        resume_only_what_was_stopped()
+        for one in (signal.SIGCONT, signal.SIGTSTP, signal.SIGCONT, signal.SIGCONT, signal.SIGTSTP, signal.SIGCONT):
+            signal.raise_signal(one)
+    finally:
+        for one, handler in zip(several, before, strict=True):
+            signal.signal(one, handler)
+    assert heard == [*several, *several]

@@ -7,6 +7,7 @@ import asyncio
 import select
 import signal
 import sys
+from types import FrameType
 
 from textual.app import App
 
@@ -28,4 +29,28 @@ def leave_without_terminal(app: App[None]) -> None:
 
     for told in (signal.SIGHUP, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(told, app.exit)
+    resume_only_what_was_stopped()
     app.set_interval(LOOK_S, look)
+
+
+def resume_only_what_was_stopped() -> None:
+    """A terminal that hangs up tells its program to continue, too (in Linux, whether it was stopped or not). Then
+    Textual would read keys in a second thread, and the first one, which nobody ends, go on reading nothing for ever."""
+    stop, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
+    if not callable(stop) or not callable(resume):
+        return
+    is_stopped = False
+
+    def stopped(number: int, frame: FrameType | None) -> None:
+        nonlocal is_stopped
+        is_stopped = True
+        stop(number, frame)
+
+    def continued(number: int, frame: FrameType | None) -> None:
+        nonlocal is_stopped
+        if is_stopped:
+            is_stopped = False
+            resume(number, frame)
+
+    signal.signal(signal.SIGTSTP, stopped)
+    signal.signal(signal.SIGCONT, continued)
