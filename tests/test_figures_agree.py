@@ -174,7 +174,10 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
 
     assert [one["text"] for one in why["findings"] if one["text"] not in page] == []
     before, after = grouped(why["context"]["tokens"]), grouped(column["after"]["tokens"])
-    assert re.search(rf"^\| {preset} \| compacted \| [~≈]?{before} \| [~≈]?{after} \|", page, re.M)
+    assert re.search(rf"^now +\S+ +[~≈]?{before} tokens", page, re.M)
+    assert re.search(rf"^{preset} +\S+ +[~≈]?{after} tokens", page, re.M)
+    rows = (rf"^\|  \| {preset} \| ledger \|", r"^\| status \| compacted \|", rf"^\| after \| [~≈]?{after} \|")
+    assert [row for row in rows if not re.search(row, page, re.M)] == []
     assert f"{grouped(why['limit']['tokens'])} tokens" in page
     for one in why["triggers"]:
         if one["unit"] == "tokens" and one["limit"]:

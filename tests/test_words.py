@@ -14,7 +14,8 @@ from workbench.cli import commands
 
 def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
     """Every command below this one, with what its help says."""
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    # A command keeps the option for help of the first context that asks for it: this one has that of the program.
+    context = click.Context(command, info_name=name, max_content_width=100, **commands.context_settings)
     yield name, command.get_help(context)
     if isinstance(command, click.Group):
         for one in command.list_commands(context):

@@ -94,8 +94,8 @@ def test_a_look_is_gone_with_the_last_that_holds_it() -> None:
 def test_no_line_is_decoded_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[int] = []
 
-    def counting(data: bytes) -> Iterator[Record]:
-        for record in records_of(data):
+    def counting(data: bytes, end: int | None = None) -> Iterator[Record]:
+        for record in records_of(data, end):
             decoded.append(record.line)
             yield record
 
