@@ -257,8 +257,10 @@ class TestCompact:
         assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
 
     @pytest.mark.usefixtures("interruptible")
-    @pytest.mark.parametrize("sent", [0, 1])
-    @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "n", "end of input", "terminal gone"])
+    @pytest.mark.parametrize(
+        ("how", "sent"),
+        [("SIGINT", 0), ("SIGINT", 1), ("SIGTERM", 1), ("n", 0), ("n", 1), ("end of input", 0), ("terminal gone", 1)],
+    )
     async def test_a_command_is_left_while_it_asks(
         self, how: str, sent: int, session: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
