@@ -203,6 +203,13 @@ def test_what_a_change_in_between_does_not_touch(first: str, again: str, result:
     assert len(items(START, shell(first, result), MEND, CUT, shell(again, result))) == count
 
 
+@pytest.mark.parametrize(("times", "again"), [(28, 1), (29, 0)])
+def test_how_much_is_to_be_shown_is_said_at_the_end_of_a_line(times: int, again: int) -> None:
+    """A line of thousands of such ends would be gone through for each of them."""
+    again_said = shell("loom weave" + " | head" * times, HELP)
+    assert len(items(START, shell("loom weave", HELP), CUT, again_said)) == again
+
+
 def test_one_line_more_is_another_result() -> None:
     many = "\n".join(f" M loom_{n}.py" for n in range(10))
     one, other = shell("git status", many), shell("git status", f"{many}\n M reed.py")

@@ -44,7 +44,8 @@ _RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
 _CUT_OUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|cat|sed -n)(?: (?:-[nc]? ?\d+|'?\d+(?:,\d+)?p'?))?)*$")
-"""How much of a result is to be shown."""
+"""How much of a result is to be shown, as far as that stands within the last `_TAIL` characters of a line."""
+_TAIL = 200
 _HELP = re.compile(r"(?:^|\s)--(?:help|version)\b|^man ")
 _TOOLS_OWN = re.compile(r"[\w -]+$")
 """No program of the project's own, which has a path: what that says of itself changes with the project."""
@@ -215,7 +216,9 @@ def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
 @remembered(4_096)
 def _asked(lines: str) -> tuple[FetchKind, str]:
     """What command lines ask, in which words."""
-    line = _CUT_OUT.sub("", _INTO.sub("", " ".join(lines.split())))
+    line = _INTO.sub("", " ".join(lines.split()))
+    if cut := _CUT_OUT.search(line, max(0, len(line) - _TAIL)):
+        line = line[: cut.start()]
     return ("search" if _SEARCHING.match(line) else "command"), line
 
 
