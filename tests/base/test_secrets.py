@@ -42,6 +42,7 @@ a key "⟨-----BEGIN RSA PRIVATE KEY-----\n@@@@\n-----END RSA PRIVATE KEY-----�
 torn: ⟨-----BEGIN OPENSSH PRIVATE KEY----- @@ … @@⟩.
 cut: CLIENT_SECRET=⟨s8HJ0LBYdYetERyOXO2GogS…EN⟩ = "⟨N5JdFwrp4SNQezpaU1hf⟩"
 cut: …-u root ⟨-pN5JdFwrp4S⟩ shop ...EN=⟨N5JdFwrp4S⟩
+cut: …one two three four five six seven eight nine ten 11 12 13 ⟨@@⟩ and then @@
 cut: CLIENT_SECRET=s8HJ0LBYdYetERy…x, …EN = "N5JdFwrp4", …ing = the_name_of_something_long, api_key="sk-abc…wxyz"
 in JSON: {"k": "one\nmysql -u root -p⟨N5JdFwrp4S⟩ shop\tcurl -u admin:⟨hunter2hunter⟩ x"}
 a short one ⟨-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----⟩ ends here

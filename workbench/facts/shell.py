@@ -50,13 +50,7 @@ def views(line: str) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
-        if not command.words:
-            continue
-        program, *given = command.words
-        folder = command.folder
-        if program == "git":
-            given, folder = _of_git(given, folder)
-            program = f"git {given.pop(0)}" if given else ""
+        program, given, folder = _called(command)
         rule = _SHOWS.get(program)
         for target in rule(given) if rule else ():
             path = _whole(folder, target)
@@ -82,18 +76,20 @@ def _done_by(command: Command) -> Iterator[tuple[EffectKind, str, str]]:
             path = _whole(command.folder, target)
             if path:
                 yield "modified" if operator == ">>" else "created", path, ""
-    if not command.words:
-        return
-    program, *given = command.words
-    folder = command.folder
-    if program == "git":
-        given, folder = _of_git(given, folder)
-        program = f"git {given[0]}" if given else ""
-        given = given[1:]
+    program, given, folder = _called(command)
     rule = _RULES.get(program)
     for kind, target in rule(given) if rule else ():
         if path := _whole(folder, target):
             yield kind, path, program.split(" ")[0]
+
+
+def _called(command: Command) -> tuple[str, Sequence[str], str | None]:
+    """The program, `git show` as one, what it is given, and the folder in which it runs; "" for none."""
+    program, given, folder = next(iter(command.words), ""), command.words[1:], command.folder
+    if program != "git":
+        return program, given, folder
+    given, folder = _of_git(given, folder)
+    return (f"git {given[0]}" if given else ""), given[1:], folder
 
 
 def _whole(folder: str | None, target: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.names import is_drawn
+from workbench.base.secrets.names import LONGEST, is_drawn
 from workbench.base.secrets.spans import Span, places_of
 
 # --- keys of several lines
@@ -62,8 +62,8 @@ def cut(text: str) -> Iterator[Span]:
     """What is drawn right behind the place where a text was cut: the name that told what it is may stand before."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
-            for word in _WORD.finditer(text, *behind.span()):
-                if is_drawn(word[0], 10):
+            for word in _WORD.finditer(text, behind.start(), behind.end() + LONGEST):
+                if word.start() < behind.end() and is_drawn(word[0], 10):
                     yield word.span()
 
 
