@@ -14,12 +14,14 @@ from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
 from workbench.analysis.compare import candidates
+from workbench.analysis.why.diagnosis import diagnose
 from workbench.base.figures import grouped
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis
 from workbench.tui.bench import planning
 from workbench.tui.bench.panes import size_after
 from workbench.tui.bench.reading import source
+from workbench.tui.courses import course_on
 from workbench.tui.middle.tabs import result_parts
 from workbench.tui.screens.compare import asked_of, columns_of
 from workbench.tui.screens.export import draft
@@ -106,6 +108,42 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     told = document("compact", BILLED, *args, "-o", out)
     assert figures(told["after"]) == (previewed.messages, previewed.chars, previewed.tokens)
     assert draft(ran, ran.session.format, mask=False).export.written.data.count(b"\n") == out.read_bytes().count(b"\n")
+
+
+@pytest.mark.parametrize("edit", ["drop", "shorten"])
+@pytest.mark.parametrize("preset", ["codex", "trim"], ids=["with a summary", "without one"])
+def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_and_in_compare(
+    preset: str, edit: str
+) -> None:
+    """The status told what the plan had foreseen of an edit, beside a bar with what its run gave."""
+    session, counter = workbench.load(BILLED), Counter()
+    counter.count_all(session.messages, lambda done, of: None, lambda: False)
+    desk = Desk(session, counter, preset=preset, epoch=1, window=WINDOW[BILLED])
+    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.at = (150, True)
+    desk.do(edit)
+    desk.rest()
+    after, before = size_after(desk.bench), desk.bench.context.total
+    told = status_text(desk.bench, None, "", desk.view.said).plain
+    edited = re.search(r": ([\d\s]+) → ([\d\s]+) tokens$", told)
+    assert edited, "what the edit did to its own messages, and no size beside the bars' own"
+    reason = desk.bench.outcome.reason
+    left = grouped(before.tokens - number(edited[1]) + number(edited[2]))
+    assert re.search(rf"by hand, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
+    assert reason in status_text(desk.bench, None, "", "").plain
+    assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
+    assert [one.after for one in columns_of(desk.bench, asked_of(desk.bench, ()))] == [after]
+    course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]
+    assert diagnose(desk.bench.context, course, 1, desk.bench.chosen).total == before
+
+    desk.do("run")
+    desk.rest()
+    assert desk.bench.result
+    assert size_after(desk.bench) == after
+
+
+def number(figure: str) -> int:
+    return int(re.sub(r"\D", "", figure))
 
 
 @pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "roo-window.json"])

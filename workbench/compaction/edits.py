@@ -140,7 +140,7 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
         return unchanged(context.messages, second.reason, both.trace)
     if second.status == "unchanged":
         return replace(both, status="compacted", reason=f"only by hand, {first.reason}; {second.reason}", tail=tail)
-    return replace(both, reason=f"{second.reason}; by hand, {first.reason}", tail=tail)
+    return replace(both, reason=f"by hand, {first.reason}; then {second.reason}", tail=tail)
 
 
 def _first(context: Context, edits: Edits) -> Outcome | None:

@@ -111,7 +111,8 @@ def _edit(host: Host, toggle: Callable[[Bench, Collection[str]], Bench], done: s
 
 
 def said(before: Bench, after: Bench, span: Span, done: str) -> str:
-    """What an edit did: the messages, their tokens before and after, and the whole result's before and after."""
+    """What an edit did: the messages, and their tokens before and after. What is left of the whole the bars tell, when
+    the plan has been run offline: what it foresees is another size."""
     reached = with_pairs(before.layout.shape, range(span.start, span.stop))
     marked = (before.dropped, before.shortened) != (after.dropped, after.shortened)
     lost, short = reach(after.context, after.edits)
@@ -124,10 +125,7 @@ def said(before: Bench, after: Bench, span: Span, done: str) -> str:
         done_to = reached
     else:
         words = f"{done} {named(done_to)}"
-    cost = f"{figure(_cost(before, done_to))} → {figure(_cost(after, done_to))} tokens"
-    old = before.context.outcome_size(before.outcome)
-    new = after.context.outcome_size(after.plan.outcome)
-    return f"{words}: {cost}; result {old} → {new}"
+    return f"{words}: {figure(_cost(before, done_to))} → {figure(_cost(after, done_to))} tokens"
 
 
 def _cost(bench: Bench, indexes: Collection[int]) -> int:
