@@ -50,7 +50,7 @@ from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.summarizers import batches, journal, model_list
-from workbench.summarizers.runs import Run
+from workbench.summarizers.runs import Call, Run
 from workbench.tokens import packaged, scales
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale
@@ -117,6 +117,7 @@ def writers(folder: Path) -> dict[str, Writer]:
             lambda: max(_runs(), default=None),
             _runs,
         ),
+        "answers": Writer(_answered, lambda: max(_answers(), default=None), _answers),
         "sweep": _sweep(out / "s.journal"),
         "scale": Writer(
             lambda n: scales.keep(_session(0), Scale(1 + n / 10, 1, text(n))), lambda: _scale_of(0), cache=True
@@ -200,6 +201,21 @@ def _run(number: int) -> Run:
 def _runs() -> set[int]:
     found = {number_in(journal.load(entry.id).reason) for entry in journal.kept()}
     return {number for number in found if number is not None}
+
+
+def _answered(number: int) -> None:
+    """Beside those that came before, in a run that never ends."""
+    call = Call(key=str(number), purpose="p", request="", text=text(number))
+    _refuse(journal.add(_run(0), time.time_ns(), call))
+
+
+def _answers() -> set[int]:
+    """Each whole, and as many as the list says."""
+    entries = journal.kept(1)
+    calls = [call for entry in entries for call in journal.load(entry.id).calls]
+    if sum(entry.calls for entry in entries) > len(calls):
+        raise ValueError("more answers in the list than there are")
+    return {number for call in calls if (number := number_in(call.text)) is not None}
 
 
 def _refuse(trouble: str) -> None:

@@ -164,26 +164,41 @@ async def test_a_call_that_failed_is_asked_when_the_run_goes_on(session: Path, m
     assert [arm["share"]["right"] for arm in whole["arms"]] == [3, 2, 0]
 
 
-async def test_a_kill_costs_no_answer_that_had_come(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+ANSWERED, UNDER_WAY = 7, 4
+
+
+async def test_a_kill_costs_no_answer_that_had_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any moment: the next question is sent when the answer before it lies in the journal, and here the program is
+    killed the moment that it has been sent."""
+    session = write_lines(tmp_path / "session.jsonl", session_lines())
+    many = [Probe("recall", f"What stands on page {page}?", f"page {page} of it") for page in range(80)]
+    write_probes(tmp_path / "session.probes.toml", many)
+    sent = asyncio.Event()
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)
-        api.replies = [knowing(api), stalling("1: "), stalling("1: ")]
+
+        async def stalls(to: Connection) -> None:
+            if len(api.received) == ANSWERED + UNDER_WAY:
+                sent.set()
+            await stalling("1: ")(to)
+
+        api.replies = [answer("1: page 3 of it")] * ANSWERED + [stalls] * UNDER_WAY
         args = ("probe", session, "--preset", "claude-code", "--model", MODEL)
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, env=dict(os.environ),
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
-        while not await asyncio.to_thread(journal.kept):  # noqa: ASYNC110 - the file of another process has no event
-            await asyncio.sleep(0.02)
+        await sent.wait()
         child.kill()
         await child.wait()
-        asked = len(api.received)
-        assert asked <= 3
-        api.replies = [knowing(api)] * 3
+        (killed,) = journal.kept()
+        assert (killed.end, killed.calls, killed.input, killed.output) == ("cancelled", 7, 7_000, 294)
+        assert killed.dollars == pytest.approx(7 * (1_000 * 5 + 42 * 25) / 1e6)
+        assert [call.text for call in journal.load(killed.id).calls] == ["1: page 3 of it"] * ANSWERED
+        api.replies = [answer("1: page 3 of it")] * 12
         found = await ask(session)
-        assert len(api.received) - asked == 3  # the two that had not answered, and the judge
-    assert "1 call answered before" in found["notes"]
-    assert [arm["share"]["right"] for arm in found["arms"]] == [3, 2, 0]
+    assert len(api.received) == ANSWERED + UNDER_WAY + 5  # of twelve, four arms' batches each
+    assert f"{ANSWERED} calls answered before" in found["notes"]
     assert [one.end for one in journal.kept()] == ["finished", "cancelled"]
 
 

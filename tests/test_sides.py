@@ -14,6 +14,7 @@ from workbench.analysis.prompt_use import by_id
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, counted, open_bench
 from workbench.sides import sides, tried
+from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse
@@ -55,7 +56,7 @@ async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -
     before = repr(bench.messages)
     heard: list[int] = []
     pair = sides(bench, [], [GARBAGE, Name("rehearse", "refused")])
-    both = await tried(pair, Purse(), lambda number, event: heard.append(number))
+    both = await tried(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
     assert both[0].after.tokens < both[0].before.tokens == both[1].after.tokens
@@ -76,7 +77,7 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
     async with fake_api(stalling("Half a"), stalling("Half a")) as api:
         client_talks_to(api, monkeypatch)
         pair = sides(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
-        task = asyncio.ensure_future(tried(pair, Purse(), heard))
+        task = asyncio.ensure_future(tried(pair, Purse(), heard, keeps=True))
         await asyncio.wait_for(writing.wait(), 20)
         task.cancel()
         await asyncio.wait([task])
@@ -88,10 +89,23 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
     assert KEY not in record.model_dump_json()
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_an_answer_is_kept_before_both_are_there(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    async with fake_api(answer("The parser was mended.")) as api:
+        client_talks_to(api, monkeypatch)
+        pair = sides(bench, [], [Name("anthropic", MODEL), GARBAGE])
+        await tried(pair, Purse(), keeps=keeps)
+    kept = [journal.load(one.id) for one in journal.kept()]
+    assert [(one.id, one.end) for one in kept] == ([(pair[0].recorder.id, "cancelled")] if keeps else [])
+    assert [call.text for one in kept for call in one.calls] == (["The parser was mended."] if keeps else [])
+
+
 async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api(answer("x")) as api:
         client_talks_to(api, monkeypatch)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse())
+            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
     assert api.received == []

@@ -9,7 +9,7 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.session import fingerprint
+from workbench.session import Usage, fingerprint
 from workbench.summarizers import journal, runs
 from workbench.summarizers.named import Name
 from workbench.summarizers.recorder import Recorder
@@ -17,10 +17,16 @@ from workbench.tokens.cost import actual_of_all
 
 
 def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> runs.Run:
-    """The record of a run that came to no outcome, or to none yet: what was asked, answered and billed so far.
+    """The record of a run that came to no outcome: what was asked, answered and billed.
 
     `began` is UTC seconds. Renders and hashes the requests: not for an event loop.
     """
+    calls, dollars = recorder.calls(), _dollars(name, recorder.bills)
+    return begun(bench, name, recorder, began, seconds).model_copy(update={"calls": calls, "dollars": dollars})
+
+
+def begun(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> runs.Run:
+    """The same without the calls and what they cost."""
     return runs.Run(
         id=recorder.id,
         began=began,
@@ -34,8 +40,6 @@ def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, secon
         session=fingerprint(bench.session),
         file=str(bench.session.path.resolve()) if bench.session.path else "",
         before=bench.context.total.tokens,
-        dollars=actual_of_all(recorder.bills, name.model).dollars if name.model else 0.0,
-        calls=recorder.calls(),
     )
 
 
@@ -45,15 +49,22 @@ def as_it_goes(
     recorder: Recorder,
     began: float,
     keeping: Callable[[runs.Run], runs.Run] = lambda record: record,
-) -> Callable[[], None]:
-    """What writes into the journal how far a run has come, so that a kill costs no answer that is paid for. The record
-    of its end takes the place; where nothing can be kept, that is told then."""
+) -> Callable[[int], None]:
+    """What writes the answer to a request, by its number, into the journal when it has come, so that a kill costs none
+    that is paid for. The record of the run's end takes the place of them all; where nothing can be kept, that is told
+    then."""
 
-    def keep() -> None:
-        with recorder.turn:
-            journal.keep(keeping(unfinished(bench, name, recorder, began, time.time() - began)))
+    def keep(number: int) -> None:
+        record = keeping(begun(bench, name, recorder, began, time.time() - began))
+        dollars = _dollars(name, recorder.bills_of(number))
+        call = recorder.call(number).model_copy(update={"request": ""})
+        journal.add(record.model_copy(update={"dollars": dollars}), number, call)
 
     return keep
+
+
+def _dollars(name: Name, bills: Sequence[Usage]) -> float | None:
+    return actual_of_all(bills, name.model).dollars if name.model else 0.0
 
 
 def finished(record: runs.Run, outcome: Outcome, context: Context, checks: Sequence[Check]) -> runs.Run:

@@ -16,7 +16,7 @@ from workbench.bench import Bench, Stand, choose_preset, set_policy, stands
 from workbench.compaction.checks import Check, check
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Summary, SummaryFailed
-from workbench.kept import finished, unfinished
+from workbench.kept import as_it_goes, finished, unfinished
 from workbench.quotes import quotes
 from workbench.session import Usage
 from workbench.summarizers import driver, runs
@@ -133,8 +133,11 @@ def at_most(pair: Sequence[Side]) -> list[tuple[float | None, str]]:
     return [(added(one.at_most.dollars for one in quotes(side.bench, side.name)), side.name.model) for side in asked]
 
 
-async def tried(pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = None) -> tuple[Tried, ...]:
-    """Run all sides at once. Cancelling leaves the session as it is; what each had heard stays in its recorder.
+async def tried(
+    pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = None, *, keeps: bool
+) -> tuple[Tried, ...]:
+    """Run all sides at once. Cancelling leaves the session as it is; what each had heard stays in its recorder, and
+    where the runs are to be kept, each answer lies in the journal before the next is asked for.
 
     Raises BadInput before anything is sent for a summarizer that cannot be had, and TooDear where both together could
     cost more than `purse` allows.
@@ -144,7 +147,7 @@ async def tried(pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = N
     if purse.limit is not None:
         asked = await asyncio.to_thread(at_most, pair)
         await purse.allow(added(most for most, _ in asked), " and ".join(dict.fromkeys(model for _, model in asked)))
-    running = [_one(number, side, purse, on_heard) for number, side in enumerate(pair)]
+    running = [_one(number, side, purse, on_heard, keeps=keeps) for number, side in enumerate(pair)]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in running]
@@ -153,7 +156,7 @@ async def tried(pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = N
     return tuple(task.result() for task in tasks)
 
 
-async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None) -> Tried:
+async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None, *, keeps: bool) -> Tried:
     bench, recorder = side.bench, side.recorder
 
     def heard(event: LiveEvent) -> None:
@@ -163,7 +166,8 @@ async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None) 
 
     spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
     summarizer = named(side.name, on_event=heard, session=bench.session, spending=spending)
-    run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told)
+    keep = as_it_goes(bench, side.name, recorder, side.began) if keeps and side.name.model else None
+    run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told, keep=keep)
     return await asyncio.to_thread(_judged, side, run)
 
 

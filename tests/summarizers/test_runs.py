@@ -18,7 +18,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed
 from workbench.session import Opaque, Usage
-from workbench.summarizers.journal import delete, keep, kept, load
+from workbench.summarizers.journal import add, delete, keep, kept, load
 from workbench.summarizers.live_events import Retrying, Sent, Used
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.runs import Run, Tokens, call_record, new_id
@@ -110,10 +110,67 @@ def test_what_is_kept_of_a_run_before_its_end_gives_way_to_more_of_it() -> None:
     assert load("same").calls[0].text == "first, second"
 
 
+def under_way(id: str, *texts: str) -> Run:
+    """A run as far as it has come: begun, and each answer put down by itself, the last one first."""
+    begun = run_of(id=id).model_copy(update={"end": "cancelled", "dollars": 0.25})
+    calls = run_of(*(Summary(text, MODEL, Usage(7, 2, 1)) for text in texts)).calls
+    for number, call in reversed([*enumerate(calls)]):
+        add(begun.model_copy(update={"seconds": 9.0 - number}), number, call)
+    return begun.model_copy(update={"calls": calls, "seconds": 9.0, "dollars": 0.25 * len(calls)})
+
+
+def test_answers_that_are_put_down_one_by_one_are_a_run_that_was_broken_off() -> None:
+    run = under_way("some", "first", "second", "third")
+    assert load("some").model_copy(update={"seconds": 9.0, "dollars": 0.75}) == run
+    (entry,) = kept()
+    assert (entry.end, entry.calls, entry.input, entry.output) == ("cancelled", 3, 24, 6)
+    assert (entry.seconds, entry.dollars) == (9.0, 0.75)
+
+
+def test_what_a_call_cost_stays_unknown_beside_one_that_is_known() -> None:
+    run = under_way("some", "first")
+    add(run.model_copy(update={"calls": (), "dollars": None}), 1, run.calls[0])
+    assert [entry.dollars for entry in kept()] == [None]
+
+
+@pytest.mark.parametrize("end", ["finished", "cancelled"])
+def test_the_end_of_a_run_takes_the_place_of_its_answers(end: str) -> None:
+    under_way("some", "first", "second")
+    whole = run_of(Summary("all of it"), id="some").model_copy(update={"end": end})
+    assert keep(whole) == ""
+    under_way("some", "one that was written down late")
+    assert load("some") == whole
+    assert [(entry.end, entry.calls) for entry in kept()] == [(end, 1)]
+
+
+def test_nothing_is_left_of_a_deleted_run_that_was_broken_off() -> None:
+    under_way("some", "a word that is only here")
+    delete(["some"])
+    assert kept() == ()
+    under_way("some", "anew")
+    assert [call.text for call in load("some").calls] == ["anew"]
+
+
+def test_secrets_are_masked_in_what_is_put_down_by_itself() -> None:
+    under_way("some", "the key is sk-ant-api03-Zk3vQ9xLm2Rt7Yb5")
+    assert "Zk3vQ9xLm2Rt7Yb5" not in load("some").calls[0].text
+
+
+def test_a_journal_of_an_earlier_version_is_read_and_added_to() -> None:
+    keep(run_of(Summary("x"), id="old"))
+    with closing(sqlite3.connect(paths.runs())) as base:
+        base.execute("DROP TABLE calls")
+    assert load("old").calls[0].text == "x"
+    under_way("new", "y")
+    assert load("new").calls[0].text == "y"
+
+
 def test_a_folder_that_cannot_be_made_costs_the_record_only() -> None:
     paths.runs().parent.parent.mkdir(parents=True)
     paths.runs().parent.write_text("a file where the folder should be")
-    assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
+    run = run_of(Summary("x"))
+    assert keep(run).startswith("The run was not kept: ")
+    assert add(run, 0, run.calls[0]).startswith("The answer was not kept: ")
 
 
 _ON_A_FULL_DISK = """

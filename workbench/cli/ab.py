@@ -148,7 +148,7 @@ def _leave(both: Sequence[Tried]) -> None:
 def _run(pair: tuple[Side, Side], purse: Purse, *, journal: bool) -> tuple[Tried, ...]:
     clock = time.perf_counter()
     try:
-        return completed(tried(pair, purse))
+        return completed(tried(pair, purse, keeps=journal))
     except TooDear as refused:
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from workbench.base.secrets import error_line
 from workbench.base.text import whole
@@ -119,12 +120,13 @@ async def run(
     summarizer: Summarizer,
     *,
     on_event: OnEvent | None = None,
-    keep: Callable[[], object] | None = None,
+    keep: Callable[[int], object] | None = None,
     at_once: int = 4,
 ) -> Run:
     """Run `generator` to its end, at most `at_once` requests being answered at a time.
 
-    `keep` is called after each answer, in a thread, to write down what was paid for; where the run is cancelled, too.
+    `keep` is called after each answer with its number, in a thread, to write down what was paid for; where the run is
+    cancelled, too. Only then is the next request sent.
 
     A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
     generator and raises CancelledError: the input is as it was. Events are told on the event loop.
@@ -135,9 +137,9 @@ async def run(
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
             got = await ask(summarizer, request)
-        tell(_told(number, request, got))
-        if keep:
-            await to_its_end(keep)
+            tell(_told(number, request, got))
+            if keep:
+                await to_its_end(partial(keep, number))
         return got
 
     async def each(asked: Requests, first: int) -> tuple[Answer, ...]:

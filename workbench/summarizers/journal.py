@@ -3,6 +3,9 @@
 Several processes may use it at once. It may cost an entry, never a run: `keep` says in a sentence what went wrong, and
 never raises for a disk that is full or a file that is damaged. Requests hold what the session holds, secrets masked, so
 only the owner can read the file, and what is deleted is overwritten.
+
+Of a run that goes on each answer is put down by itself (`add`), without what was asked: long requests take seconds to
+mask, and an answer is paid for. At its end the whole takes the place (`keep`).
 """
 
 from __future__ import annotations
@@ -14,15 +17,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import masked_value
 from workbench.base.text import whole
 from workbench.base.values import json_of
-from workbench.summarizers.runs import Run
+from workbench.summarizers.runs import Call, Run
+
+M = TypeVar("M", bound=BaseModel)
 
 BUSY_SECONDS = 10.0
 """How long to wait for another program that is writing."""
@@ -40,7 +46,16 @@ CREATE TABLE IF NOT EXISTS runs (
 )
 """
 
-_MADE = "SELECT 1 FROM sqlite_master WHERE name = 'runs'"
+_CALLS = """
+CREATE TABLE IF NOT EXISTS calls (
+  run TEXT NOT NULL, number INTEGER NOT NULL, document BLOB NOT NULL, PRIMARY KEY (run, number)
+)
+"""
+"""What has come to runs that go on, or were killed."""
+
+_MADE = "SELECT 1 FROM sqlite_master WHERE name = ?"
+
+_TROUBLES = (sqlite3.Error, OSError, ValueError, OverflowError)
 
 _NO_ROOM = frozenset([sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY])
 
@@ -50,6 +65,14 @@ _KEEP = (
     + " WHERE runs.end = 'cancelled'"
 )
 """A run that came to its end is never written over."""
+
+_ADD = (
+    f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)}) ON CONFLICT (id) DO UPDATE SET "
+    "seconds = max(seconds, excluded.seconds), calls = calls + excluded.calls, input = input + excluded.input, "
+    "output = output + excluded.output, dollars = dollars + excluded.dollars "
+    "WHERE calls = (SELECT count(*) FROM calls WHERE run = runs.id)"
+)
+"""A run that is kept whole has no answers beside it, and takes none: one that is written down late is in it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +100,27 @@ def keep(run: Run) -> str:
     """Save a run, in place of what was kept of it before its end; why it could not be kept, "" when it could. Never
     raises: the run itself is done."""
     try:
-        run = Run.model_validate(masked_value(run.model_dump(mode="json")))
+        run = _masked(run)
         with _writing() as base:
-            written = base.execute(_KEEP, _row(run)).rowcount
-    except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
+            written = base.execute(_KEEP, _row(run, run)).rowcount
+            if written:
+                base.execute("DELETE FROM calls WHERE run = ?", (run.id,))
+    except _TROUBLES as error:
         return f"The run was not kept: {_trouble(error)}"
     return "" if written else f"The run was not kept: there is a run {run.id} already."
+
+
+def add(begun: Run, number: int, call: Call) -> str:
+    """Put down what has come to request `number` of a run that goes on, of which `begun` is the record without any
+    calls; why it could not be put down, "" when it could, or stands there whole. Never raises."""
+    try:
+        begun, call = _masked(begun), _masked(call)
+        with _writing() as base:
+            if base.execute(_ADD, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
+                base.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
+    except _TROUBLES as error:
+        return f"The answer was not kept: {_trouble(error)}"
+    return ""
 
 
 def kept(limit: int | None = None) -> tuple[Entry, ...]:
@@ -97,12 +135,22 @@ def load(id: str) -> Run:
     whole = whole_id(id)
     with _reading() as base:
         found = base.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if base else None
+        beside = _beside(base, whole) if base else []
     if found is None:
         raise BadInput(_none(id))
     try:
-        return Run.model_validate_json(zlib.decompress(found[0]))
+        run = Run.model_validate_json(zlib.decompress(found[0]))
+        calls = tuple(Call.model_validate_json(zlib.decompress(document)) for document in beside)
+        return run.model_copy(update={"calls": calls}) if calls else run
     except (zlib.error, TypeError, ValidationError):
         raise BadInput(f"{paths.runs()}: run {whole} is damaged; remove it with `cwb runs delete {whole}`.") from None
+
+
+def _beside(base: sqlite3.Connection, id: str) -> list[Any]:
+    """What was put down of a run that came to no end. A journal of an earlier version has no such table."""
+    if not base.execute(_MADE, ("calls",)).fetchone():
+        return []
+    return [document for (document,) in base.execute("SELECT document FROM calls WHERE run = ? ORDER BY number", (id,))]
 
 
 def whole_id(id: str) -> str:
@@ -127,18 +175,27 @@ def delete(ids: Sequence[str]) -> None:
             raise BadInput(_none(id))
     try:
         with _writing() as base:
-            base.executemany("DELETE FROM runs WHERE id = ?", [(id,) for id in ids])
+            for of_ids in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
+                base.executemany(of_ids, [(id,) for id in ids])
     except (sqlite3.Error, OSError) as error:
         raise BadInput(f"Nothing was deleted: {_trouble(error)}") from None
 
 
-def _row(run: Run) -> tuple[object, ...]:
-    usage = run.usage
+def _masked(record: M) -> M:
+    return type(record).model_validate(masked_value(record.model_dump(mode="json")))
+
+
+def _packed(record: BaseModel) -> bytes:
+    return zlib.compress(json_of(record), 1)
+
+
+def _row(run: Run, sum_of: Run) -> tuple[object, ...]:
+    """A run as it is put down, with the figures of the calls in `sum_of`."""
+    usage = sum_of.usage
     texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
     sent = usage.input + usage.cache_read + usage.cache_write
-    document = zlib.compress(json_of(run), 1)
-    figures = (len(run.calls), sent, usage.output, run.dollars)
-    return (run.id, run.began, run.seconds, *map(whole, texts), *figures, document)
+    figures = (len(sum_of.calls), sent, usage.output, run.dollars)
+    return (run.id, run.began, run.seconds, *map(whole, texts), *figures, _packed(run))
 
 
 @contextmanager
@@ -153,6 +210,7 @@ def _writing() -> Iterator[sqlite3.Connection]:
         _prepare(base)
         base.execute("BEGIN IMMEDIATE")
         base.execute(_SCHEMA)
+        base.execute(_CALLS)
         try:
             yield base
         except BaseException:
@@ -181,7 +239,7 @@ def _reading() -> Iterator[sqlite3.Connection | None]:
         return
     try:
         with closing(_opened(file)) as base:
-            yield base if base.execute(_MADE).fetchone() else None
+            yield base if base.execute(_MADE, ("runs",)).fetchone() else None
     except (sqlite3.Error, OSError) as error:
         raise BadInput(_trouble(error)) from None
 
@@ -191,7 +249,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     folder closed, a journal that nobody is writing to is read without. Raises sqlite3.Error."""
     base = sqlite3.connect(file, timeout=BUSY_SECONDS)
     try:
-        base.execute(_MADE)
+        base.execute(_MADE, ("runs",))
     except sqlite3.OperationalError as error:
         base.close()
         log = file.with_name(f"{file.name}-wal")

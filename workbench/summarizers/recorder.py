@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections import defaultdict
 
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
@@ -13,13 +13,12 @@ from workbench.summarizers.runs import Call, call_record, new_id, total
 
 class Recorder:
     """Told what the driver tells (`told`) and what live calls tell (`heard`), both on the event loop. `id` is the run's
-    in the journal, however often it is kept. Who keeps it has its `turn` from reading what was recorded until that is
-    written, so that what stands there last is what was read last."""
+    in the journal, however often it is kept."""
 
     def __init__(self) -> None:
         self.id = new_id()
-        self.turn = threading.Lock()
         self.events: list[LiveEvent] = []
+        self._by_key: defaultdict[str, list[LiveEvent]] = defaultdict(list)
         self._requests: list[SummaryRequest] = []
         self._answers: dict[int, Answer] = {}
         self._seconds: dict[str, float] = {}
@@ -42,6 +41,7 @@ class Recorder:
 
     def heard(self, event: LiveEvent) -> None:
         self.events.append(event)
+        self._by_key[event.key].append(event)
         if isinstance(event, Ended):
             self._seconds[event.key] = event.seconds
 
@@ -50,10 +50,17 @@ class Recorder:
 
         Renders and hashes the requests: not for the event loop.
         """
-        return tuple(
-            call_record(request, self._answers.get(number), self.events, self._seconds.get(request.key, 0.0))
-            for number, request in enumerate(self._requests)
-        )
+        return tuple(map(self.call, range(len(self._requests))))
+
+    def call(self, number: int) -> Call:
+        """That of one of them."""
+        request = self._requests[number]
+        events, seconds = self._by_key.get(request.key, ()), self._seconds.get(request.key, 0.0)
+        return call_record(request, self._answers.get(number), events, seconds)
+
+    def bills_of(self, number: int) -> tuple[Usage, ...]:
+        """What each attempt at one of them has billed."""
+        return bills(self._by_key.get(self._requests[number].key, ()))
 
     @property
     def failed(self) -> bool:

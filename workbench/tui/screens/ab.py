@@ -208,7 +208,9 @@ kept in the journal."""
         self.running, clock = True, time.perf_counter()
         self.draw()
         try:
-            both = await tried(pair, purse_of(self.app), lambda number, event: self.halves[number].heard(event))
+            both = await tried(
+                pair, purse_of(self.app), lambda number, event: self.halves[number].heard(event), keeps=True
+            )
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return

@@ -25,23 +25,20 @@ Kept = tuple[str, str]
 
 def keep_cancelled(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> Kept:
     """A run that was stopped, with what had come."""
-    with recorder.turn:
-        return _keep(unfinished(bench, name, recorder, began, seconds))
+    return _keep(unfinished(bench, name, recorder, began, seconds))
 
 
 def keep_finished(bench: Bench, name: Name, recorder: Recorder, began: float, run: Run) -> Kept:
     """A run that came to its end, failed or not, with what the checks say of its outcome."""
     checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
-    with recorder.turn:
-        record = unfinished(bench, name, recorder, began, run.seconds)
-        return _keep(finished(record, run.outcome, bench.context, checks))
+    record = unfinished(bench, name, recorder, began, run.seconds)
+    return _keep(finished(record, run.outcome, bench.context, checks))
 
 
 def keep_call(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> Kept:
     """One call beside a run: a section that was written anew."""
-    with recorder.turn:
-        record = unfinished(bench, name, recorder, began, seconds)
-        return _keep(record.model_copy(update={"end": "failed" if recorder.failed else "finished"}))
+    record = unfinished(bench, name, recorder, began, seconds)
+    return _keep(record.model_copy(update={"end": "failed" if recorder.failed else "finished"}))
 
 
 def keep_edited(bench: Bench, reading: Reading) -> Kept:
