@@ -202,7 +202,7 @@ async def ask(
     summarizer = named(name, on_event=heard, session=bench.session, spending=spending)
     keep = as_it_goes(bench, name, recorder, began, as_probe)
     run = await driver.run(heard_as_kept(exam.asking(known)), summarizer, on_event=recorder.told, keep=keep)
-    return asked(bench, exam, name, known, run, recorder, began)
+    return await asyncio.to_thread(asked, bench, exam, name, known, run, recorder, began)
 
 
 async def ask_in_batch(

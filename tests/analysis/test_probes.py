@@ -25,16 +25,18 @@ from workbench.analysis.probes import (
     sources_of,
     write_probes,
 )
-from workbench.analysis.probes.asked import AT_ONCE, Arm
+from workbench.analysis.probes.asked import AT_ONCE, Arm, Source
 from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, terms_of
-from workbench.analysis.probes.graded import Given, lead_of, share_of
+from workbench.analysis.probes.graded import Given, graded, lead_of, share_of
 from workbench.analysis.probes.lookup import Lookup, sourced
 from workbench.analysis.probes.probe import BLANK, Mark, marked, stands_in
 from workbench.analysis.probes.stored import beside, probes_toml
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
+from workbench.compaction.outcome import unchanged
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import facts_of
+from workbench.compaction.strategy import Summary
 from workbench.session import Message, SessionFacts, Text
 
 
@@ -283,6 +285,26 @@ class TestLookup:
         assert (nothing.right, nothing.of) == (0, 8)
         assert [found.made_up(arm) for arm in (0, 1)] == [(0, 2), (0, 2)]
         assert found.lead(0, 1) == (1.0, 1.0, 1.0)
+
+    @pytest.mark.parametrize(
+        ("told", "reply", "mark", "tells"),
+        [
+            (
+                "- The weir opens at 412 cm, an hour later follows the sluice of that level.",
+                "not known",
+                "not known",
+                True,
+            ),
+            ("- The weir opens at 390 cm, an hour later follows the sluice of that level.", "412", "exact", False),
+        ],
+    )
+    def test_beside_a_models_answer_stands_the_line_that_tells_it_or_comes_near(
+        self, told: str, reply: str, mark: Mark, tells: bool
+    ) -> None:
+        source = Source(Arm("a summary", 9), (user(told),), unchanged((), "made for this"))
+        exam = Exam(session_of(TALK), (self.probe,), (source,))
+        found = graded(exam, {exam.sheets[0].request.key: Summary(f"1: {reply}")}, "a model")
+        assert found.given == ((Given(reply, mark, told, tells),),)
 
 
 class TestBatches:

@@ -7,7 +7,7 @@ import pytest
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.model_list import Offered
 from workbench.summarizers.named import Name
-from workbench.tui.screens.choose_summarizer import choices, matching
+from workbench.tui.screens.choose_summarizer import ANSWERS, DRAFT, Job, able, choices, matching
 
 KEPT = Entry("r1", 0.0, 1.0, "finished", "trim", "", "litellm:ok-2", "ok-2", "s", "/f.jsonl", "compacted", 1, 9, 9, 0.0)
 OFFERED = {"anthropic": (Offered(id="claude-opus-4-5"),), "openai": (Offered(id="gpt-5"),)}
@@ -30,3 +30,17 @@ RUN = Name("recorded", "r1")
 )
 def test_a_models_name_that_is_typed_stands_before_kept_runs_and_rehearsals(typed: str, offered: list[Name]) -> None:
     assert [choice.name for choice in matching(EVERY, typed) if choice.name] == offered
+
+
+@pytest.mark.parametrize(
+    ("job", "typed", "offered"),
+    [
+        (ANSWERS, "", ["Offline", "looked up", "Models of anthropic", "claude-opus-4-5", "Models of openai", "gpt-5"]),
+        (ANSWERS, "server:compact:gpt-6", []),
+        (ANSWERS, "refused", ["As typed", "the model “refused”"]),
+        (DRAFT, "hand", ["As typed", "the model “hand”"]),
+    ],
+)
+def test_only_who_can_do_it_is_offered(job: Job, typed: str, offered: list[str]) -> None:
+    every = choices(OFFERED, [KEPT], {"openai"}, job)
+    assert [choice.title for choice in able(matching(every, typed), job)] == offered

@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from tests.commands import session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import brought, on_bench, press, session_of, settled
+from tests.tui.app import brought, on_bench, press, session_of
 from workbench.analysis.probes import read_probes
 from workbench.formats.files import load
 from workbench.session import Message, Session, Text
@@ -63,7 +63,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
             f"       {LOST}",
             "",
             "✓ full context: 17",
-            f"  from: Done. {LOST}",
+            f"  told by: Done. {LOST}",
             "",
             "· trim: not known",
             "",
@@ -139,16 +139,17 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
         api.replies = [answer("1: not known"), error(400, "invalid_request_error", "no more"), answer("1: not known")]
         async with on_bench(session) as (pilot, _):
             screen = await brought(pilot, ProbesScreen, "Q")
-            screen.model = MODEL
-            screen.start()
-            await settled(pilot)
-            assert f"answered by {MODEL}" in str(screen.query_one("#about", Static).content)
+            said = screen.query_one("#about", Static)
+            await press(pilot, "m", *MODEL, "enter")
+            assert f"answered by {MODEL}" in str(said.content)
             assert len(api.received) == 3
-            assert any("no more" in one.message for one in pilot.app._notifications)
+            assert "1 call failed, m and enter ask again: " in str(said.content)
+            assert "no more" in str(said.content)
             api.replies = [answer("1: not known")]
-            screen.start()
-            await settled(pilot)
+            await press(pilot, "m", "enter")
             assert len(api.received) == 4  # only the one that failed
+            assert "1 call, $" in str(said.content)
+            assert "failed" not in str(said.content)
     assert [(one.strategy, one.calls) for one in journal.kept()] == [("probe", 1), ("probe", 3)]
 
 

@@ -169,7 +169,7 @@ def probing_document(found: Probing) -> dict[str, Any]:
             {
                 **only(probe, "kind", "question", "answer", "accept", "prose", "source", "says", "used"),
                 "given": {
-                    arm.name: {**only(found.given[at][number], "reply", "mark", "right", "line")}
+                    arm.name: {**only(found.given[at][number], "reply", "mark", "right", "line", "told")}
                     for at, arm in enumerate(found.arms)
                 },
             }

@@ -25,11 +25,12 @@ LOOKED_UP = "looked up, not asked"
 @dataclass(frozen=True, slots=True)
 class Given:
     """What an arm answers to one question: the reply, None where none came; how it stands to the right answer; and the
-    line of the arm that tells it or comes nearest, "" where none does."""
+    line of the arm that tells that (`told`) or comes nearest, "" where none does."""
 
     reply: str | None
     mark: Mark
     line: str = ""
+    told: bool = False
 
     @property
     def right(self) -> bool:
@@ -99,11 +100,11 @@ def looked_up(exam: Exam) -> Probing:
     rows = []
     for source in exam.sources:
         lookup = Lookup(source.messages)
-        found = [lookup.answer(probe) for probe in exam.probes]
+        found = [(probe, *lookup.answer(probe)) for probe in exam.probes]
+        marks = [marked(probe, reply) for probe, reply, _ in found]
         rows.append(
             tuple(
-                Given(reply, marked(probe, reply), line)
-                for probe, (reply, line) in zip(exam.probes, found, strict=True)
+                Given(reply, mark, line, _told(line, mark)) for (_, reply, line), mark in zip(found, marks, strict=True)
             )
         )
     return Probing(exam.probes, exam.arms, tuple(rows), LOOKED_UP)
@@ -119,9 +120,14 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
         given = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
             mark: Mark = "judged" if reply and (number, reply.strip()) in right else marked(probe, reply)
-            given.append(Given(reply, mark, lookup.answer(probe)[1]))
+            there, line = lookup.answer(probe)
+            given.append(Given(reply, mark, line, _told(line, marked(probe, there))))
         rows.append(tuple(given))
     return Probing(exam.probes, exam.arms, tuple(rows), by)
+
+
+def _told(line: str, looked_up: Mark) -> bool:
+    return bool(line) and looked_up in RIGHT
 
 
 Hits = Sequence[bool | None]

@@ -33,7 +33,7 @@ from workbench.summarizers.server_forms import ServerSummary
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, several
-from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
+from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who
 from workbench.tui.spending import purse_of
@@ -258,13 +258,11 @@ kept in the journal."""
         half = self.halves[number]
 
         def chosen(name: Name | None) -> None:
-            if name == BY_HAND:
-                self.notify("Two drafts by hand are yours to compare; choose another summarizer.", markup=False)
-            elif name is not None:
+            if name is not None:
                 half.name = name
                 self._anew(half)
 
-        screen = ChooseSummarizerScreen(self.bench.session, fingerprint(self.bench.session), half.name)
+        screen = ChooseSummarizerScreen(self.bench.session, fingerprint(self.bench.session), half.name, DRAFT)
         self.app.push_screen(screen, chosen)
 
     def _anew(self, half: Half) -> None:

@@ -1,9 +1,10 @@
-"""Who is to write the summaries: nobody (extractive), a model, a recorded run, the person, or a rehearsed failure."""
+"""Who is to write the summaries: nobody (extractive), a model, a recorded run, the person, or a rehearsed failure; and
+who is to answer questions."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -58,16 +59,41 @@ class Choice:
         return f"{self.name or ''} {self.title} {self.about}".casefold()
 
 
+@dataclass(frozen=True)
+class Job:
+    """What is to be done: its title, what is offered for it without a network, and whether one can do it."""
+
+    title: str
+    offline: tuple[Choice, ...]
+    can: Callable[[Name], bool]
+
+
+EXTRACTIVE = Choice(
+    Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"
+)
+SUMMARY = Job(
+    "Who writes the summary",
+    (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, beside what the head holds")),
+    lambda name: True,
+)
+DRAFT = Job("Who writes this side's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
+"""Two drafts by hand are the person's own to compare."""
+ANSWERS = Job(
+    "Who answers the questions",
+    (Choice(Name("extractive"), "looked up", "what the text still tells, found by code; no model, no network"),),
+    lambda name: name.streams or name.kind == "extractive",
+)
+
+
 def choices(
-    offered: Mapping[str, Sequence[Offered]], recorded: Iterable[Entry], responding: Collection[str] = ()
+    offered: Mapping[str, Sequence[Offered]],
+    recorded: Iterable[Entry],
+    responding: Collection[str] = (),
+    job: Job = SUMMARY,
 ) -> tuple[Choice, ...]:
     """Everything there is to choose from, in groups; models by their connections, of which those `responding` speak
     Responses."""
-    found = [
-        Choice(None, "Offline"),
-        Choice(Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"),
-        Choice(BY_HAND, "by hand", "you write the summary in the editor, beside what the head holds"),
-    ]
+    found = [Choice(None, "Offline"), *job.offline]
     for whom, models in offered.items():
         found += [Choice(None, f"Models of {whom}")] if models else []
         found += [Choice(Name(whom, model.id), model.id, _about(model)) for model in models]
@@ -91,7 +117,13 @@ def choices(
     for kind in KINDS:
         about = FAILURES[kind][1] if kind in FAILURES else GARBAGE
         found.append(Choice(Name("rehearse", kind), kind, about))
-    return tuple(found)
+    return able(found, job)
+
+
+def able(every: Sequence[Choice], job: Job) -> tuple[Choice, ...]:
+    """Those that can do it, under their headings."""
+    can = [choice for choice in every if choice.name is None or job.can(choice.name)]
+    return tuple(a for a, b in zip(can, [*can[1:], None], strict=True) if a.name is not None or (b and b.name))
 
 
 def usual_models() -> dict[str, tuple[Offered, ...]]:
@@ -171,7 +203,8 @@ def _run_about(entry: Entry) -> str:
 
 class ChooseSummarizerScreen(ModalScreen[Name | None]):
     HELP = """\
-Choose who writes the summaries of this session; the choice is remembered with it. Type to search; a name that is not \
+Choose who writes the summaries of this session, which is remembered with it, or who answers the questions about it. \
+Type to search; a name that is not \
 in the list is offered as a model's, so any model that your server knows can be asked; CONNECTION/MODEL asks another \
 server (`cwb models` lists the connections). Models are those of the last lists that servers gave (F5 asks those that \
 are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
@@ -193,8 +226,9 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
         help_key("summarizer"),
     ]
 
-    def __init__(self, session: Session, fingerprint: str, chosen: Name) -> None:
+    def __init__(self, session: Session, fingerprint: str, chosen: Name, job: Job = SUMMARY) -> None:
         super().__init__()
+        self.job = job
         self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
         self.models: dict[str, tuple[Offered, ...]] = {}
         self.responding: set[str] = set()
@@ -206,7 +240,7 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
     def compose(self) -> ComposeResult:
         fit(self)
         with Vertical() as box:
-            box.border_title = "Who writes the summary · enter takes it, esc keeps what is"
+            box.border_title = f"{self.job.title} · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
             yield Options()
             yield Static(id="about")
@@ -258,8 +292,8 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
 
     def _list(self) -> None:
         query = self.query_one(Input).value
-        self.every = choices(self.models, self.recorded, self.responding)
-        self.shown = matching(self.every, query)
+        self.every = choices(self.models, self.recorded, self.responding, self.job)
+        self.shown = able(matching(self.every, query), self.job)
         options = self.query_one(Options)
         options.set_options(Option(_line(choice, self.chosen), disabled=choice.name is None) for choice in self.shown)
         names = [choice.name for choice in self.shown]

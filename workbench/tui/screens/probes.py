@@ -44,7 +44,7 @@ from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
 from workbench.tui.history import History
 from workbench.tui.plain import figure, one_line, percent, several
-from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
+from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
 from workbench.tui.screens.run_words import who
@@ -165,16 +165,17 @@ question and asks again; w writes the questions beside the session, where you ca
             nonlocal answered
             if isinstance(event, CallEnded):
                 answered += 1
-                self.say(f"asking {model}: {figure(answered)} of {calls} answered · esc cancels")
+                self.say(f"asking {model}: {figure(answered)} of {calls} done · esc cancels")
 
         done = await ask(bench, exam, model, known, purse, heard)
         if done.record:
-            self.said = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
+            bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
+            self.said = " · ".join(filter(None, (self.said, bill)))
             if trouble := await to_its_end(partial(journal.keep, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")
-            self.notify(f"{many} failed and can be asked again: {done.failed[0]}", severity="warning", markup=False)
+            self.said += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
         if done.cut:
             self.notify(f"A context is too long for {model}: its oldest messages were left out.", severity="warning")
         return done.probing
@@ -238,17 +239,13 @@ question and asks again; w writes the questions beside the session, where you ca
 
     def action_model(self) -> None:
         def chosen(name: Name | None) -> None:
-            if name is None:
-                return
-            if not name.streams and name.kind != "extractive":
-                self.notify("Only a model answers questions; extractive looks them up in the text.", markup=False)
-                return
-            self.model, self.said = name.asked, ""
-            self.start()
+            if name is not None:
+                self.model, self.said = name.asked, ""
+                self.start()
 
         usual = asking(self.model) if self.model else Name("extractive")
         session = self.bench.session
-        self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), usual), chosen)
+        self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), usual, ANSWERS), chosen)
 
     @work(exclusive=True, group="write", exit_on_error=False, description="write")
     async def action_write(self) -> None:
@@ -349,7 +346,9 @@ def how(found: Answered, said: str) -> str:
     by = found.probing.by
     answered = f"{by}: what the text still tells" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
-    return " · ".join(filter(None, (said, answered, f"{several(len(found.probing.asked), 'question')} {origin}")))
+    many, controls = len(found.probing.asked), len(found.probing.probes) - len(found.probing.asked)
+    beside = f" and {several(controls, 'control')}" if controls else ""
+    return " · ".join(filter(None, (said, answered, f"{several(many, 'question')}{beside} {origin}")))
 
 
 def details(found: Probing, row: Watched | int, bench: Bench) -> Sequence[Part]:
@@ -387,7 +386,7 @@ def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
         given = row[number]
         parts += [Part(""), Part(_answer(arm.name, given), "good" if given.right else "bad")]
         if given.line:
-            parts.append(Part(f"  {'from' if given.right else 'nearest'}: {one_line(given.line, 400)}", "dim"))
+            parts.append(Part(f"  {'told by' if given.told else 'nearest'}: {one_line(given.line, 400)}", "dim"))
     return parts
 
 
