@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
+from textwrap import wrap
 
 import pytest
 
@@ -19,7 +20,7 @@ from workbench.bench import open_bench
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.conformance.building import agent, call, context_of, result, user
-from workbench.session import Message
+from workbench.session import Message, Text
 
 
 def found(name: str, window: int | None = None) -> Diagnosis:
@@ -93,6 +94,15 @@ def test_what_a_person_wrote_is_cut_at_a_word_and_harmless() -> None:
     request = user("u", "\x1b[31mred [bold] and much more than forty characters of it")
     said = verdict(context_of([request, agent("a", "So be it.")]), None)
     assert said.partition("“")[2].partition("”")[0] == "␛[31mred [bold] and much more than…"
+
+
+def test_of_two_rounds_each_has_so_much_room_that_both_are_told_whole_on_two_lines_of_a_small_screen() -> None:
+    said = "should we close the issue as resolved, and what of the others"
+    messages = [replace(one, blocks=(Text(said),)) if one.role == "user" else one for one in rounds(300, 400)]
+    for limit in (Limit(229_684, "", "agent"), Limit(10, "", "window")):
+        words = verdict(context_of(messages), limit)
+        assert words.count("“should we close…”") == 2
+        assert len(wrap(words, 78)) == 2
 
 
 def told(words: int, said: str) -> str:

@@ -110,6 +110,8 @@ def test_a_column_that_is_not_there() -> None:
         (12_000, "whole", "12 000"),
         (0.0049, "dollars", "0.0049"),
         (0.005, "dollars", "0.01"),
+        (0.00005, "dollars", "0.0001"),
+        (0.00004, "dollars", "<0.0001"),
         (0.0, "dollars", "0.00"),
         (1_234.5, "dollars", "1 234.50"),
         (61.25, "real", "61.2"),

@@ -22,12 +22,14 @@ from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
 from workbench.tui.plain import fit
 from workbench.tui.ranking import (
     FEWEST,
+    LEAST,
     MOST,
     Ranked,
     details,
     ends,
     heads_of,
     ordered,
+    places,
     room_over,
     row,
     value_of,
@@ -238,6 +240,19 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     first = list(row(ordered(ranked, "after")[0], ranked, ("after",), "A", 800))
     assert [cell.plain for cell in (first[0], first[-1])] == ["A", "▂█▃"]
     assert first[2].plain.endswith(" ▲")
+    titles = heads_of(goes_on=True)
+    assert places(titles, LEAST) == (
+        "after",
+        "rules",
+        "held",
+        "watched",
+        "sent",
+        "needed",
+        "cost",
+        "pays off",
+        "checks",
+    )
+    assert places(titles, LEAST + 1) == (*titles, "watched", "sent")
     assert ends(ranked[:1], "after") == (None, None)
     # A letter, the name, the figures and two watched sentences, each with a cell on both sides, and the last two cells.
     taken = 3 + len("augment-memories") + 2 + width_of(ranked, "after") + 2 + 3 + 2

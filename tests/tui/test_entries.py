@@ -35,6 +35,18 @@ def test_every_sample_is_listed_with_what_it_teaches() -> None:
     assert "look for the three rules" in overflow.about
 
 
+def test_a_sample_says_whose_session_it_is_and_that_it_is_one_and_is_found_by_both() -> None:
+    entries = {entry.path.name: entry for entry in sample_entries()}
+    told = {
+        name: "".join(cell for cell, _ in entry_cells(entries[name], 78, 0.0))
+        for name in ("claude-code-overflow.jsonl", "otel-ferry.json", "pi-branches.jsonl")
+    }
+    assert [line.split()[0] for line in told.values()] == ["Claude", "OpenTeleme…", "pi"]
+    assert {line.split()[-1] for line in told.values()} == {"sample"}
+    assert entries["pi-branches.jsonl"] in matching(list(entries.values()), "pi sample")
+    assert all(len(entry.tool) > 1 for entry in entries.values())
+
+
 def test_no_samples_no_lines(tmp_path: Path) -> None:
     assert sample_entries(tmp_path) == []
 

@@ -371,6 +371,8 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
         assert OFFLINE not in str(front.query_one("#doubts", Static).render())
         await press(pilot, "f7")
         assert "My own node." not in front.query_one(TextView).text
+        await press(pilot, "f7")
+        assert front.query_one(TextView).text.count("(estimate: ") == 1, "what only takes room is said once"
         await press(pilot, "escape")
         assert pilot.app.screen is front
         await press(pilot, "escape")

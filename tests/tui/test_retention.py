@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 
 import pytest
@@ -131,16 +132,26 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
     assert list(heads(several)) == ["what is left", "over time", "1."]
-    drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, ())}
+    drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, (), 8)}
     assert (drawn["all facts"], drawn["of it summaries"]) == ("unknown", "0")  # no fact, no share
     assert several.finding == ""
 
 
 @pytest.mark.parametrize(
-    ("width", "count", "cells"), [(80, 5, 8), (121, 5, 8), (127, 5, 9), (200, 5, 23), (400, 5, 24), (200, 0, 24)]
+    ("width", "count", "cells"),
+    [(80, 5, 0), (101, 5, 0), (102, 5, 4), (127, 5, 9), (200, 5, 23), (400, 5, 24), (200, 0, 24)],
 )
 def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: int) -> None:
     assert bar_of(width, count) == cells
+
+
+async def test_all_generations_are_seen_on_a_small_screen() -> None:
+    async with on_bench(story(8), preset="augment-example", size=(80, 24)) as (pilot, _):
+        screen = await brought(pilot, GenerationsScreen, "X", "c")
+        table = screen.query_one(DataTable)
+        assert len(table.columns) == 2 + 5
+        assert table.virtual_size.width <= table.scrollable_content_region.width
+        assert re.fullmatch(r" *\d+\s%", str(table.get_row_at(0)[2]))
 
 
 async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
@@ -163,6 +174,6 @@ def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -
         f"{weighted[0]} % of what mattered survives the first compaction, {weighted[1]} % the second, "
         f"{weighted[3]} % the fourth"
     )
-    first = next(iter(rows(found, ())))
+    first = next(iter(rows(found, (), 8)))
     assert [cell.plain.split()[-2] for cell in first[2:]] == [str(one) for one in weighted]
     assert [cell.plain[:1] == " " for cell in first[2:]] == [one == 0 for one in weighted]

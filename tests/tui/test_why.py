@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from textual.widgets import OptionList, Static, Tabs
+from textual.widgets import ContentSwitcher, OptionList, Static, Tabs
 
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
@@ -22,6 +23,7 @@ from workbench.base.text import clip
 from workbench.bench import open_bench
 from workbench.cli import commands
 from workbench.formats.files import load
+from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tui.cards import card, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
@@ -240,6 +242,30 @@ def test_where_the_context_went_is_drawn_on_one_scale_in_the_room_there_is() -> 
     assert all(len(line) <= 44 for line in lines)
     tool = next(line for line in went(found, 44, 40).plain.split("\n") if line.startswith("Read"))
     assert f"{found.tools[0].count}×" in tool
+
+
+@pytest.mark.parametrize("findings", ["few", "many"])
+async def test_a_plot_has_the_lines_that_few_findings_leave(findings: str) -> None:
+    """Half of a large screen was empty below one card."""
+    file: Session | Path = story(2) if findings == "few" else SAMPLES / "claude-code-overflow.jsonl"
+    async with on_bench(file, size=(200, 60)) as (pilot, _):
+        screen = await brought(pilot, WhyScreen, "O")
+        plot, below = screen.query_one(CallsPlot), screen.query_one(ContentSwitcher)
+        assert (plot.size.height > below.size.height) == (findings == "few")
+        cards = screen.query_one(Options)
+        assert cards.virtual_size.height - cards.size.height <= 0 or findings == "many"
+
+
+def test_where_there_are_few_parts_the_largest_messages_are_told_by_their_words() -> None:
+    counter = Counter()
+    bench, course = course_on(
+        open_bench(story(texts=["Have a look at it."]), counter), counter, lambda _: None, first=1
+    )
+    found = replace(diagnose(bench.context, course, 1, own_preset(bench)), tools=(), files=())
+    rows = went(found, 80, 24).plain.split("\n")
+    below = rows[rows.index("by message".ljust(80)) + 1 :]
+    assert [row.split()[0] for row in below] == [str(one.number) for one in found.largest]
+    assert {"51 lines", "lines:"} & set(" ".join(below).split()), "what it says, not only what it is"
 
 
 def test_a_round_is_named_by_what_was_asked_there_and_a_file_by_its_end() -> None:

@@ -169,7 +169,9 @@ def words(value: Value, kind: Kind) -> str:
         case "time":
             return shown(value)
         case "dollars":
-            return f"{value:,.2f}".replace(",", " ") if value >= 0.005 or not value else f"{value:.4f}"
+            if value >= 0.005 or not value:
+                return f"{value:,.2f}".replace(",", " ")
+            return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
         case "real":
             return f"{value:.1f}"
     return grouped(value)

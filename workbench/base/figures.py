@@ -23,7 +23,9 @@ def ordinal(number: int) -> str:
 
 
 def dollars(amount: float) -> str:
-    """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`."""
+    """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`; so little that this is nothing: `<$0.0001`."""
+    if 0 < abs(amount) < 0.00005:
+        return "<$0.0001"
     return f"${amount:,.2f}".replace(",", " ") if abs(amount) >= 1 or not amount else f"${amount:.4f}"
 
 

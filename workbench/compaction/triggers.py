@@ -47,7 +47,7 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
         limit = policy.trigger_tokens
         found.append(Trigger("tokens", now.tokens, limit, "tokens", now.tokens >= limit, note))
     if policy.trigger_window_percent:
-        name = f"{policy.trigger_window_percent:g} % of the window"
+        name = f"{policy.trigger_window_percent:.3g} % of the window"
         share = policy.trigger_window_percent / 100
         found.append(_of_window(name, now, None if now.window is None else now.window * share, note))
     free = policy.trigger_reserve_tokens + room_for_answer(policy, now.limit.answer if now.limit else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 
 SHARE = 12
@@ -9,6 +11,12 @@ LEAST, MOST = 1500, 6000
 """A twelfth of the head, within these bounds (characters): what models write for prompts like the shipped one."""
 
 _LINE = "(estimate: a summary of about {size} characters will stand here; these words only take its room) "
+_AGAIN = re.compile(r"(\(estimate: [^()]*\))(?: \1)*(?: \([^()]*(?=\n|\Z))?")
+
+
+def said_once(text: str) -> str:
+    """A placeholder for a person to read, who need not see how its words take their room."""
+    return _AGAIN.sub(r"\1", text)
 
 
 def estimate(request: SummaryRequest) -> Answer:

@@ -13,12 +13,18 @@ from workbench.analysis.why.findings import HEADLINES, Finding
 from workbench.analysis.why.mends import Mend
 from workbench.base.figures import short, unbroken
 from workbench.tui.plain import bar, fit, one_line, percent, plain
+from workbench.tui.rows import first_words
 
 BAR = 8
 """Cells of a card's bar."""
 
 LEAST = 24
 """Cells in which a card's sentence still can be read."""
+
+
+HIGH, MANY = 30, 4
+"""Lines from which there is room for the largest messages beside the other parts, and so many parts that without that
+room they are enough."""
 
 
 def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
@@ -62,13 +68,28 @@ def went(found: Diagnosis, width: int, height: int) -> Text:
         ("by round", [(_round(one, asked), one.tokens, "") for one in largest]),
     ]
     parts = [(title, rows) for title, rows in parts if rows]
+    if height >= HIGH or len(parts) < MANY:
+        by_id = {message.id: message for message in found.session.messages}
+        messages = [(f"{one.number} {first_words(by_id[one.message])}", one.tokens, "") for one in found.largest]
+        parts += [("by message", messages)] if messages else []
     each = max(1, (height + 1) // max(1, len(parts)) - 2)
     whole = max(1, found.total.tokens)
     lines: list[Text] = []
-    for title, rows in parts:
+    for at, (title, rows) in enumerate(parts, 1):
         lines += [Text(), Text(fit(title, width), "bold")] if lines else [Text(fit(title, width), "bold")]
-        lines += _bars(rows[:each], whole, cells, name)
+        lines += _bars(rows[: each if at < len(parts) else height], whole, cells, name)
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
+
+
+def lines_of_went(found: Diagnosis) -> int:
+    """So many lines are enough for where the context went."""
+    parts = [len(part) for part in (found.layers, found.tools, found.files, found.rounds) if part]
+    parts += [len(found.largest)] if found.largest and len(parts) < MANY else []
+    return sum(2 + min(rows, ENOUGH) for rows in parts)
+
+
+ENOUGH = 10
+"""Rows of a part that are enough."""
 
 
 def _columns(width: int) -> tuple[int, int]:

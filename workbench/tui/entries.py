@@ -27,7 +27,8 @@ _MARKS = re.compile(r"[*`]")
 class Entry:
     """One line to choose. `about` is longer text for the preview; `bytes` and `time` are None where not yet known.
 
-    `part` is the session's id in a file of several. `found` is what a glance told of a session found on this machine.
+    `part` is the session's id in a file of several. `found` is what a glance told of a session found on this machine,
+    `tool` whose session a sample is.
     """
 
     kind: str
@@ -38,15 +39,16 @@ class Entry:
     time: float | None = None
     part: str = ""
     found: Found | None = None
+    tool: str = ""
 
     @property
     def haystack(self) -> str:
-        return f"{self.kind} {self.words} {self.path} {self.part} {self.about}".casefold()
+        return f"{self.kind} {self.tool} {self.words} {self.path} {self.part} {self.about}".casefold()
 
     @property
     def label(self) -> str:
-        """What it is, in a word or two."""
-        return self.found.tool if self.found else self.about if self.kind == "part" else self.kind
+        """Whose session it is, or what it is, in a word or two."""
+        return self.found.tool if self.found else self.about if self.kind == "part" else self.tool or self.kind
 
 
 def given_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -72,8 +74,16 @@ def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
         if path.is_file() and len(cells) >= 2:
             lesson = cells[1]
             about = "\n\n".join((lesson, cells[-1]))
-            found.append(Entry("sample", path, lesson.split(". ")[0].rstrip(".:"), about, path.stat().st_size))
+            words, tool = lesson.split(". ")[0].rstrip(".:"), _whose(cells[0])
+            found.append(Entry("sample", path, words, about, path.stat().st_size, tool=tool))
     return found
+
+
+def _whose(format: str) -> str:
+    """Whose session it is: so many words of its format as have room on a line."""
+    words = format.split(",")[0].split()
+    most = max((n for n in range(1, len(words)) if len(" ".join(words[:n])) <= LABEL), default=1)
+    return " ".join(words[:most])
 
 
 def found_entry(found: Found) -> Entry:
@@ -104,10 +114,15 @@ def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
     return [entry for entry in entries if all(word in entry.haystack for word in words)] if words else list(entries)
 
 
+LABEL = 11
+"""Cells of whose session it is."""
+
+
 def entry_cells(entry: Entry, width: int, now: float) -> Cells:
-    """One line of exactly `width` cells: tool or kind, words, folder or file, how full, size, age."""
+    """One line of exactly `width` cells: tool or kind, words, folder or file, how full, size, age; a sample, which has
+    none, says so there."""
     size = "" if entry.bytes is None else f"{short(entry.bytes)}B"
-    age = "" if entry.time is None else age_words(now - entry.time)
+    age = entry.kind if entry.tool else "" if entry.time is None else age_words(now - entry.time)
     found = entry.found
     place = Path(found.folder or entry.path.parent).name if found else entry.part or entry.path.name
     places = min(36, width // 4) if width >= 90 else 0
@@ -116,7 +131,7 @@ def entry_cells(entry: Entry, width: int, now: float) -> Cells:
     percent = ("" if share is None else f"{100 * share:.0f} %").rjust(6) if width >= 90 else ""
     rest = 13 + places + (1 if places else 0) + 6 + len(percent) + 16
     return [
-        (f" {fit(one_line(entry.label), 11)} ", entry.kind),
+        (f" {fit(one_line(entry.label), LABEL)} ", entry.kind),
         (fit(one_line(entry.words, 300), width - rest), "words"),
         ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
         (full + percent, "full" if share is not None and share >= NEARLY else "dim"),

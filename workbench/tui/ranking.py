@@ -159,26 +159,44 @@ def room_over(ranked: Sequence[Ranked], titles: Sequence[str], watched: int, wid
 
 
 LEAST = 8
-"""Cells of the context over the session where there is no room for it: the table is then wider than the screen."""
+"""Cells of the context over the session where there is no room for it: the table is then wider than the screen, and it
+stands behind what is held, so that it is seen."""
 
 MOST_OVER = 3 * SPARK
 """Cells of it where there is more room than its heading needs: the saw's teeth are told apart then."""
+
+
+WATCHED, SENT = "watched", "sent"
+"""The columns that are no figures."""
+
+
+def places(titles: Sequence[str], over: int) -> tuple[str, ...]:
+    """The columns behind the name, from left to right."""
+    at = titles.index(FIRST) + 1 if over <= LEAST else len(titles)
+    return (*titles[:at], WATCHED, SENT, *titles[at:])
 
 
 def row(
     one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:
     """A row's cells: the letter that marks it, its name, its figures, how watched sentences stand, and the context over
-    the session, `top` tokens high and `over` cells long."""
+    the session, `top` tokens high and `over` cells long, in their `places`."""
     yield Text(letter, "bold reverse")
     yield Text(plain(one.name), "bold" if one.column.outcome.status != "unchanged" else "dim")
-    for title in titles:
-        (best, worst), value = ends(ranked, title), value_of(one, title)
-        mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
-        mark, style = (" ", "dim") if value is None else (mark, style)
-        yield Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
-    yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
-    yield Text(spark(one.sent, over, top), "cyan")
+    for title in places(titles, over):
+        if title == WATCHED:
+            yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
+        elif title == SENT:
+            yield Text(spark(one.sent, over, top), "cyan")
+        else:
+            yield _figure(one, ranked, title)
+
+
+def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
+    (best, worst), value = ends(ranked, title), value_of(one, title)
+    mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
+    mark, style = (" ", "dim") if value is None else (mark, style)
+    return Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
 
 
 def details(one: Ranked, width: int, height: int) -> Text:

@@ -12,10 +12,10 @@ from workbench.base.figures import short
 from workbench.tui.plain import bar, fit, one_line, percent, spark
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
-BAR, NAME, SPARK = 8, 24, 12
-"""Cells of a bar at least, of a row's name at most, and of the line over all generations."""
-LONGEST = 24
-"""Cells of a bar at most."""
+NAME, SPARK = 24, 12
+"""Cells of a row's name at most, and of the line over all generations."""
+SHORTEST, LONGEST = 4, 24
+"""Cells of a bar; where not all generations have so many, figures stand alone."""
 
 COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
 
@@ -29,10 +29,11 @@ def heads(found: Generations) -> Iterator[str]:
 
 def bar_of(width: int, count: int) -> int:
     """Cells of a bar where a table of `width` cells shows `count` generations; beside it stand a figure and blanks."""
-    return max(BAR, min((width - NAME - SPARK - 6) // max(count, 1) - 8, LONGEST))
+    room = (width - NAME - SPARK - 6) // max(count, 1) - 8
+    return min(room, LONGEST) if room >= SHORTEST else 0
 
 
-def rows(found: Generations, watched: Sequence[str], cells_of_bar: int = BAR) -> Iterator[list[Text]]:
+def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Iterator[list[Text]]:
     """The facts of the first head over all and by kind, each watched sentence, and how large things become: the
     context and the summaries in tokens, bars beside what the context was at first."""
     steps, long = found.steps, cells_of_bar
@@ -74,4 +75,4 @@ def _sizes(name: str, tokens: Sequence[int], whole: int, long: int) -> list[Text
 
 
 def _bar(share: float, figure: str, colour: str, long: int) -> Text:
-    return Text.assemble((bar(share, long), colour), figure)
+    return Text.assemble((bar(share, long), colour), figure) if long else Text(figure, colour)

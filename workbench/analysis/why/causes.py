@@ -20,8 +20,8 @@ NAMED = 0.15
 CAUSES = 2
 """So many causes are named, the largest first."""
 
-WORDS = 40
-"""Characters of a round's request."""
+WORDS, SHARED = 40, 20
+"""Characters of a round's request, and of each where two are named: two lines of 80 columns have room for both."""
 
 ALL = 0.9
 """A round of at least this share is the whole context in other words: what fills it is the next cause."""
@@ -53,15 +53,15 @@ def causes(context: Context) -> tuple[Cause, ...]:
 
 def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) -> Iterator[Cause]:
     spans = context.shape.rounds.rounds
-    for one in rounds:
-        if one.tokens >= NAMED * whole:
-            span = spans[one.number - 1]
-            calls = sum(span.start <= each.index < span.stop for each in calls_of(context.shape))
-            said = clip_at_word(one_line(context.messages[span.start].said), WORDS)
-            asked = f", “{said}”," if said else ""
-            within = f" in {counted(calls, 'call')}" if calls else ""
-            words = f"round {one.number}{asked} took {_share(one.tokens, whole)}{within}"
-            yield Cause("round", one.tokens, words, (one.message,))
+    large = [one for one in rounds if one.tokens >= NAMED * whole]
+    for one in large:
+        span = spans[one.number - 1]
+        calls = sum(span.start <= each.index < span.stop for each in calls_of(context.shape))
+        said = clip_at_word(one_line(context.messages[span.start].said), SHARED if len(large) > 1 else WORDS)
+        asked = f", “{said}”," if said else ""
+        within = f" in {counted(calls, 'call')}" if calls else ""
+        words = f"round {one.number}{asked} took {_share(one.tokens, whole)}{within}"
+        yield Cause("round", one.tokens, words, (one.message,))
 
 
 def _tool(context: Context, whole: int) -> Iterator[Cause]:

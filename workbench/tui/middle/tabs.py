@@ -10,7 +10,8 @@ from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import Made, verdict
-from workbench.session import Span
+from workbench.session import Span, Text
+from workbench.summarizers.estimate import said_once
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
@@ -34,7 +35,7 @@ def prompt_parts(view: View) -> Parts:
     """The whole next prompt, part by part in its order."""
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
-    waits = bench.result is None and not bench.is_tried and bool(bench.plan.requests)
+    waits = _waits(bench)
     parts: Parts = [Part(f"the next prompt, in its order{', a placeholder for the summary' if waits else ''}", "title")]
     for part in bench.strategy.prompt(after, bench.policy):
         place = f"prompt/{part.name}"
@@ -42,8 +43,13 @@ def prompt_parts(view: View) -> Parts:
         head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
         parts.append(Piece(f"{head}{' · ' if part.note else ''}{part.note}", "dim", fold=place if part.text else ""))
         if is_open and part.text:
-            parts += [Part(part.text), Part("")]
+            parts += [Part(said_once(part.text) if waits else part.text), Part("")]
     return [*parts, Part("")]
+
+
+def _waits(bench: Bench) -> bool:
+    """Whether placeholders stand where summaries will."""
+    return bench.result is None and not bench.is_tried and bool(bench.plan.requests)
 
 
 def sent_texts(bench: Bench) -> list[str]:
@@ -102,7 +108,8 @@ def summary_parts(view: View) -> Parts:
             Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
         ]
         for number, block in enumerate(piece.message.blocks):
-            parts += [Part(""), *block_parts(block, view.folds, f"{piece.message.id}/{number}")]
+            told = Text(said_once(block.text)) if isinstance(block, Text) and _waits(bench) else block
+            parts += [Part(""), *block_parts(told, view.folds, f"{piece.message.id}/{number}")]
     return parts
 
 

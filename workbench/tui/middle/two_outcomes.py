@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from workbench.analysis.two_outcomes import Fare, Stretch, added, shortened, stretches
+from workbench.base.figures import short
 from workbench.bench import Bench
 from workbench.compaction.outcome import Made, Outcome
+from workbench.tokens.sizes import Size
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
 from workbench.tui.middle.columns import beside
 from workbench.tui.middle.view import Parts
@@ -113,7 +115,7 @@ def _new(bench: Bench, letter: str, piece: Made) -> Part:
     stood = sum(len(span) for span in piece.stands_for)
     instead = f"for {several(stood, 'message')}" if stood else "for none"
     words = (
-        f"{letter} +     new {role_word(piece.message):<8}{size!s:>9}  {instead}: {first_words(piece.message)[:300]}"
+        f"{letter} +   new {role_word(piece.message):<8}{_short(size)} {instead}: {first_words(piece.message)[:300]}"
     )
     return Part(words, _STYLES[letter], one_row=True)
 
@@ -173,7 +175,12 @@ def _more(one: Stretch) -> Iterator[Part]:
 
 def _line(bench: Bench, sign: str, index: int) -> str:
     message, size = bench.messages[index], bench.context.size(index, index + 1)
-    return f"{sign} {index + 1:>5} {role_word(message):<8}{size!s:>9}  {first_words(message)[:300]}"
+    return f"{sign} {index + 1:>5} {role_word(message):<8}{_short(size)} {first_words(message)[:300]}"
+
+
+def _short(size: Size) -> str:
+    """As in the list: in half of a narrow screen there is to be room for words."""
+    return f"{size.basis.value}{short(size.tokens)}".rjust(6)
 
 
 def _forms(bench: Bench, index: int, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Sides]:
@@ -190,8 +197,8 @@ def _forms(bench: Bench, index: int, short: tuple[dict[int, Made], dict[int, Mad
     )
     head = f"~ {index + 1:>5} {role_word(whole):<8}"
     yield (
-        Part(f"{head}{left!s:>9}  in A", "warning", one_row=True),
-        Part(f"{head}{right!s:>9}  in B", "warning", one_row=True),
+        Part(f"{head}{_short(left)} in A", "warning", one_row=True),
+        Part(f"{head}{_short(right)} in B", "warning", one_row=True),
     )
     yield from _faced(text_changes(lines_of(one), lines_of(other), indent="  "))
 

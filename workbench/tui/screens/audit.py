@@ -28,7 +28,6 @@ from workbench.auditing.columns import (
     matching,
     records,
     sorted_by,
-    words,
 )
 from workbench.auditing.copies import counted_once
 from workbench.auditing.files import save
@@ -37,7 +36,7 @@ from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import unbroken
+from workbench.base.figures import dollars, unbroken
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, fit, one_line, several
@@ -323,7 +322,7 @@ def _told(one: Group) -> str:
     if one.seconds is not None:
         parts.append(f"{one.seconds:g} s")
     if one.compacting:
-        parts.append(f"${words(one.compacting, 'dollars')}")
+        parts.append(dollars(one.compacting))
     if one.rework:
         parts.append(f"{figure(one.rework)} done again")
     if one.instructions:

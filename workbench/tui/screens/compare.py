@@ -33,7 +33,21 @@ from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
-from workbench.tui.ranking import FIRST, HEADS, SPARK, Ranked, details, heads_of, ordered, room_over, row, width_of
+from workbench.tui.ranking import (
+    FIRST,
+    HEADS,
+    SENT,
+    SPARK,
+    WATCHED,
+    Ranked,
+    details,
+    heads_of,
+    ordered,
+    places,
+    room_over,
+    row,
+    width_of,
+)
 from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
@@ -87,8 +101,8 @@ extractive, the session's own sentences without a model, so nothing is sent anyw
 share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
 would take for the summaries, at the session's model's prices; it "pays off" when what every later call saves has made \
-up for that and for the prompt cache that is lost. ◉ says how watched sentences stand, in their order. The last column \
-is the size of the context over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
+up for that and for the lost prompt cache. ◉ says how watched sentences stand, in their order; "context" is its \
+size over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
 Below stands all that is known of the row at hand: the "head" is what is replaced, the "tail" what stays, and what is \
 "abridged" is told by the history in short; so many tokens at the beginning "stay cached", so many are \
 "cached anew", at a higher price; "told rightly" leaves out what is told wrongly, "by weight" counts four times what \
@@ -225,14 +239,10 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         table.clear(columns=True)
         table.add_column("", key="mark")
         table.add_column("policy", key="policy")
-        for title in self.titles:
-            words = f"{title} {'▴' if self.turned else '▾'}" if title == self.order else title
-            head = f"{words:>{width_of(self.ranked, title) - 2}}"
-            table.add_column(Text(head, "bold" if title == self.order else "dim"), key=title)
         watched = len(self.bench.watched)
-        table.add_column("◉" * watched, key="watched")
         over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
-        table.add_column(Text("context over the session" if over >= SPARK else "context", "dim"), key="sent")
+        for title in places(self.titles, over):
+            table.add_column(self._heading(title, over), key=title)
         top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
         for one in self.ranked:
             letter = "AB"[self.marked.index(one.name)] if one.name in self.marked else ""
@@ -243,6 +253,14 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self._say()
         self._tell()
         self.call_after_refresh(self._tell)  # when the table has its new height
+
+    def _heading(self, title: str, over: int) -> Text:
+        if title == WATCHED:
+            return Text("◉" * len(self.bench.watched))
+        if title == SENT:
+            return Text("context over the session" if over >= SPARK else "context", "dim")
+        words = f"{title} {'▴' if self.turned else '▾'}" if title == self.order else title
+        return Text(f"{words:>{width_of(self.ranked, title) - 2}}", "bold" if title == self.order else "dim")
 
     @property
     def here(self) -> int:

@@ -23,7 +23,7 @@ from workbench.analysis.why.mends import Mend, mend_of
 from workbench.analysis.why.refusals import overflowed
 from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
-from workbench.tui.cards import card, went
+from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
@@ -195,7 +195,8 @@ compaction."""
         options = self.query_one(Options)
         options.set_options(Option(drawn) for drawn in self._cards(found))
         options.highlighted = 0 if found.findings else None
-        self._draw_went(found)
+        self._share_lines(found)
+        self.call_after_refresh(self._draw_went, found)
 
     def on_resize(self) -> None:
         if self.found is not None:
@@ -206,6 +207,13 @@ compaction."""
         for at, drawn in enumerate(self._cards(found)):
             options.replace_option_prompt_at_index(at, drawn)
         self._draw_went(found)
+
+    def _share_lines(self, found: Diagnosis) -> None:
+        """What is below takes no more lines than it has use for; the plot has the others."""
+        options, table = self.query_one(Options), self.query_one(Table)
+        is_cards = self.query_one(ContentSwitcher).current == FINDINGS
+        used = sum(str(one.prompt).count("\n") + 1 for one in options.options) if is_cards else table.row_count + 3
+        self.query_one(Horizontal).styles.max_height = max(used + 1, lines_of_went(found))
 
     def _draw_went(self, found: Diagnosis) -> None:
         size = self.query_one("#went", Static).content_size
@@ -261,6 +269,8 @@ compaction."""
         focused = self.focused is None or switcher in self.focused.ancestors
         switcher.current = FINDINGS if name == FINDINGS else "rows"
         self._fill_tab()
+        if self.found is not None:
+            self._share_lines(self.found)
         if focused:
             (self.query_one(Options) if name == FINDINGS else self.query_one(Table)).focus()
 
