@@ -15,10 +15,11 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import tempfile
 import time
 
 from scripts.fuzz.doors import LIBRARY, ask_library, export_to, opened, presets, read, readers, targets
-from scripts.fuzz.folders import KINDS
+from scripts.fuzz.folders import IN_MEMORY, KINDS
 from scripts.fuzz.inputs import drawn, made
 from scripts.fuzz.watch import Tally, failure, start
 from workbench.compaction.preset import load_preset, preset_names
@@ -77,6 +78,7 @@ def main() -> int:
     parser.add_argument("--exports", type=float, default=2, metavar="PERCENT")
     wanted = parser.parse_args()
     chosen = wanted.readers or readers()
+    tempfile.tempdir = IN_MEMORY  # databases are read from there
     for preset in preset_names():
         load_preset(preset)
     dice, tally = random.Random(wanted.seed), Tally()

@@ -85,7 +85,7 @@ def _read_folder(kind: str, data: bytes, wholly: bool) -> Session | None:
                 load(path, part=agent.id)
         if session.format == "claude-code":
             compaction_calls(session)
-        out = home / "out"
+        out = home / folders.OUT
         out.mkdir()
         with suppress(BadInput):
             save(export(session, session.context()), out)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import random
+import shutil
 import sqlite3
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -35,6 +37,9 @@ Files = dict[str, bytes]
 
 IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where folders are laid out and saved: a disk would take most of the time, each save waits for it."""
+
+OUT = "out"
+"""In a folder that is laid out: where it is saved again. Nothing else is written there."""
 
 # --- what is built, and the path in it that is opened ---------------------------------------------------------------
 
@@ -166,21 +171,47 @@ def packed(files: Files) -> bytes:
 
 
 def unpacked(kind: str, data: bytes) -> Files:
-    """Of the names none that the kind does not have: nothing is written elsewhere."""
-    known = built(kind)[1]
+    """Of the names none that the kind does not have: nothing is written elsewhere. What is as it was built is not
+    unpacked again."""
+    known, sums = built(kind)[1], _sums(kind)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if name in known}
+        return {
+            one.filename: known[one.filename] if sums[one.filename] == one.CRC else archive.read(one)
+            for one in archive.infolist()
+            if one.filename in known
+        }
+
+
+@cache
+def _sums(kind: str) -> dict[str, int]:
+    return {name: zlib.crc32(data) for name, data in built(kind)[1].items()}
+
+
+_there: dict[str, tuple[tempfile.TemporaryDirectory[str], Files]] = {}
+"""The folder that was laid out last, of each kind, and what lies in it."""
 
 
 @contextmanager
 def laid_out(kind: str, data: bytes) -> Iterator[tuple[Path, Path]]:
-    """A folder of its own with the files in it, and what of them is opened."""
-    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
-        for name, content in unpacked(kind, data).items():
-            path = Path(folder) / name
+    """A folder of its own with the files in it, and what of them is opened. It stays for the next input, which mostly
+    differs in a file or two: to write and delete all of them took as long as to read them."""
+    files = unpacked(kind, data)
+    folder, before = _there.pop(kind, (None, {}))
+    if folder is None or before.keys() != files.keys():
+        if folder is not None:
+            folder.cleanup()
+        folder, before = tempfile.TemporaryDirectory(dir=IN_MEMORY), {}
+    home = Path(folder.name)
+    for name, content in files.items():
+        if before.get(name) != content:
+            path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        yield Path(folder), Path(folder) / built(kind)[0]
+    _there[kind] = folder, files
+    try:
+        yield home, home / built(kind)[0]
+    finally:
+        shutil.rmtree(home / OUT, ignore_errors=True)
 
 
 def changed(files: Files, dice: random.Random, damaged: Callable[[bytes], bytes]) -> Files:
