@@ -219,7 +219,7 @@ async def ask_in_batch(
     BadInput, which says whether a batch goes on."""
     recorder, began = Recorder(), time.time()
     async with batches.ran(heard_as_kept(exam.asking(known)), model, bench.session, on_batch, uploads) as run:
-        recorder.took(run)
+        recorder.took(run.requests, run.answers)
         done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
         if done.record is None:
             return done

@@ -302,7 +302,7 @@ async def _in_batches(side: Side, ways: Ways) -> Came:
     known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
     going = batches.ran_so_far(_asking(side, known), name.model, side.bench.session)
     async with going as run:
-        side.recorder.took(run)
+        side.recorder.took(run.requests, run.answers)
         bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
         dollars = in_batch(actual_of_all(bills, name.model)).dollars
         return await asyncio.to_thread(_came, side, known, run, dollars, ways)

@@ -122,6 +122,27 @@ def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert the_only_run().end == "finished"
 
 
+@pytest.mark.parametrize("how", ["the program ends", "discarded"])
+def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
+    async def left() -> None:
+        async with app_of(story(rounds=30)).run_test() as pilot:
+            screen = await running(pilot, Name("extractive"))
+            await until(lambda: screen.phase == "draft")
+            await settled(pilot)
+            await pilot.press("ctrl+home", "X", "Y")
+            if how == "discarded":
+                await pilot.press("escape", "escape")
+                await until(lambda: not screen.is_attached)
+            pilot.app.exit()
+
+    asyncio.run(left())
+    if how == "discarded":
+        assert journal.kept() == ()
+        return
+    run = the_only_run()
+    assert (run.end, run.summarizer, run.calls[0].text[:2], run.calls[0].failure) == ("cancelled", "typed", "XY", None)
+
+
 def test_two_sides_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
         async with fake_api(stalling(HALF), stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:

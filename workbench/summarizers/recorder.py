@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run
+from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade
 from workbench.summarizers.live_events import Ended, LiveEvent, bills
 from workbench.summarizers.runs import Call, call_record, new_id, total
 
@@ -34,10 +35,10 @@ class Recorder:
             case _:
                 pass
 
-    def took(self, run: Run) -> None:
-        """A run that nobody watched: its requests and answers."""
-        self._requests.extend(run.requests)
-        self._answers.update(enumerate(run.answers))
+    def took(self, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> None:
+        """What nobody watched: all requests of a run and their answers."""
+        self._requests.extend(requests)
+        self._answers.update(enumerate(answers))
 
     def heard(self, event: LiveEvent) -> None:
         self.events.append(event)

@@ -382,10 +382,12 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.sure = True
             self.say("The drafts are not committed: ctrl+s takes them, esc once more discards them.")
         else:
+            self.left = True
             self.dismiss(Ended(str(self.writer)))
 
     def leave_with(self, run: Run) -> None:
         """Commit."""
+        self.left = True
         self.dismiss(Ended(str(self.writer), self.bench.pins, run))
 
     # --- panes ------------------------------------------------------------------------------------------------------

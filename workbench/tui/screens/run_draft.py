@@ -39,7 +39,7 @@ from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line
 from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.run_facts import Facts
-from workbench.tui.screens.run_journal import Kept, keep_call, keep_cancelled, keep_edited
+from workbench.tui.screens.run_journal import Kept, keep_call, keep_cancelled, keep_edited, keep_uncommitted
 from workbench.tui.screens.run_watch import Line, Watch
 from workbench.tui.screens.run_words import (
     BY_HAND,
@@ -63,6 +63,7 @@ class Drafting(Facts):
     reading: Reading | None = None
     draft_tokens: int = 0
     sure: bool = False
+    left: bool = False
     _stale: bool = False
     _reads: bool = False
 
@@ -103,6 +104,12 @@ class Drafting(Facts):
     def watching(self) -> Watch:
         """A run that begins to be watched."""
         return Watch(count=self.bench.context.layout.sizes.meter.text_tokens)
+
+    def on_unmount(self) -> None:
+        """The program ends with drafts that nobody has committed or discarded: a terminal may have gone."""
+        bench, drafts = self.bench, self.drafts
+        if not self.left and any(draft.edited or draft.accepted for draft in drafts):
+            to_its_end(lambda: keep_uncommitted(bench, drafts))
 
     # --- which draft ------------------------------------------------------------------------------------------------
 

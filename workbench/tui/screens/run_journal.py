@@ -6,12 +6,13 @@ Not for an event loop: requests are rendered, hashed and compressed.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.bench import Bench
 from workbench.compaction.checks import check
-from workbench.compaction.strategy import Summary
-from workbench.drafts import Reading
+from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.drafts import Draft, Reading
 from workbench.kept import finished, unfinished
 from workbench.summarizers import journal
 from workbench.summarizers.driver import Run
@@ -43,12 +44,20 @@ def keep_call(bench: Bench, name: Name, recorder: Recorder, began: float, second
 
 def keep_edited(bench: Bench, reading: Reading) -> Kept:
     """What was committed after editing, as a run of its own: `recorded` gives the edited text again."""
-    recorder = Recorder()
-    # What was billed stands in the record of the run itself.
-    answers = tuple(replace(a, usage=None) if isinstance(a, Summary) else a for a in reading.run.answers)
-    recorder.took(replace(reading.run, answers=answers))
-    record = unfinished(bench, BY_HAND, recorder, time.time(), 0.0)
+    record = _by_hand(bench, reading.run.requests, reading.run.answers)
     return _keep(finished(record, reading.run.outcome, bench.context, reading.checks))
+
+
+def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
+    """What a person had made of the drafts when the program ended, as a run that was stopped."""
+    return _keep(_by_hand(bench, [draft.request for draft in drafts], [draft.taken for draft in drafts]))
+
+
+def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> Record:
+    """Without what was billed, which stands in the record of the run itself."""
+    recorder = Recorder()
+    recorder.took(requests, [replace(one, usage=None) if isinstance(one, Summary) else one for one in answers])
+    return unfinished(bench, BY_HAND, recorder, time.time(), 0.0)
 
 
 def _keep(record: Record) -> Kept:
