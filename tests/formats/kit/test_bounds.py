@@ -111,11 +111,31 @@ def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monke
             made.execute("CREATE TABLE said (text TEXT)")
             made.executemany("INSERT INTO said VALUES (?)", [("x" * length,)] * count)
         if length < 2_000_000:  # three of them are more than one may be
+            assert bytes_of(path) == path.read_bytes()
             with opened(path, path.read_bytes(), frozenset({"said"}), "it") as database:
                 assert len(rows(database, "SELECT * FROM said")) == count
             continue
         with (
-            pytest.raises(BadInput, match="cannot be read \\(string or blob too big\\)"),
+            pytest.raises(
+                BadInput, match=r"cannot be read \(string or blob too big\); leave that out of a copy and try"
+            ),
             opened(path, path.read_bytes(), frozenset({"said"}), "it") as database,
         ):
             rows(database, "SELECT * FROM said")
+
+
+def test_the_column_of_such_a_cell_is_named_before_the_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "LONGEST_TEXT", 2_000_000)
+    path = tmp_path / "made.db"
+    with closing(sqlite3.connect(path)) as made, made:
+        made.execute('CREATE TABLE few (a PRIMARY KEY, b AS (zeroblob(3000000)), "c ""d")')
+        made.execute("CREATE TABLE [it's said] (name TEXT PRIMARY KEY, text BLOB) WITHOUT ROWID")
+        made.executemany("INSERT INTO few VALUES (?, ?)", [("x", b"y"), ("z", b"")])
+        made.executemany("INSERT INTO [it's said] VALUES (?, ?)", [("a", b"x"), ("b", b"x" * 2_000_001), ("c", "")])
+    refused = f"{path}: a row of its table \"it's said\" holds more than 2 MB in 'text', which is no session's; "
+    for way in (bytes_of, load):
+        with pytest.raises(BadInput) as raised:
+            way(path)
+        assert str(raised.value) == refused + "delete that row from a copy and try the copy."

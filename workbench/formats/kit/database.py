@@ -31,6 +31,9 @@ _STEPS = 50_000
 SMALLEST = 1_000_000
 """Bytes that a small database may be taken for."""
 
+_ALONE = b"\x01\x01"
+"""Bytes 18 and 19 of a database that needs no log."""
+
 _TROUBLE = (sqlite3.Error, OSError, ValueError, OverflowError, MemoryError)
 
 
@@ -66,6 +69,26 @@ def tables_in(database: sqlite3.Connection) -> Tables:
     return found
 
 
+def value_beyond(path: Path) -> str:
+    """Where a database holds a value that is longer than any session's, in words; "" for nowhere. Looked for where the
+    file lies, a value at a time: read, and made ready to be asked, it would be in memory three times."""
+    if path.stat().st_size <= bounds.LONGEST_TEXT:
+        return ""
+    with suppress(*_TROUBLE), connected(path) as database:
+        for table, columns in tables_in(database).items():
+            for column in columns:
+                try:  # each value is looked at: + keeps SQLite from asking an index
+                    database.execute(f"SELECT count(*) FROM {_quoted(table)} WHERE +{_quoted(column)} = x''")
+                except sqlite3.DataError:
+                    most = f"{bounds.LONGEST_TEXT // 1_000_000} MB"
+                    return f"a row of its table {table!r} holds more than {most} in {column!r}"
+    return ""
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 @contextmanager
 def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """The database of a file, to be asked without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
@@ -91,7 +114,9 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
             yield database
     except _TROUBLE as error:
         told = " ".join(str(error).split())  # it may quote a schema of several lines
-        raise BadInput(f"{path}: the database cannot be read ({told}); close {tool} and try a copy of it.") from None
+        too_much = isinstance(error, sqlite3.DataError)
+        remedy = "leave that out of a copy and try the copy" if too_much else f"close {tool} and try a copy of it"
+        raise BadInput(f"{path}: the database cannot be read ({told}); {remedy}.") from None
 
 
 def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[str, Any]]:
@@ -142,10 +167,9 @@ def _of_bytes(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
 
 def _in_memory(data: bytes) -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
-    # A database in memory can have no log: bytes 18 and 19 say that this one needs none.
-    alone = bytearray(data)
-    alone[18:20] = b"\x01\x01"
-    database.deserialize(alone)
+    if data[18:20] != _ALONE:  # a database in memory can have no log
+        data = data[:18] + _ALONE + data[20:]
+    database.deserialize(data)
     return database
 
 
