@@ -145,6 +145,10 @@ WIDE = 10**10
         "{% for i in range(900) %}{% set x = range(9000) | sort %}{% endfor %}",
         "{% for a in 'a' %}" * 60 + "{% endfor %}" * 60,
         "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+        "{{ ([1] * 30000) | tojson(indent=30000) }}",
+        "{% set n = namespace(a=1) %}{% for i in range(900) %}{% set n.a = [n.a] %}{% endfor %}"
+        "{{ n.a | tojson(indent=2000) }}",
+        pytest.param("{{ 'a' }}" * 30_000, id="a template that is long itself"),
     ],
 )
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="nothing tells here how much memory is used")
@@ -181,6 +185,7 @@ def test_a_rendering_has_room_for_just_so_many_characters() -> None:
             "{{ [3, 1] | sort | map('string') | list }}{{ {'a': 1} | tojson }}{{ 2.5 | round }}",
             "['1', '3']{\"a\": 1}2.0",
         ),
+        ("{{ [[1], {'a': []}] | tojson(indent=1) | length }}", "30"),
         ("{{ ' a ' | trim | upper | default('x') }}{{ missing | default('x') }}", "Ax"),
         ("{{ ['a', 'b'] | select('equalto', 'a') | first }}", "a"),
     ],

@@ -28,6 +28,9 @@ ROOM = 20_000_000
 LARGEST = 100_000
 """Members of a sequence, or bits of a number, that * and ** may make, and what may be given as a width."""
 
+LONGEST = 100_000
+"""Characters of a template itself, whose every piece takes hundreds of bytes. A prompt has thousands."""
+
 FAILURES = (
     *(TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError),
     *(SyntaxError, MemoryError),  # more loops within one another than Python has
@@ -43,16 +46,23 @@ _MEMBER = 50
 
 def rendered(text: str, values: Mapping[str, Any]) -> str:
     """A template with its values. Raises one of FAILURES."""
+    _check_length(text)
     return _compiled(text).render({**values, _LEFT: _Left()})
 
 
 def names_in(text: str) -> Iterator[tuple[int, str]]:
     """The names that a template leaves to its values, each with its line. Raises one of FAILURES."""
+    _check_length(text)
     tree = _Bounded().parse(text)
     undeclared = meta.find_undeclared_variables(tree)
     for name in tree.find_all(nodes.Name):
         if name.name in undeclared:
             yield name.lineno, name.name
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST:
+        raise OverflowError(f"it is longer than {LONGEST} characters")
 
 
 @lru_cache(maxsize=8)
@@ -133,19 +143,29 @@ def _formatted(text: Any, given: Sequence[Any]) -> int:
     return (str(text).count("%") + str(text).count("{")) * (_longest(given) + _widths([*numbers, *given]))
 
 
+def _as_json(value: Any, given: Sequence[Any]) -> int:
+    """Each member on a line of its own, set in as deep as it lies."""
+    width, lines, waiting = _widths(given), 0, [(value, 0)]
+    while waiting and lines * width <= ROOM:
+        one, depth = waiting.pop()
+        lines += depth + 1
+        inner = one.values() if isinstance(one, Mapping) else one if isinstance(one, list | tuple) else ()
+        waiting += [(each, depth + 1) for each in inner]
+    return lines * width
+
+
 def _indented(text: Any, given: Sequence[Any]) -> int:
     return (str(text).count("\n") + 1) * (_widths(given) + _longest([one for one in given if isinstance(one, str)]))
 
 
 _GROWS: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
-    **dict.fromkeys(
-        ("center", "ljust", "rjust", "zfill", "to_bytes", "round", "tojson"), lambda value, given: _widths(given)
-    ),
+    **dict.fromkeys(("center", "ljust", "rjust", "zfill", "to_bytes", "round"), lambda value, given: _widths(given)),
     "expandtabs": lambda text, given: text.count("\t") * _widths(given),
     "replace": _replaced,
     "translate": lambda text, given: len(text) * _longest(given),
     "join": _joined,
     "indent": _indented,
+    "tojson": _as_json,
     **dict.fromkeys(("format", "format_map"), _formatted),
 }
 """Characters that filters and methods may make beyond what they take, by their names."""
