@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.retention import HeldFact
-from workbench.bench import Bench
+from workbench.bench import Bench, Stand, stands
 from workbench.compaction.checks import Check, check
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.driver import Run, drive
@@ -64,12 +64,13 @@ def as_lines(text: str) -> str:
 @dataclass(frozen=True)
 class Reading:
     """What stands if the drafts are taken: the run told again, its checks and size, what of the head is lost, as the
-    bench says it, and what would have to be sent."""
+    bench says it, how watched sentences stand, and what would have to be sent."""
 
     run: Run
     after: Size
     checks: tuple[Check, ...]
     lost: tuple[HeldFact, ...] | None
+    watched: tuple[Stand, ...]
     unanswered: tuple[SummaryRequest, ...]
 
 
@@ -90,7 +91,7 @@ def read_again(bench: Bench, drafts: Sequence[Draft]) -> Reading:
     run = drive(bench.compacting(), answer)
     checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
     size = bench.context.outcome_size(run.outcome)
-    return Reading(run, size, checks, bench.lost(run), tuple(unanswered))
+    return Reading(run, size, checks, bench.lost(run), stands(bench, run.outcome), tuple(unanswered))
 
 
 def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:

@@ -21,7 +21,7 @@ from workbench.play.course import played
 from workbench.play.demonstration import demonstration, presets
 from workbench.play.frames import Frame, Story
 from workbench.play.story import story
-from workbench.play.watching import Watched
+from workbench.play.watching import Place, Watched
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
@@ -145,12 +145,12 @@ def test_without_a_rule_none_is_told_of() -> None:
 
 
 def test_a_named_sentence_is_followed() -> None:
-    found = told(talk(4, "The goat is called Ida. Do step 0."), "trim", watch="the goat is called  Ida")
+    found = told(talk(4, "The goat is called Ida. Do step 0."), "trim", watched=["the goat is called  Ida"])
     assert {lane.rule.text for frame in found.frames for lane in frame.lanes if lane.rule} == {"the goat is called Ida"}
 
 
 def test_what_an_agent_or_a_tool_says_can_be_followed() -> None:
-    found = told([*talk(2), agent("z", "The goat ate the map."), *talk(1)], "trim", watch="The goat ate the map.")
+    found = told([*talk(2), agent("z", "The goat ate the map."), *talk(1)], "trim", watched=["The goat ate the map."])
     states = [lane.rule.state for frame in found.frames for lane in frame.lanes if lane.rule]
     assert [state for state, _ in groupby(states)] == ["unsaid", "verbatim"]
 
@@ -160,7 +160,7 @@ def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
     rule = "Never log the refresh token."
     messages = [*talk(1), *talk(40, "The refresh token must never be logged."), user("again", rule), *talk(2)]
     course = course_of_messages([replace(one, id=f"{n}") for n, one in enumerate(messages)], 100)
-    one = played(course, load_preset("trim"), Window(4_000, "given"), [Watched(rule, "4", 4)])
+    one = played(course, load_preset("trim"), Window(4_000, "given"), [Watched(rule, Place("4", 4))])
     sent = [(call, sum(step.compacted.call <= call for step in one.steps)) for call in range(len(course.calls) + 1)]
     states = [one.state(0, call, done) for call, done in sent]
     assert [state for state, _ in groupby(states)] == ["unsaid", "paraphrased", "gone", "verbatim"]
@@ -169,8 +169,23 @@ def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
 def test_what_cannot_be_told_is_refused() -> None:
     with pytest.raises(BadInput, match="there is no call to play"):
         told([user("u0", "Hello?")], "trim")
-    with pytest.raises(BadInput, match=r"No message says 'A cow\.'"):
-        told(talk(2), "trim", watch="A cow.")
+    with pytest.raises(BadInput, match="no word that could be watched"):
+        told(talk(2), "trim", watched=["…"])
+
+
+def test_a_sentence_that_nobody_says_is_gone_as_everywhere() -> None:
+    found = told(talk(40), "trim", limit=Window(4_000, "given"), watched=["A cow is on the roof."])
+    rules = [lane.rule for frame in found.frames for lane in frame.lanes if lane.rule]
+    assert {(rule.text, rule.state, rule.said) for rule in rules} == {("A cow is on the roof.", "gone", False)}
+    assert "No message says the sentence that is watched." in [words for frame in found.frames for words in frame.says]
+    assert not any("PIN" in frame.title or "RULE" in frame.title for frame in found.frames)
+
+
+def test_of_several_sentences_the_first_that_is_said_is_followed() -> None:
+    found = told(talk(4, "The goat is called Ida. Do step 0."), "trim", watched=["A cow.", "The goat is called Ida."])
+    assert {lane.rule.text for frame in found.frames for lane in frame.lanes if lane.rule} == {
+        "The goat is called Ida."
+    }
 
 
 @pytest.mark.parametrize("name", ["aider", "message-window", "clear-tool-results"])

@@ -118,6 +118,8 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         first, second = (words(screen.query_one(f"#figures-{number}", Static)) for number in (0, 1))
         drafts = [screen.query_one(f"#draft-{number}", TextView).text for number in (0, 1)]
         assert "unchanged" in first
+        assert "◉ ✔ verbatim: ValueError: the token is bad" in first
+        assert "◉ ○ gone: ValueError: the token is bad" in second
         assert "the summary failed (truncated)" in drafts[0]
         assert "compacted" in second
         assert "weather in Lisbon" in drafts[1]

@@ -24,6 +24,7 @@ from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_view import TextView
+from workbench.tui.widgets.watched_lines import WatchedLines, line_cells
 
 WIDE = (140, 40)
 DRAFT = (
@@ -289,3 +290,18 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
             result = bench_screen(pilot).bench.result
             assert result is not None
             assert [isinstance(one, Summary) for one in result.answers] == [True] * len(result.answers)
+
+
+async def test_a_watched_sentence_is_judged_in_the_draft_while_that_is_edited() -> None:
+    rule = "ValueError: the token is bad"
+    async with on_bench(failing_story(rounds=30), size=WIDE, watched=(rule,)) as (pilot, _):
+        screen = await ready(pilot, "rehearse:garbage")
+        lines, editor = screen.query_one(WatchedLines), screen.query_one(DraftEditor)
+        assert lines.watching.watched == ()  # nothing is drafted yet
+        await press(pilot, "enter")
+        assert "".join(text for text, _ in line_cells(lines.watching, 0, 1, 140)).split(rule)[1].split() == [
+            "now", "✔", "verbatim", "after", "○", "gone",
+        ]  # fmt: skip
+        editor.change(f"{editor.text}\n- {rule}")
+        await settled(pilot)
+        assert [(one.now, one.after) for one in lines.watching.stands] == [("verbatim", "verbatim")]

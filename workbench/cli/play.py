@@ -26,12 +26,10 @@ from workbench.play.story import offline, story
     strategy="A strategy with its own preset.",
     preset="The policy that is played; a second one stands beside it. By default the tool's own, and our own.",
     epoch="Start with this epoch, not the first.",
-)
-@click.option(
-    "--watch", default="", metavar="TEXT", help="The sentence to follow; by default one of the user's that is lost."
+    watch="Follow this sentence, of several the first that is said; by default a rule of the user's that is lost.",
 )
 @tellings
-def command(chosen: Selection, watch: str, **how: Any) -> None:
+def command(chosen: Selection, **how: Any) -> None:
     """Play FILE as a story of about a minute, large enough for a room: the context fills call by call, compactions
     fire, a rule of the user's is kept or lost, a pin keeps it, two policies side by side.
 
@@ -46,7 +44,7 @@ def command(chosen: Selection, watch: str, **how: Any) -> None:
     if not policies:
         own = tools_preset(bench.session) or USUAL
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
-    found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watch=watch)
+    found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
 
     def show() -> int:
         from workbench.tui.playing import PlayApp

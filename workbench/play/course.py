@@ -76,7 +76,8 @@ class Played:
             beside = prompted(course.session.system, course.session.memories)
             start, before = 0, judge_beside(watched.text, beside)
         stands = judge_come(watched.text, shape, start, stop, before)
-        return "unsaid" if stop <= watched.index and stands not in HOLDS else stands
+        yet = watched.said is not None and stop <= watched.said.index
+        return "unsaid" if yet and stands not in HOLDS else stands
 
     def _parts(self, call: int, done: int) -> tuple[Part, ...]:
         if call == 0:
@@ -93,8 +94,9 @@ class Played:
         fires = self.steps[done].compacted.before if done < len(self.steps) else None
         told = None
         if rule is not None:
-            watched = self.watched[rule]
-            told = Rule(watched.text, self.state(rule, call, done), watched.message in self.pins)
+            watched, state = self.watched[rule], self.state(rule, call, done)
+            pinned = watched.said is not None and watched.said.message in self.pins
+            told = Rule(watched.text, state, pinned, watched.said is not None)
         return Lane(self.name, call, parts, self._trail(seen), done, fires, told, cost)
 
     def _trail(self, seen: int) -> tuple[int, ...]:

@@ -186,9 +186,15 @@ def _legend(cells: _Cells, parts: Sequence[Part], y: int) -> None:
             x += len(text) + 3
 
 
-def _rule(cells: _Cells, rule: Rule, y: int) -> None:
+def stands(rule: Rule) -> tuple[str, str]:
+    """What is left of a rule, in words, and their style."""
     sign, words, style = STATES[rule.state]
-    held = f"{sign} {words}" + (", pinned" if rule.pinned else "")
+    return f"{sign} {words}{'' if rule.said or rule.state != 'gone' else ', no message says it'}", style
+
+
+def _rule(cells: _Cells, rule: Rule, y: int) -> None:
+    held, style = stands(rule)
+    held += ", pinned" if rule.pinned else ""
     cells.put(SIDE, y, _fitted(f"◉ “{rule.text}”", cells.width - 2 * SIDE), "dim" if rule.state == "unsaid" else "bold")
     cells.put(SIDE + 2, y + 1, held, style)
 
@@ -206,8 +212,7 @@ def _beside(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
     high = max(0, room - thick - (3 if lane.rule else 2))
     _trail(cells, story, lane, y + 1 + thick, high)
     if lane.rule:
-        sign, words, style = STATES[lane.rule.state]
-        held = f"{sign} {words}"
+        held, style = stands(lane.rule)
         at = y + 1 + thick + high
         cells.put(SIDE, at, _fitted(f"◉ “{lane.rule.text}”", cells.width - 2 * SIDE - len(held) - 2), "dim")
         cells.put(cells.width - SIDE - len(held), at, held, style)

@@ -23,11 +23,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence of the user's and what is left of it; `pinned`: its message is kept by a pin."""
+    """A sentence and what is left of it; `pinned`: its message is kept by a pin; `said`: there is such a message."""
 
     text: str
     state: State
     pinned: bool = False
+    said: bool = True
 
 
 @dataclass(frozen=True, slots=True)

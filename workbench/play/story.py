@@ -19,7 +19,7 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Trigger
 from workbench.play.course import Played, played
 from workbench.play.frames import Fall, Frame, Lane, Rule, State, Story
-from workbench.play.watching import Watched, named, rules
+from workbench.play.watching import Place, followed
 from workbench.tokens.window import Window
 
 FIRST, AGAIN, BESIDE = 36, 14, 40
@@ -37,17 +37,23 @@ WIDEST = 88
 
 
 def story(
-    course: Course, presets: Sequence[Preset], limit: Window | None, *, note: str, watch: str = "", ends: str = ""
+    course: Course,
+    presets: Sequence[Preset],
+    limit: Window | None,
+    *,
+    note: str,
+    watched: Sequence[str] = (),
+    ends: str = "",
 ) -> Story:
-    """The story of a session under one or two presets, following the rule `watch`, by default the first that the first
-    preset loses. `note` and `ends` are sentences for every frame and for the last one.
+    """The story of a session under one or two presets, following a sentence that is `watched`, by default the first of
+    the user's rules that the first preset loses. `note` and `ends` are sentences for every frame and for the last one.
 
-    Raises BadInput for a session without a call, for a sentence that no message says and for a broken table of models.
+    Raises BadInput for a session without a call, for what cannot be watched and for a broken table of models.
     """
     if not course.calls:
         raise BadInput("No answer of a model is in this session: there is no call to play.")
-    watched = (named(course, watch),) if watch else rules(course)
-    lanes = [played(course, preset, limit, watched) for preset in presets[:2]]
+    sentences = followed(course, watched)
+    lanes = [played(course, preset, limit, sentences) for preset in presets[:2]]
     telling = _Telling(course, lanes, _worth_following(lanes[0]), limit, ends)
     frames = tuple(telling.frames())
     window = limit.tokens if limit else None
@@ -91,8 +97,9 @@ class _Telling:
         return self.lanes[0]
 
     @property
-    def watched(self) -> Watched | None:
-        return None if self.rule is None else self.first.watched[self.rule]
+    def said(self) -> Place | None:
+        """Where the rule is said."""
+        return None if self.rule is None else self.first.watched[self.rule].said
 
     def frames(self) -> Iterator[Frame]:
         yield self._opening()
@@ -123,7 +130,7 @@ class _Telling:
     @cached_property
     def _loses(self) -> int | None:
         """The first compaction after which the rule is not told any more, or wrongly."""
-        numbers = range(len(self.first.steps)) if self.rule is not None else ()
+        numbers = range(len(self.first.steps)) if self.said is not None else ()
         return next((one for one in numbers if self._state(self.first, one) in ("gone", "contradicted")), None)
 
     def _state(self, one: Played, number: int) -> State:
@@ -183,13 +190,13 @@ class _Telling:
     @cached_property
     def _with_pin(self) -> Played | None:
         """The same once more with the rule's message pinned, where the rule was lost without."""
-        if self.watched is None or self._loses is None:
+        if self.said is None or self._loses is None:
             return None
-        return played(self.course, self.first.replay.preset, self.limit, self.first.watched, {self.watched.message})
+        return played(self.course, self.first.replay.preset, self.limit, self.first.watched, {self.said.message})
 
     def _pinned(self, one: Played, number: int) -> Iterator[Frame]:
-        assert self.watched is not None
-        tokens = self.course.sizes.tokens[self.watched.index]
+        assert self.said is not None
+        tokens = self.course.sizes.tokens[self.said.index]
         says = (f"Pin its message: ~{grouped(tokens)} tokens, kept word for word.", "The same session once more.")
         yield Frame("PIN IT", says, self._lanes_at(one, 0), READ_S)
         shown = one.steps[number : number + 1]
@@ -238,6 +245,8 @@ def _verdict(rule: Rule | None, number: int) -> tuple[str, str]:
     times = "one compaction" if number == 0 else f"{number + 1} compactions"
     if rule is None or rule.state == "unsaid":
         return "ROOM AGAIN", ""
+    if not rule.said and rule.state == "gone":
+        return "ROOM AGAIN", "No message says the sentence that is watched."
     if rule.pinned and rule.state == "verbatim":
         return "THE PIN KEEPS IT", f"After {times} the rule still stands there, word for word."
     match rule.state:

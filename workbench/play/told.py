@@ -7,7 +7,7 @@ from itertools import groupby
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.play.drawing import STATES
+from workbench.play.drawing import stands
 from workbench.play.frames import Lane, Story
 
 
@@ -27,6 +27,5 @@ def _lane(lane: Lane) -> str:
     words += [f"compacted {counted(lane.compactions, 'time')}"] if lane.compactions else []
     words += [lane.cost] if lane.cost else []
     if lane.rule:
-        sign, held, _ = STATES[lane.rule.state]
-        words.append(f"“{lane.rule.text}” {sign} {held}")
+        words.append(f"“{lane.rule.text}” {stands(lane.rule)[0]}")
     return " · ".join(words)

@@ -217,7 +217,6 @@ def play(host: Host) -> None:
 
 
 async def _played(host: Host) -> None:
-    from workbench.analysis.watched import HOLDS, judge_messages
     from workbench.play.story import offline, story
     from workbench.tui.screens.play import PlayScreen
 
@@ -229,8 +228,9 @@ async def _played(host: Host) -> None:
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id
-        watch = next((one for one in bench.watched if judge_messages(one, course.messages) in HOLDS), "")
-        return story(course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watch=watch)
+        return story(
+            course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watched=bench.watched
+        )
 
     store.put(replace(store.view, running="working out the story"))
     try:

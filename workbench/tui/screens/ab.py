@@ -42,8 +42,12 @@ from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 FLUSH_S = 0.2
-OFFLINE = Name("extractive")
 """How often what has come is drawn, however often it comes."""
+
+OFFLINE = Name("extractive")
+
+IN_SIGHT = 4
+"""So many watched sentences stand above a draft; all of them under it."""
 
 LISTED = 12
 """So many unfounded claims and losses stand under a draft; the rest is counted."""
@@ -84,15 +88,15 @@ class AbScreen(ModalScreen[Policy | None]):
 
     HELP = """\
 Two ways to write the same summary, side by side: choose a prompt and a summarizer for either side, then run both. \
-Under each draft stand its size, its cost, how watched sentences stand, what it claims and the head does not say, and \
-what it lost. Nothing on the bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed runs are \
-kept in the journal."""
+Above each draft stand its size, its cost and how watched sentences (W) stand after it, under it what it claims and \
+the head does not say, and what it lost. Nothing on the bench changes; 1 and 2 take a side's prompt into the policy. \
+Live and rehearsed runs are kept in the journal."""
     CSS = """
     AbScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     AbScreen #title { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     AbScreen Horizontal { height: 1fr; }
     AbScreen .half { width: 1fr; height: 100%; }
-    AbScreen .figures { height: 5; padding: 0 1; }
+    AbScreen .figures { height: auto; min-height: 5; max-height: 10; padding: 0 1; }
     AbScreen TextView { height: 1fr; border: round $border-blurred; padding: 0 1; }
     AbScreen TextView:focus { border: round $border; }
     """
@@ -293,7 +297,7 @@ def _usual(bench: Bench) -> Name:
 
 
 def figures_text(letter: str, half: Half) -> Text:
-    """Who and what, and when it is done: size, cost, checks and grounding, a line each."""
+    """Who and what, and when it is done: size, cost, checks, grounding and watched sentences, a line each."""
     text = Text(f"{letter}  {one_line(half.label, 200)}", "bold", no_wrap=True, overflow="ellipsis")
     done = half.done
     if done is None:
@@ -309,6 +313,9 @@ def figures_text(letter: str, half: Half) -> Text:
         claims = f"{figure(missing)} of {figure(done.grounding.claims)} claims are not in the head"
         lost = f" · {several(len(done.lost), 'fact')} lost" if done.lost is not None else ""
         text.append(f"\n{claims}{lost}", "not bold")
+    for one in done.watched[:IN_SIGHT]:
+        stands = one.after or one.now
+        text.append(f"\n◉ {SIGNS[stands]} {stands}: {one_line(one.sentence, 200)}", "not bold")
     return text
 
 

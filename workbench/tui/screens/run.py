@@ -49,6 +49,7 @@ from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView, wrap
+from workbench.tui.widgets.watched_lines import WatchedLines
 
 FLUSH_S = 0.2
 """How often what has come is drawn, however often it comes."""
@@ -109,6 +110,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def compose(self) -> ComposeResult:
         fit(self)
         yield Static(id="title")
+        yield WatchedLines()
         yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
         with Grid(id="panes"):
             with Vertical(id="left"):

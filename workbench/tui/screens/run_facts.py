@@ -21,6 +21,7 @@ from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.watched_lines import WatchedLines, Watching
 
 
 class Facts(Screen["object"]):
@@ -61,7 +62,11 @@ class Facts(Screen["object"]):
             self.put_sections()
 
     def put_facts(self) -> None:
-        """The list, by what is known of the draft and of what it leads to."""
+        """The list, by what is known of the draft and of what it leads to; and how watched sentences stand."""
+        stood = self.reading.watched if self.reading else ()
+        watched = self.query_one(WatchedLines)
+        watched.make_room(self.size.height)
+        watched.show(Watching(self.bench.watched, stood, moments=("now", "after")))
         options = self.query_one("#facts", Options)
         lost = self.reading.lost if self.reading else None
         waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"

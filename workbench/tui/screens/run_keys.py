@@ -51,8 +51,9 @@ comes as it is written; esc cancels at once and changes nothing.
 
 Then the summary is a draft, and yours: edit it, accept it section by section, have a section written anew with an \
 instruction. What is underlined is not found in the head that the summary stands for; the list beside it says what the \
-head has and the draft lost: p keeps the message itself, i puts the fact into the draft. Checks, sizes and both lists \
-follow while you type. Ctrl+S commits: the bench shows the result, and undo takes it back.
+head has and the draft lost: p keeps the message itself, i puts the fact into the draft. Checks, sizes, both lists \
+and how watched sentences (W on the bench) stand follow while you type. Ctrl+S commits: the bench shows the result, \
+and undo takes it back.
 
 A call that failed says how: timeout, overflow, empty, truncated, refused, inflated, error. What the strategy falls \
 back to then is the last of the steps. Runs of models are kept (`cwb runs`), failed and cancelled ones too."""

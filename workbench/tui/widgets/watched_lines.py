@@ -35,16 +35,20 @@ MOST, FEW, TALL = 5, 2, 30
 ROOMY = 110
 """Columns from which a verdict is a word beside its sign."""
 
+MOMENTS = ("now", "after", "after two")
+
 _WORD = max(map(len, STYLES))
 
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """What is shown. `stands` are those known, in any order; `fresh`: they are of what is on the bench now."""
+    """What is shown. `stands` are those known, in any order; `fresh`: they are of what is on the bench now; `moments`:
+    when they are told to stand so."""
 
     watched: tuple[str, ...] = ()
     stands: Sequence[Stand] = ()
     fresh: bool = True
+    moments: tuple[str, ...] = MOMENTS
 
 
 class WatchedLines(Widget):
@@ -107,19 +111,18 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
         return [(f"   … {more + 1} more are watched", "dim")]
     sentence = watching.watched[line]
     stand = next((one for one in watching.stands if one.sentence == sentence), None)
-    told = _told(stand, watching.fresh, width >= ROOMY)
+    told = _told(stand, watching, width >= ROOMY)
     room = max(8, width - 5 - sum(cell_len(text) for text, _ in told))
     return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *told]
 
 
-def _told(stand: Stand | None, fresh: bool, roomy: bool) -> Cells:
+def _told(stand: Stand | None, watching: Watching, roomy: bool) -> Cells:
     """The present verdict first; what is not known yet has its room."""
     verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
-    places = zip(("now", "after", "after two"), verdicts, strict=True)
     cells: Cells = []
-    for number, (name, verdict) in enumerate(places):
+    for number, (name, verdict) in enumerate(zip(watching.moments, verdicts, strict=False)):
         sign = SIGNS[verdict] if verdict else "…"
-        style = "dim" if verdict is None or (number and not fresh) else STYLES[verdict]
+        style = "dim" if verdict is None or (number and not watching.fresh) else STYLES[verdict]
         if roomy:
             cells += [(f"{name} ", "dim"), (f"{sign} {verdict or '':<{_WORD}}  ", style)]
         else:
