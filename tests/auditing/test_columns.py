@@ -53,6 +53,18 @@ def test_finer_groups_and_none() -> None:
     assert groups(ROWS[3:], ("tool",)) == ()
 
 
+@pytest.mark.parametrize(
+    ("gone", "of_session", "of_group"), [((3, 4), 7, 7), ((3, None), None, 3), ((None, None), None, None)]
+)
+def test_what_went_and_is_not_known_is_in_no_sum(
+    gone: tuple[int | None, int | None], of_session: int | None, of_group: int | None
+) -> None:
+    row = replace(ROWS[0], compactions=tuple(replace(ROWS[0].compactions[0], gone=one) for one in gone))
+    assert [line["gone"] for line in records([row], "sessions")] == [of_session]
+    assert [line["gone"] for line in records([row], "compactions")] == [*gone]
+    assert [one.gone for one in groups([row], ())] == [of_group]
+
+
 def test_every_table_has_its_columns_and_lines() -> None:
     for about, columns in TABLES.items():
         lines = list(records(ROWS, about))

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import re
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
 from workbench.api.audits import audit
-from workbench.auditing.columns import COMPACTIONS, SESSIONS
+from workbench.auditing.columns import COMPACTIONS, SESSIONS, About, Column
 from workbench.auditing.files import MOST, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
@@ -156,6 +157,46 @@ def test_without_pyarrow_a_sentence_before_anything_is_written(corpus: Path, tmp
     assert not page.exists()
     with pytest.raises(BadInput, match=r"compaction-workbench\[parquet\]"):
         save(tmp_path / "audit.parquet", [], "sessions", ())
+
+
+@pytest.mark.parametrize(("about", "columns"), [("sessions", SESSIONS), ("compactions", COMPACTIONS)])
+def test_parquet_says_what_csv_says(
+    about: About, columns: tuple[Column, ...], corpus: Path, tmp_path: Path, own_home: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    sheet, table = tmp_path / "audit.csv", tmp_path / "audit.parquet"
+    saved = cwb("audit", str(corpus), "--list", about, "--save", str(sheet), "--save", str(table))
+    assert saved.exit_code == 0
+    told = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
+    read = parquet.read_table(table)
+    assert read.column_names == [one.name for one in columns] == list(told[0])
+    assert len(told) == read.num_rows
+    for line, row in zip(told, read.to_pylist(), strict=True):
+        for one in columns:
+            assert line[one.name] == _as_in_csv(row[one.name]), one.name
+
+
+@pytest.mark.parametrize("time", [1e30, float("nan")])
+def test_a_time_that_no_calendar_has_is_none(time: float) -> None:
+    row = SessionRow("one", time=time)
+    (line,) = csv.DictReader(io.StringIO(as_csv([row], "sessions", ()).decode()))
+    assert line["changed"] == ""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(pyarrow.BufferReader(as_parquet([row], "sessions", ())))
+    assert table.to_pylist()[0]["changed"] is None
+
+
+def _as_in_csv(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        case _:
+            return str(value)
 
 
 def test_parquet_has_types(tmp_path: Path, corpus: Path) -> None:

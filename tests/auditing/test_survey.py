@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -142,6 +143,24 @@ def test_a_file_that_cannot_be_read_is_a_row(tmp_path: Path, data: bytes, says: 
     assert says in f"{row.error} quay"
     assert "\n" not in row.error
     assert "Traceback" not in row.error
+
+
+def test_what_went_is_not_known_where_the_file_does_not_have_it(tmp_path: Path) -> None:
+    """A task of Roo's whose tool has forgotten what it replaced: the summary stands beside all that was there."""
+    (folder := tmp_path / "task").mkdir()
+    said = [("user", "Mow the weir."), ("assistant", "It is half mown."), ("user", "Go on."), ("assistant", "Done.")]
+    history = [
+        {"role": role, "content": [{"type": "text", "text": text}], "ts": n} for n, (role, text) in enumerate(said)
+    ]
+    history[1] |= {"isSummary": True}
+    condensed = {"summary": said[1][1], "cost": 0.1, "prevContextTokens": 90_000, "newContextTokens": 9_000}
+    made = {"ts": 2, "type": "say", "say": "condense_context", "contextCondense": condensed}
+    (folder / "api_conversation_history.json").write_text(json.dumps(history))
+    (folder / "ui_messages.json").write_text(json.dumps([made]))
+    (row,) = surveyed(Work(str(folder), 1, 1.0)).rows or ()
+    (one,) = row.own
+    assert (one.way, one.before) == ("summary", 90_000)
+    assert (one.gone, one.gone_results, one.gone_said, row.gone) == (None, None, None, None)
 
 
 def test_a_file_that_is_gone_is_a_row(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
-from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story
+from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import found
 from workbench.base import paths
 from workbench.base.environment import heeded
@@ -22,13 +23,15 @@ from workbench.session import Message, Text
 from workbench.tokens.window import Window
 from workbench.tui.bench.planning import UNREAD
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.screens import choose_preset
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
-from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
+from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetScreen, choices, matching
 from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import OFFLINE, PolicyTextScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -411,10 +414,19 @@ async def test_every_dialog_opens_and_closes_at_every_size() -> None:
                 assert screen.bench is before, (key, size)
 
 
-async def test_letters_that_come_faster_than_the_list_is_marked_break_nothing() -> None:
-    """What was marked among all presets is told of when few are left."""
+async def test_letters_that_come_faster_than_the_list_is_marked_break_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was marked among all presets is told of when few are left. And nothing is missed that is not read yet."""
+    read = threading.Event()
+    monkeypatch.setattr(choose_preset, "choices", lambda: (read.wait(60), choices())[1])
     async with on_bench(story(), size=(80, 24)) as (pilot, _):
-        front = await brought(pilot, ChoosePresetScreen, "P")
+        await pilot.press("P")
+        await until(lambda: isinstance(pilot.app.screen, ChoosePresetScreen))
+        front = pilot.app.screen
+        assert isinstance(front, ChoosePresetScreen)
+        empty = [front.query_one(Options).empty]
+        read.set()
+        await settled(pilot)
+        assert [*empty, front.query_one(Options).empty] == [LOOKING, NOTHING]
         options, search = front.query_one(OptionList), front.query_one(Input)
         options.highlighted = options.option_count - 1
         front._list("clear-tool")  # what was marked is told of first

@@ -117,8 +117,8 @@ def _of_session(row: SessionRow) -> Record:
     made = row.own
     summed = {"changed": row.time or None, "compactions": len(made), "larger": row.larger, "rework": row.rework}
     summed |= {"copies": len(row.compactions) - len(made)}
-    summed |= {name: sum(getattr(one, name) for one in made) for name in ("gone", "rework_tokens", "instructions")}
-    known: Record = {**summed, "peak": row.peak or None, "lost": row.lost}
+    summed |= {name: sum(getattr(one, name) for one in made) for name in ("rework_tokens", "instructions")}
+    known: Record = {**summed, "peak": row.peak or None, "gone": row.gone, "lost": row.lost}
     return {one.name: known[one.name] if one.name in known else getattr(row, one.name) for one in SESSIONS}
 
 

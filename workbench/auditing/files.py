@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
 from workbench.base.files import write_atomically
 from workbench.base.secrets import masked, masked_value
-from workbench.base.stamps import iso
+from workbench.base.stamps import is_time, iso, moment
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
 
@@ -50,7 +51,7 @@ def _csv(value: Value, kind: Kind) -> Value:
         value = masked(value)
         return f"'{value}" if value.startswith(_FORMULA) else value
     if kind == "time":
-        return iso(value)
+        return iso(value) if is_time(value) else ""
     return ("yes" if value else "no") if kind == "flag" else value
 
 
@@ -74,9 +75,10 @@ def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> b
     return bytes(out.getvalue())
 
 
-def _typed(value: Value, kind: Kind) -> Value:
+def _typed(value: Value, kind: Kind) -> Value | datetime:
     if kind == "time" and isinstance(value, float | int):
-        return round(value * 1000)
+        when = moment(value)
+        return when.replace(microsecond=when.microsecond // 1000 * 1000) if is_time(value) else None
     return masked(value).encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

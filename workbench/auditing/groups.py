@@ -18,9 +18,9 @@ KEYS: tuple[Key, ...] = ("tool", "version", "model", "project")
 class Group:
     """Sessions with the same `key`. `before`, `after`, `seconds` and `overhead` are medians over those compactions
     and sessions of which they are known, None without one. `cost` and `compacting` (what the compactions cost,
-    about) are sums in dollars of what is known. `copies` of compactions that count in another session are in none
-    of these figures. `lost` are instructions lost of `instructions`, where that is known; `unread` are compactions
-    whose summary nobody can read, of which it is not.
+    about) are sums in dollars of what is known; so is `gone` of messages, None where it is known of no compaction.
+    `copies` of compactions that count in another session are in none of these figures. `lost` are instructions lost of
+    `instructions`, where that is known; `unread` are compactions whose summary nobody can read, of which it is not.
     """
 
     key: tuple[str, ...]
@@ -35,7 +35,7 @@ class Group:
     seconds: float | None
     compacting: float
     cost: float
-    gone: int
+    gone: int | None
     rework: int
     rework_tokens: int
     instructions: int
@@ -71,7 +71,7 @@ def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> Group:
         None if (taken := _median([one.seconds for one in made])) is None else round(taken, 1),
         fsum(one.cost for one in made if one.cost is not None),
         fsum(row.cost for row in rows if row.cost is not None),
-        sum(one.gone for one in made),
+        _known_sum([one.gone for one in made]),
         sum(one.rework for one in made),
         sum(one.rework_tokens for one in made),
         sum(one.instructions for one in told),
@@ -79,6 +79,11 @@ def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> Group:
         len(made) - len(told),
         None if (sent := _median([row.overhead for row in rows])) is None else round(sent),
     )
+
+
+def _known_sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known or not values else None
 
 
 def _middle(made: Sequence[CompactionRow], name: str) -> int | None:

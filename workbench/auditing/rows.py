@@ -3,7 +3,7 @@ and in a file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ class CompactionRow:
     it. `seconds` are as recorded, else between the newest message before an automatic one and its record. `cost` in
     dollars is about what its summary took and what was billed anew for it; None where no price is known. `gone` are
     messages that were taken away or shortened, `gone_results` those of them with results of tools, `gone_said` with
-    words of the user's. `rework` counts what was done again because of it, `rework_tokens` what that cost, `resumed`
-    the calls before the first new step. Of `instructions` in force before its tail, `lost` are held nowhere any more;
-    None where nobody can read its summary. `time` is in seconds since the epoch. `id` is alike wherever the same
-    compaction is written down; a `copy` of one that counts in another session counts in none of the sums.
+    words of the user's; None where what went is not in the file. `rework` counts what was done again because of it,
+    `rework_tokens` what that cost, `resumed` the calls before the first new step. Of `instructions` in force before its
+    tail, `lost` are held nowhere any more; None where nobody can read its summary. `time` is in seconds since the
+    epoch. `id` is alike wherever the same compaction is written down; a `copy` of one that counts in another session
+    counts in none of the sums.
     """
 
     epoch: int
@@ -35,9 +36,9 @@ class CompactionRow:
     larger: bool
     seconds: float | None
     cost: float | None
-    gone: int
-    gone_results: int
-    gone_said: int
+    gone: int | None
+    gone_results: int | None
+    gone_said: int | None
     rework: int
     rework_tokens: int
     resumed: int
@@ -106,10 +107,18 @@ class SessionRow:
         return sum(one.rework for one in self.own)
 
     @property
+    def gone(self) -> int | None:
+        """Messages that its compactions took away or shortened; None where that is not known of one."""
+        return _sum([one.gone for one in self.own])
+
+    @property
     def lost(self) -> int | None:
         """Instructions that its compactions lost; None where that is not known of one."""
-        lost = [one.lost for one in self.own]
-        return None if None in lost else sum(one for one in lost if one)
+        return _sum([one.lost for one in self.own])
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    return None if None in values else sum(value for value in values if value)
 
 
 def row_from(fields: Mapping[str, Any]) -> SessionRow:

@@ -203,6 +203,7 @@ def _compaction(
     ended = course.session.epochs[made.epoch - 1].ended_by
     assert ended is not None
     size_before, size_after = _sizes(ended, before, behind)
+    # A tool may forget what it replaced; a compaction that takes nothing is none.
     gone = [outcome.source[n] for span in outcome.fates if span.fate in GONE for n in range(span.start, span.stop)]
     known, lost = instructions_lost(outcome, rules_in)
     return CompactionRow(
@@ -216,9 +217,9 @@ def _compaction(
         larger=size_before is not None and size_after is not None and size_after > size_before,
         seconds=ended.seconds or (None if made.asked or ended.background else _seconds(outcome.source, ended.time)),
         cost=_cost(outcome, size_before, size_after, rates),
-        gone=len(gone),
-        gone_results=sum(bool(message.results) for message in gone),
-        gone_said=sum(bool(message.said) for message in gone),
+        gone=len(gone) or None,
+        gone_results=sum(bool(message.results) for message in gone) if gone else None,
+        gone_said=sum(bool(message.said) for message in gone) if gone else None,
         rework=len(again.items),
         rework_tokens=again.tokens,
         resumed=again.resumed.calls,

@@ -184,6 +184,7 @@ def _asked_live(asking: Asking, purse: Purse) -> Came:
         purse,
         journal=asking.journal,
         keeping=as_probe,
+        announce=lambda _: None,  # all that is asked is told together, before the first session
     )
     done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)
     if done.record:

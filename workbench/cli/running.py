@@ -72,10 +72,11 @@ def run_named(
     *,
     journal: bool,
     keeping: Callable[[runs.Run], runs.Run] = lambda record: record,
+    announce: Callable[[str], object] = warn,
 ) -> Call:
     """Run `compacting` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`
     has its record; then the command ends. So it does before anything is sent where that could cost more than `purse`
-    allows.
+    allows. Who is asked, where and at what price is told to `announce` before.
 
     What is doubtful about a policy is said before it costs anything.
     """
@@ -98,7 +99,7 @@ def run_named(
     async def run() -> driver.Run:
         await need_key(name)
         if name.model:
-            warn(f"{name.model} is asked at {name.connection.address} {price}.")
+            announce(f"{name.model} is asked at {name.connection.address} {price}.")
         watching = asyncio.create_task(watched.tick())
         stopped_as_by_ctrl_c()
         try:

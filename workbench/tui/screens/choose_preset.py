@@ -79,6 +79,10 @@ def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
     return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in kept))
 
 
+LOOKING, NOTHING = "Looking for strategies and presets …", "Nothing is called so: type less of it."
+"""What stands in the list before it is read, and where nothing fits."""
+
+
 class ChoosePresetScreen(ModalScreen[Preset | None]):
     HELP = """\
 Every strategy, and under it its presets: the numbers and prompts of a product or paper, or your own. The head is what \
@@ -117,7 +121,7 @@ follows at once, and undo brings the old policy back."""
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")
-            yield Options(empty="Nothing is called so: type less of it.")
+            yield Options(empty=LOOKING)
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
         yield KeysLine()
@@ -129,6 +133,7 @@ follows at once, and undo brings the old policy back."""
     async def fill(self) -> None:
         """Read in a thread: the first time every strategy is imported."""
         self.every, self.refused = await asyncio.to_thread(choices)
+        self.query_one(Options).empty = NOTHING
         self._list(self.query_one(Input).value)
 
     def _list(self, query: str) -> None:
