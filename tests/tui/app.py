@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from textual._context import active_app
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerCancelled, WorkerFailed
 
-from tests.tui.quiet import breath, quiet
+from tests.tui.quiet import breath, paint, quiet
 from workbench.session import Block, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
@@ -91,7 +92,7 @@ async def settled(pilot: Pilot[None]) -> None:
     """Wait until the session is loaded and counted, the checks are done, and no worker is at work."""
     for _ in range(5_000):
         await quiet()
-        if not _at_work(pilot.app):
+        if not _at_work(pilot.app) and (not paint(pilot.app) or (await quiet() and not _at_work(pilot.app))):
             return
         for worker in [worker for worker in pilot.app.workers if not worker.is_finished]:
             with suppress(WorkerCancelled, WorkerFailed):
@@ -125,6 +126,7 @@ async def until(met: Callable[[], bool]) -> None:
     for _ in range(50_000):
         await quiet()
         if met():
+            paint(active_app.get())
             return
         await breath()
     raise AssertionError("it never came to that")

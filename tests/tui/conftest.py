@@ -8,7 +8,7 @@ from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.tokenizer import Token
 
-from tests.tui.quiet import quiet
+from tests.tui.quiet import paint_later, quiet
 
 Tokens = dict[str, list[Token]]
 
@@ -56,6 +56,7 @@ def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pilot asks the event loop whether all is done, and the screens do not let the cursor rest."""
     for name in ("app.wait_for_idle", "pilot.wait_for_idle", "pilot.Pilot._wait_for_screen"):
         monkeypatch.setattr(f"textual.{name}", quiet)
+    monkeypatch.setattr("textual.screen.Screen._compositor_refresh", paint_later)
     monkeypatch.setattr("textual.notifications.Notification.time_left", 86_400.0)  # a note stays until a test reads it
     for name in RESTS:
         monkeypatch.setattr(f"workbench.tui.{name}", 0.001)

@@ -11,6 +11,7 @@ from typing import Any
 
 from textual._context import active_app
 from textual.app import App
+from textual.screen import Screen
 
 MOST = 100_000
 """Turns of the loop, after which something is taken for never coming to rest."""
@@ -30,6 +31,27 @@ async def quiet(*_: object) -> bool:
             if app._batch_count:
                 await breath()
     raise AssertionError(f"the application does not come to rest: {app.screen_stack}")
+
+
+_PAINT = Screen._compositor_refresh
+
+
+def paint_later(screen: Screen[Any]) -> None:
+    """In the place of Textual's own painting after every change, which was the half of what a screen's test costs, and
+    which no terminal sees: what is dirty stays so until `paint`. Screens behind the front one are but marked, as ever."""
+    if screen is screen.app.screen:
+        screen._dirty_widgets.clear()
+        screen.app._update_mouse_over(screen)
+    else:
+        _PAINT(screen)
+
+
+def paint(app: App[Any]) -> bool:
+    """Paint what has changed since; whether anything had."""
+    if app._exit or not app.screen_stack or not app.screen._compositor._dirty_regions:
+        return False
+    _PAINT(app.screen)
+    return True
 
 
 async def breath() -> None:

@@ -246,7 +246,7 @@ async def test_a_key_that_is_held_says_one_thing_at_most() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, bench):
         for key in [key for key, one in bench.active_bindings.items() if one.node is bench and key != "q"]:
             pilot.app.clear_notifications()
-            for _ in range(4):
+            for _ in range(2):
                 await pilot.press(key)
                 if pilot.app.screen is not bench:
                     break

@@ -69,4 +69,5 @@ async def test_what_changes_a_line_draws_it_anew() -> None:
         view.drawn.clear()
         view.forget_lines()
         await pilot.pause()
+        finished(view)
         assert sorted(set(view.drawn)) == list(range(8))
