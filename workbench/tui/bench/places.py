@@ -42,10 +42,8 @@ def show_place(screen: Screen[Any], view: View) -> None:
     """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing.
     The policy is a sheet over the other places while it is at hand."""
     at = place_of(view)
-    screen.set_class(at == "policy", "-sheet")
-    if screen.size.width < NARROW:
-        for each in PLACES:
-            screen.set_class(each == at, f"-show-{each}")
+    shown = {f"-show-{each}": each == at for each in PLACES} if screen.size.width < NARROW else {}
+    screen.update_classes({"-sheet": at == "policy", **shown})
 
 
 def mark_tab(screen: Screen[Any], view: View) -> None:

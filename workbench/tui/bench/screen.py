@@ -123,6 +123,7 @@ class BenchScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         fit(self)
+        self.add_class("-show-rounds")
         yield Static(id="title")
         yield EpochsLine(id="epochs")
         yield BudgetBar(id="budget")
@@ -143,7 +144,6 @@ class BenchScreen(Screen[None]):
         self.query_one(Tabs).can_focus = False
         for name in PANES:
             self.query_one(f"#tab-{name}", Tab).tooltip = ACTIONS[f"pane.{name}"].help
-        self.add_class("-show-rounds")
         subscribe = self.store.subscribe
         subscribe(partial(panes.draw_rounds, self.query_one(RoundsList)))
         subscribe(partial(panes.draw_epochs, self.query_one(EpochsLine)))

@@ -405,8 +405,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
 
     def show_pane(self, name: str) -> None:
         self.pane = name
-        for each in PANES:
-            self.set_class(each == name, f"-show-{each}")
+        self.update_classes({f"-show-{each}": each == name for each in PANES})
         tabs = self.query_one(Tabs)
         if tabs.active != f"tab-{name}":
             tabs.active = f"tab-{name}"
