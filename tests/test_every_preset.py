@@ -22,7 +22,7 @@ from workbench.formats.files import load
 from workbench.session import Message
 
 EVERY = preset_names()
-LARGEST = 3_000_000
+LARGEST = 1_000_000
 """Bytes: larger files add time and nothing new."""
 LONG = 150
 """Messages of a context whose first generation says as much as all three of it would."""

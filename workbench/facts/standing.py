@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from workbench.base.memory import remembered
@@ -32,8 +33,10 @@ STANDS_IN_LONG = 0.8
 """The same in a message that is a plan or a report: what that says of rules is mostly planned or reported."""
 
 
+@lru_cache(maxsize=8192)
 def reason_of(sentence: str) -> str:
-    """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none."""
+    """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none. What people say to
+    agents comes again: in the next generation, in a resumed session, in a prompt that a script sends."""
     one = Sentence(sentence)
     return _reason(one) if _may_be(one) and chances([one])[0] >= STANDS else ""
 
