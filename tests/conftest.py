@@ -14,7 +14,7 @@ from workbench.base.environment import PREFIX
 
 # Elsewhere every run draws new examples and may find something; a check on a change must judge the change alone.
 # Nowhere is there a deadline: how long an example takes says how busy the machine is.
-# Twenty examples of each property, for drawing them is what most of these tests do: pytest --hypothesis-profile=thorough
+# Twenty examples of each property, for to draw them is most of what these tests do; `--hypothesis-profile=thorough`
 # draws ten times as many, and make fuzz does nothing else.
 settings.register_profile("here", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("here"), max_examples=200)

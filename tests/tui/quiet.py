@@ -37,8 +37,8 @@ _PAINT = Screen._compositor_refresh
 
 
 def paint_later(screen: Screen[Any]) -> None:
-    """In the place of Textual's own painting after every change, which was the half of what a screen's test costs, and
-    which no terminal sees: what is dirty stays so until `paint`. Screens behind the front one are but marked, as ever."""
+    """In the place of Textual's own painting after every change, a fifth of what a screen's test costs, and which no
+    terminal sees: what is dirty stays so until `paint`. Screens behind the front one are but marked, as ever."""
     if screen is screen.app.screen:
         screen._dirty_widgets.clear()
         screen.app._update_mouse_over(screen)
