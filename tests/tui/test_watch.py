@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from rich.cells import cell_len
 from textual.widgets import DataTable, Input, Static
 
-from tests.tui.app import brought, failing_story, on_bench, press, session_of, settled, story
+from tests.tui.app import brought, failing_story, notes, on_bench, press, session_of, settled, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.analysis.course import course_of
@@ -195,6 +196,32 @@ def test_it_is_judged_anew_when_something_changes() -> None:
     desk.rest()
     assert verdicts(desk.bench, desk) == [("verbatim", "verbatim", "verbatim")]
     assert watching.turn(desk, asks) == ()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize(("key", "words"), [("i", "pins message 25"), ("b", "“Share left at most” ")])
+async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
+    key: str, words: str, size: tuple[int, int]
+) -> None:
+    """Which number helps had to be guessed."""
+    rules = ("Never log the token.", "the check now comes before the refresh.")
+    lost = story(8, texts=[*["Look at it."] * 3, "Now this. Never log the token.", *["Go on."] * 6])
+    async with on_bench(lost, preset="trim", window=3_000, size=size, watched=rules) as (pilot, screen):
+        *_, told = lines(screen)
+        assert f"{key} " in told
+        assert words in told
+        assert cell_len(told) <= size[0]
+        before = screen.bench
+        await press(pilot, key)
+        assert screen.bench is not before
+        assert [one.after for one in screen.view.stands] == ["verbatim", "verbatim"]
+        assert screen.view.said.startswith(words)
+        assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
+        await press(pilot, key)
+        assert notes(pilot) == ["No watched sentence is known to be lost."]
+        await press(pilot, "u")
+        assert screen.bench.policy == before.policy
+        assert screen.bench.pins == before.pins
 
 
 async def test_compare_generations_and_replay_tell_of_each_watched_sentence() -> None:

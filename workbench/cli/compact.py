@@ -17,7 +17,7 @@ from workbench.analysis.retention import HeldFact
 from workbench.analysis.transcript import printable
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
-from workbench.bench import Stand, receipt, stands
+from workbench.bench import Bench, Stand, receipt, stands
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.full import of_outcome
@@ -35,6 +35,7 @@ from workbench.compaction.outcome import Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, save, send
 from workbench.formats.steps import steps
+from workbench.mending import Mend, ways_of
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.purse import Purse
@@ -144,6 +145,7 @@ def command(
     exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
     held = None if name.kind == "estimate" else bench.held(outcome)
+    watched = stands(bench, None if name.kind == "estimate" else outcome)
     triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
     result = Result(
         strategy=bench.strategy.id,
@@ -173,7 +175,8 @@ def command(
         run=done.kept or None,
         grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
         receipt=receipt(bench, call.run, held) if held and outcome.status != "unchanged" else None,
-        watched=stands(bench, None if name.kind == "estimate" else outcome),
+        watched=watched,
+        kept_by=_kept_by(bench, watched),
         lost=bench.lost(call.run, held) if held else None,
         exact=exactly,
         out=str(saved.where) if saved else None,
@@ -244,12 +247,24 @@ class Result:
     grounding: Grounding | None
     receipt: Receipt | None
     watched: tuple[Stand, ...]
+    kept_by: tuple[Mend, ...]
     lost: tuple[HeldFact, ...] | None
     exact: ExactSizes | None
     out: str | None
     written: bool
     export: Export | None
     steps: tuple[str, ...]
+
+
+def _kept_by(bench: Bench, watched: Sequence[Stand]) -> tuple[Mend, ...]:
+    """What would keep the first watched sentence that is lost, tried offline."""
+    ways = ways_of(bench, watched) if watched else None
+    return tuple(one for one in (ways.pin, ways.number) if one) if ways else ()
+
+
+@plain.register
+def _(mend: Mend) -> dict[str, Any]:
+    return only(mend, "option", "words", "tokens")
 
 
 @plain.register
@@ -286,6 +301,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
         ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
         ("receipt", str(result.receipt) if result.receipt else ""),
         ("watched", "\n".join(map(stand_words, result.watched))),
+        ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.kept_by)),
         *found_rows(result.grounding, result.lost),
     ]
     if saved and result.export:

@@ -24,7 +24,7 @@ help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t 
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
 pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
 pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
-probes Q
+probes Q | keep-by-pin i | keep-by-number b
 suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
 follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | watch W | window ctrl+w
 reset-policy D | paste-params V | save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x
@@ -49,6 +49,7 @@ def why_not(desk: Desk) -> dict[str, str]:
 
 ONE_EPOCH = "No compaction is recorded in this session: it has only one epoch."
 AT_FIRST = {
+    **dict.fromkeys(("keep-by-pin", "keep-by-number"), "No sentence is watched: W chooses one."),
     "unsplit": "The split is the strategy's own already.",
     "undo": "There is nothing to undo.",
     "redo": "There is nothing to do again.",

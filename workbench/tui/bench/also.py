@@ -28,6 +28,8 @@ ALSO = {
     "follow": "watch live growing tail auto monitor stream",
     "pin": "rule keep protect important never always remember star hold lock preserve favorite favourite bookmark"
     " sticky forget",
+    "keep-by-pin": "keep rule survive survives save protect mend fix",
+    "keep-by-number": "keep rule survive survives tune threshold mend fix",
     "suggested-pins": "rules keep instructions suggestions important always never recommend guidelines",
     "watch": "rule survive instruction track observe remember guard follow",
     "drop": "remove delete hide exclude skip discard clear",

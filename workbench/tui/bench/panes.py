@@ -104,8 +104,9 @@ def draw_verdict(line: CutText, was: View | None, now: View) -> None:
 
 
 def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "stands"):
-        lines.show(Watching(now.bench.watched, now.stands, now.stood is now.shown))
+    if other(was, now, "shown", "stands", "ways"):
+        ways = now.ways if now.ways and now.ways.bench is now.shown else None
+        lines.show(Watching(now.bench.watched, now.stands, now.stood is now.shown, ways=ways))
 
 
 def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:

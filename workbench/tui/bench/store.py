@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.analysis.receipt import Receipt
     from workbench.analysis.search import Query
     from workbench.compaction.checks import Check
+    from workbench.mending import Ways
 
 AT_ONCE = 1_000
 """Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""
@@ -92,7 +93,8 @@ class View:
     `stretches` are the epochs with what each is known to have lost.
     `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
-    `receipt` what a compaction of the bench `received` keeps, loses and costs.
+    `receipt` what a compaction of the bench `received` keeps, loses and costs, `ways` are what keeps a watched sentence
+    that is lost.
     """
 
     history: History
@@ -122,6 +124,7 @@ class View:
     stood: Bench | None = None
     receipt: Receipt | None = None
     received: Bench | None = None
+    ways: Ways | None = None
 
     @property
     def bench(self) -> Bench:

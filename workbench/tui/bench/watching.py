@@ -14,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, stands
 from workbench.session import Message
 from workbench.tui.bench import planning
-from workbench.tui.bench.host import Host
+from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import View
 from workbench.tui.plain import figure
 
@@ -132,6 +132,40 @@ async def find_stands(host: Host) -> None:
         if bench is not host.store.view.shown:
             return
         host.store.put(replace(host.store.view, stands=found, stood=bench))
+    host.spawn("ways", find_ways, host, bench, found)
+
+
+async def find_ways(host: Host, bench: Bench, told: Sequence[steps.Stand]) -> None:
+    """What would keep the first of them that is lost."""
+    from workbench.mending import ways_of
+
+    found = await asyncio.to_thread(ways_of, bench, told, lambda: bench is host.store.view.shown)
+    if bench is host.store.view.shown:
+        host.store.put(replace(host.store.view, ways=found))
+
+
+def no_pin(view: View) -> str:
+    return _no_way(view) or ("" if view.ways and view.ways.pin else "Its message is pinned, or stands no longer here.")
+
+
+def no_number(view: View) -> str:
+    return _no_way(view) or ("" if view.ways and view.ways.number else "No number that was tried keeps it.")
+
+
+def _no_way(view: View) -> str:
+    if not view.bench.watched:
+        return "No sentence is watched: W chooses one."
+    return "" if view.ways and view.ways.bench is view.bench else "No watched sentence is known to be lost."
+
+
+def keep_by_pin(host: Host) -> None:
+    if (ways := host.store.view.ways) and (mend := ways.pin):
+        take(host, lambda bench: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
+
+
+def keep_by_number(host: Host) -> None:
+    if (ways := host.store.view.ways) and (mend := ways.number):
+        take(host, lambda bench: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
 
 
 def find_receipt(host: Host, was: View | None, now: View) -> None:

@@ -53,7 +53,8 @@ it, and the rules that stand elsewhere; where there is no rule, what you asked f
 tool gave. Enter watches the marked one, or lets it go. Typing looks for one; what you type can be watched, too. A \
 watched sentence stays in the header and is judged whenever you change something: ✔ verbatim, ≈ paraphrased \
 (rightly, in other words), ✘ contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. \
-A preview is judged by a run with extractive summaries. No model is asked."""
+A preview is judged by a run with extractive summaries. No model is asked. Where one would be lost, the line below \
+it names what keeps it: i pins its message, b takes another number in the policy; u takes either back."""
     CSS = """
     WatchScreen { align: center middle; }
     WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }

@@ -13,11 +13,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.base.text import clip
 from workbench.bench import Stand
 from workbench.tui.plain import fit, one_line
 
 if TYPE_CHECKING:
     from workbench.analysis.watched import Verdict
+    from workbench.mending import Ways
 
 Cells = list[tuple[str, str]]
 
@@ -43,12 +45,17 @@ _WORD = max(map(len, STYLES))
 @dataclass(frozen=True, slots=True)
 class Watching:
     """What is shown. `stands` are those known, in any order; `fresh`: they are of what is on the bench now; `moments`:
-    when they are told to stand so."""
+    when they are told to stand so. `ways` are what keeps one that is lost."""
 
     watched: tuple[str, ...] = ()
     stands: Sequence[Stand] = ()
     fresh: bool = True
     moments: tuple[str, ...] = MOMENTS
+    ways: Ways | None = None
+
+    def lines(self, most: int) -> int:
+        """One for each sentence, `most` at most, and one for what keeps what is lost."""
+        return min(len(self.watched), most) + (self.ways is not None)
 
 
 class WatchedLines(Widget):
@@ -86,14 +93,12 @@ class WatchedLines(Widget):
         self._fit()
 
     def _fit(self) -> None:
-        height = min(len(self.watching.watched), self.most)
+        height = self.watching.lines(self.most)
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
 
     def render_line(self, y: int) -> Strip:
         width, base = self.size.width, self.rich_style
-        if y >= len(self.watching.watched):
-            return Strip.blank(width, base)
         styled = (
             Segment(text, base + self.get_component_rich_style(f"watched--{name}", partial=True) if name else base)
             for text, name in line_cells(self.watching, y, self.most, width)
@@ -105,7 +110,9 @@ class WatchedLines(Widget):
 
 
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
-    """A sentence, and at the right how it stands."""
+    """A sentence, and at the right how it stands; below them what keeps one that is lost."""
+    if line == min(len(watching.watched), most):
+        return ways_cells(watching, width)
     more = len(watching.watched) - most
     if more > 0 and line == most - 1:
         return [(f"   … {more + 1} more are watched", "dim")]
@@ -114,6 +121,22 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     told = _told(stand, watching, width >= ROOMY)
     room = max(8, width - 5 - sum(cell_len(text) for text, _ in told))
     return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *told]
+
+
+def ways_cells(watching: Watching, width: int) -> Cells:
+    """`lost: i pins message 183, +32 · b sets “Share left at most” 62 %, +17.4k`"""
+    ways = watching.ways
+    if ways is None:
+        return []
+    keys = [*([f"i {ways.pin}"] if ways.pin else []), *([f"b sets {ways.number}"] if ways.number else [])]
+    told = " · ".join(keys) or "no pin and no number that was tried keeps it"
+    room = width - cell_len(told) - 13
+    which = f" “{clip(one_line(ways.sentence), room)}”" if len(watching.watched) > 1 and room > LEAST else ""
+    return [(f"   ○ lost{which}: ", "bad"), (told, "")]
+
+
+LEAST = 12
+"""Cells in which the beginning of a sentence tells which one it is."""
 
 
 def _told(stand: Stand | None, watching: Watching, roomy: bool) -> Cells:

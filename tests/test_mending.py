@@ -1,0 +1,98 @@
+"""What would keep a watched sentence that a compaction loses: each way is tried before it is offered."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.app import session_of, story
+from workbench import mending
+from workbench.analysis.watched import HOLDS
+from workbench.bench import Bench, Stand, counted, open_bench, set_policy, stands, toggle_pin, watching
+from workbench.tokens import Counter
+
+RULE = "Never log the token."
+
+
+def bench(preset: str = "trim", rounds: int = 8) -> Bench:
+    """The rule stands in the fourth request alone, of which nothing is kept."""
+    counter = Counter()
+    texts = [*["Look at it."] * 3, f"Now this. {RULE}", *["Go on."] * 6]
+    opened = open_bench(session_of(story(rounds, texts=texts).messages), counter, preset=preset, window=3_000)
+    return watching(counted(opened, counter), (RULE,))
+
+
+def after(one: Bench) -> Stand:
+    return stands(one, one.offline.outcome)[0]
+
+
+def test_a_pin_and_a_number_keep_it_each_near_to_what_stands() -> None:
+    lost = bench()
+    assert (after(lost).now, after(lost).after) == ("verbatim", "gone")
+    ways = mending.ways_of(lost, [after(lost)])
+    assert ways is not None
+    assert ways.pin is not None
+    assert ways.number is not None
+    assert {after(each.bench).after for each in (ways.pin, ways.number)} <= HOLDS
+    assert {each.bench.offline.outcome.status for each in (ways.pin, ways.number)} == {"compacted"}
+    assert ways.pin.bench == toggle_pin(lost, lost.messages[24].id)
+    assert (ways.pin.words, ways.pin.option) == ("pins message 25", "--pin 25")
+    every = (lost, ways.pin.bench, ways.number.bench)
+    sizes = [each.context.outcome_size(each.offline.outcome).tokens for each in every]
+    assert [ways.pin.tokens, ways.number.tokens] == [size - sizes[0] for size in sizes[1:]]
+    name, _, value = ways.number.option.removeprefix("--set ").partition("=")
+    assert getattr(ways.number.bench.policy, name) == float(value) != getattr(lost.policy, name)
+
+
+def test_the_number_is_nearer_to_what_it_was_than_the_first_that_kept_it() -> None:
+    """A tenth nearer no longer keeps it."""
+    lost = bench()
+    number = mending.by_number(lost, RULE)
+    assert number is not None
+    name, _, value = number.option.removeprefix("--set ").partition("=")
+    was = float(getattr(lost.policy, name))
+    nearer = set_policy(lost, lost.policy.with_(**{name: was + (float(value) - was) * 0.9}))
+    assert after(nearer).after not in HOLDS
+
+
+def test_what_is_pinned_already_or_stands_nowhere_has_no_pin_and_what_nobody_waits_for_no_number() -> None:
+    lost = bench()
+    pinned = toggle_pin(lost, lost.messages[24].id)
+    assert mending.by_pin(pinned, RULE) is None
+    assert mending.by_pin(lost, "The quokka naps at noon.") is None
+    assert mending.by_number(lost, RULE, lambda: False) is None
+
+
+def test_of_so_many_tries_none_is_made_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    monkeypatch.setattr(mending, "_keeps", lambda other, sentence: tried.append(other))
+    assert mending.by_number(bench("message-window"), RULE) is None
+    assert len(tried) <= mending.TRIES
+    tried.clear()
+    monkeypatch.setattr(mending, "TRIES", 2)
+    assert mending.by_number(bench("message-window"), RULE) is None
+    assert len(tried) == 2
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "lost"),
+    [
+        ("verbatim", "gone", True),
+        ("paraphrased", "contradicted", True),
+        ("verbatim", "paraphrased", False),
+        ("verbatim", "unknown", False),
+        ("verbatim", None, False),
+        ("gone", "gone", False),
+        ("contradicted", "gone", False),
+    ],
+)
+def test_lost_is_what_stood_and_stands_no_longer(now: str, then: str | None, lost: bool) -> None:
+    told = [Stand("Kept.", "verbatim", "verbatim"), Stand(RULE, now, then)]  # type: ignore[arg-type]
+    assert mending.lost_of(told) == (RULE if lost else "")
+
+
+def test_a_long_context_is_offered_the_pin_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = bench()
+    monkeypatch.setattr(mending, "MOST_TRIED", lost.layout.shape.chars[-1] - 1)
+    ways = mending.ways_of(lost, [after(lost)])
+    assert ways is not None
+    assert (ways.pin is not None, ways.number) == (True, None)

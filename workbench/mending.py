@@ -1,0 +1,161 @@
+"""What would keep a watched sentence that the compaction on the bench loses: its message pinned, or another number in
+the policy. Each is tried, offline, before it is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped, short
+from workbench.bench import Bench, Stand, set_policy, stands, toggle_pin, watching
+from workbench.compaction.labels import label_of
+from workbench.compaction.settings import Setting, settings_of
+
+if TYPE_CHECKING:
+    from workbench.analysis.watched import Verdict
+
+TRIES = 40
+"""So many numbers are tried; one that keeps the sentence is then brought nearer to what it was, in `NEARER` more."""
+NEARER = 5
+
+MOST_TRIED = 2_000_000
+"""Of a context of more characters no number is tried: each would take seconds."""
+
+GROUPS = ("split", "budget", "ladder", "summary")
+"""Settings that say how much stays, or how much is told of what goes."""
+
+GROWN, FROM_NOTHING = (1.5, 2, 4, 10, 0.5), {"tokens": (1_000, 10_000), "characters": (1_000, 10_000)}
+"""A number is tried so many times as large; a 0 by its unit, else as one and as a few."""
+FEW = (1, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A change of the bench with which its compaction keeps the sentence: `words` name it, `tokens` are what the result
+    has more, `option` says it to a command."""
+
+    words: str
+    tokens: int
+    option: str
+    bench: Bench
+
+    def __str__(self) -> str:
+        return f"{self.words}, {'+' if self.tokens >= 0 else '−'}{short(abs(self.tokens))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What keeps `sentence`, which a compaction of `bench` loses."""
+
+    bench: Bench
+    sentence: str
+    pin: Mend | None
+    number: Mend | None
+
+
+def ways_of(bench: Bench, told: Sequence[Stand], wanted: Callable[[], bool] = lambda: True) -> Ways | None:
+    """What keeps the first watched sentence that is lost, as it is `told`; None where none is."""
+    sentence = lost_of(told)
+    if not sentence:
+        return None
+    few = bench.layout.shape.chars[-1] <= MOST_TRIED
+    return Ways(bench, sentence, by_pin(bench, sentence), by_number(bench, sentence, wanted) if few else None)
+
+
+def lost_of(told: Sequence[Stand]) -> str:
+    """The first watched sentence that stands now and not when this is compacted; "" where none is lost."""
+    from workbench.analysis.watched import HOLDS
+
+    return next((one.sentence for one in told if one.now in HOLDS and one.after not in (*HOLDS, "unknown", None)), "")
+
+
+def by_pin(bench: Bench, sentence: str) -> Mend | None:
+    """The message in which it stands best, pinned."""
+    from workbench.analysis.watched import place
+
+    at = place(sentence, bench.opened.shape)
+    if at is None or bench.messages[at].id in bench.pins:
+        return None
+    pinned = toggle_pin(bench, bench.messages[at].id)
+    return _mend(bench, pinned, sentence, f"pins message {grouped(at + 1)}", f"--pin {at + 1}")
+
+
+def by_number(bench: Bench, sentence: str, wanted: Callable[[], bool] = lambda: True) -> Mend | None:
+    """A number of the policy with which it stays, near to what it was: the first found of `TRIES`, which stop where
+    they are `wanted` no longer."""
+    tries = 0
+    for field in _numbers(bench):
+        for value in _values(field, field.of(bench.policy)):
+            if tries >= TRIES or not wanted():
+                return None
+            tries += 1
+            if _keeps(other := _with(bench, field, value), sentence):
+                nearest, other = _nearer(bench, field, value, other, sentence)
+                words = f"“{label_of(field.path[-1])}” {grouped(nearest)} {field.unit}".rstrip()
+                return _mend(bench, other, sentence, words, f"--set {field.key}={nearest}")
+    return None
+
+
+def _numbers(bench: Bench) -> list[Setting]:
+    policy = bench.policy
+    found = [one for one in settings_of(type(policy)) if one.kind in ("whole", "real") and one.group in GROUPS]
+    return sorted((one for one in found if not one.why_off(policy)), key=lambda one: GROUPS.index(one.group))
+
+
+def _values(field: Setting, now: float | None) -> Iterator[float]:
+    grown = [now * times for times in GROWN] if now else FROM_NOTHING.get(field.unit, FEW)
+    for value in grown:
+        yield round(value) if field.kind == "whole" else float(value)
+
+
+def _with(bench: Bench, field: Setting, value: float) -> Bench | None:
+    """The bench with that number; None where the policy does not take it."""
+    try:
+        return set_policy(bench, bench.policy.with_(**field.changes(bench.policy, value)))
+    except ValidationError:
+        return None
+
+
+def _keeps(bench: Bench | None, sentence: str) -> bool:
+    """Whether a compaction that makes it smaller keeps the sentence."""
+    from workbench.analysis.watched import HOLDS
+
+    if bench is None:
+        return False
+    try:
+        outcome = bench.offline.outcome
+    except BadInput:
+        return False
+    return outcome.status == "compacted" and _after(bench, sentence) in HOLDS
+
+
+def _after(bench: Bench, sentence: str) -> Verdict | None:
+    return stands(watching(bench, (sentence,)), bench.offline.outcome)[0].after
+
+
+def _nearer(
+    bench: Bench, field: Setting, value: float, kept: Bench | None, sentence: str
+) -> tuple[float, Bench | None]:
+    """Halfway to what it was, in round figures, as long as that keeps the sentence, too."""
+    loses, keeps = field.of(bench.policy) or 0, value
+    for _ in range(NEARER):
+        between = float(f"{(loses + keeps) / 2:.2g}")
+        half: float = round(between) if field.kind == "whole" else between
+        if half in (loses, keeps):
+            break
+        if _keeps(other := _with(bench, field, half), sentence):
+            keeps, kept = half, other
+        else:
+            loses = half
+    return keeps, kept
+
+
+def _mend(bench: Bench, other: Bench | None, sentence: str, words: str, option: str) -> Mend | None:
+    if other is None or not _keeps(other, sentence):
+        return None
+    before, after = (each.context.outcome_size(each.offline.outcome).tokens for each in (bench, other))
+    return Mend(words, after - before, option, other)
