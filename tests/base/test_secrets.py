@@ -39,11 +39,19 @@ key ⟨sk-ant-api03-@@⟩, ⟨sk-proj-@@⟩, ⟨sk-@@⟩ and ⟨sk-ant-REDACTED�
 ⟨ghp_@@⟩ ⟨github_pat_@@⟩ ⟨glpat-@@⟩ ⟨npm_@@⟩ ⟨pypi-AgEIcHlwaS5vcmc@@⟩
 a JWT ⟨eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N⟩ of a session
 a key "⟨-----BEGIN RSA PRIVATE KEY-----\n@@@@\n-----END RSA PRIVATE KEY-----⟩"
+torn: some words\n…qLM ⟨@@\naB3d\n-----END RSA PRIVATE KEY-----⟩ then
+torn: …⟨@@ @@ aB3= -----END PRIVATE KEY-----⟩ and -----END PRIVATE KEY----- alone
 torn: ⟨-----BEGIN OPENSSH PRIVATE KEY----- @@ … @@⟩.
 cut: CLIENT_SECRET=⟨s8HJ0LBYdYetERyOXO2GogS…EN⟩ = "⟨N5JdFwrp4SNQezpaU1hf⟩"
 cut: …-u root ⟨-pN5JdFwrp4S⟩ shop ...EN=⟨N5JdFwrp4S⟩
 cut: …one two three four five six seven eight nine ten 11 12 13 ⟨@@⟩ and then @@
-cut: CLIENT_SECRET=s8HJ0LBYdYetERy…x, …EN = "N5JdFwrp4", …ing = the_name_of_something_long, api_key="sk-abc…wxyz"
+cut: CLIENT_SECRET=⟨s8HJ0LBYdYetERy…x⟩, commit=s8HJ0LBYd…x
+cut: …EN = "N5JdFwrp4", …ing = the_name_of_something_long, api_key="sk-abc…wxyz"
+cut: the key ⟨ghp_aB3dE6gHaB3dE6gH⟩… or ⟨eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM⟩...
+cut: or ⟨AKIAQ7B4BB2BBBBB⟩… or ⟨wJalrXUtnFEMI7bPxR⟩…
+cut: of commit 0f9a3b2c4d5e6f70...
+cut: the key ⟨aB3dE⟩…⟨9xY2_⟩, F906BD9B...DC0642
+cut: src/part0_0_of_the_parser.ts… since 2026-11-27T22:42:58.123456… and version-1.2.3-beta.4...
 in JSON: {"k": "one\nmysql -u root -p⟨N5JdFwrp4S⟩ shop\tcurl -u admin:⟨hunter2hunter⟩ x"}
 a short one ⟨-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----⟩ ends here
 https://u:⟨hunter2⟩@h, https://u:⟨p:w⟩@h and POSTGRES://app:⟨x⟩@db/x
@@ -232,6 +240,7 @@ def test_secrets_masked_on_the_way_are_none_by_themselves() -> None:
 PIECES = """
 kind:_Secret¶ curl_-u_a: Cookie:_a= pw: localhost:5432: mnemonic:_abc_ sk- -eyJ- eyJaaaaaaaaaaaa.
 -----BEGIN_PRIVATE_KEY----- -----BEGIN_PRIVATE_KEY-----A a:// aaaaaaaaaaaaaaaaaaaaa://b: bearer_
+A-----END_PRIVATE_KEY----- aB3dE6gHaB… aB3dE6gHaB...
 Basic_aaaaaaaa password= password_=_ a. token:_ ://u: xoxb- _secret AAAAAAAAAAAAAAA secret=&&&&&a
 """
 

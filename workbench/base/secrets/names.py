@@ -205,7 +205,7 @@ def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
 
 def _is_cut(value: str) -> bool:
     """Whether it is more than a placeholder: what an abridged text left of a longer one."""
-    return "…" in value and any(is_drawn(piece, 16) for piece in value[:BEGINNING].split("…"))
+    return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
 
 
 def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.names import LONGEST, is_drawn
+from workbench.base.secrets.names import BEGINNING, LONGEST, is_drawn
 from workbench.base.secrets.spans import Span, places_of
 
 # --- keys of several lines
@@ -15,6 +15,7 @@ _EDGE = re.compile(r"-----(BEGIN|END) [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY = re.compile("[A-Za-z0-9+/]{4}")
 _TORN = re.compile(r"(?=[^\"']{0,200}?[A-Za-z0-9+/=]{20})(?:[A-Za-z0-9+/=\s\\:,…→|>]|-(?!----))*+")
 LONGEST_KEY = 20_000
+_PIECES = re.compile(r"(?P<blank>\s+|\\[nr])|(?P<line>[A-Za-z0-9+/=]+)|.")
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}\s{1,3}((?:[A-Za-z0-9+/=]{20,}\s{0,2}){1,60})")
 _OF_KUBERNETES = re.compile(r"[ \t]+[\w.-]+:[ ]+[\"']?([^\s\"'{<$|>!&*-][^\s\"']{5,})")
 _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -23,9 +24,15 @@ _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 def keys(text: str) -> Iterator[Span]:
     """Private keys, from their first line to the last, or as far as they were kept."""
     if "PRIVATE KEY" in text:
+        done = 0
         for edge, after in pairwise([*_EDGE.finditer(text), None]):
-            if edge is None or edge[1] == "END":
+            assert edge is not None
+            if edge[1] == "END":
+                if (start := _beginning(text, done, edge.start())) < edge.start():
+                    yield start, edge.end()
+                done = edge.end()
                 continue
+            done = edge.end()
             if after is not None and after[1] == "END" and after.start() - edge.end() < LONGEST_KEY:
                 if _KEY.search(text, edge.end(), after.start()):
                     yield edge.start(), after.end()
@@ -36,6 +43,21 @@ def keys(text: str) -> Iterator[Span]:
             yield found.span(1)
     for at in places_of("kind: Secret\n", text):
         yield from _of_kubernetes(text, text.find("\n", at) + 1)
+
+
+def _beginning(text: str, least: int, end: int) -> int:
+    """Where the lines of a key begin that go on to `end`; of a key whose first lines were cut off, too."""
+    start, short = end, 0
+    for piece in reversed(list(_PIECES.finditer(text, max(least, end - LONGEST_KEY), end))):
+        if piece["line"] and len(piece[0]) >= 16:
+            start = piece.start()
+        elif (
+            piece["line"] and start == end and short < 2
+        ):  # the last line and a sum: of a key where others stand before
+            short += 1
+        elif not piece["blank"]:
+            break
+    return start
 
 
 def _of_kubernetes(text: str, at: int) -> Iterator[Span]:
@@ -56,15 +78,35 @@ def _of_kubernetes(text: str, at: int) -> Iterator[Span]:
 
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
+_SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
+"""Those of words that a cut may have left of a secret."""
+_END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
+"""One of both ends of what looks drawn: of a secret ten characters can be too many."""
+_SUM = re.compile("[0-9a-f]{1,16}|[0-9A-F]{1,16}")
+"""What people and tools leave of a commit or a checksum."""
 
 
 def cut(text: str) -> Iterator[Span]:
-    """What is drawn right behind the place where a text was cut: the name that told what it is may stand before."""
+    """What is drawn right behind the place where a text was cut: the name that told what it is may stand before. And
+    what is drawn right before it: the rest, by which it would be told, may be gone."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
             for word in _WORD.finditer(text, behind.start(), behind.end() + LONGEST):
                 if word.start() < behind.end() and is_drawn(word[0], 10):
                     yield word.span()
+        for mark in ("…", "..."):
+            done = 0
+            for at in places_of(mark, text):
+                before = text[max(done, at - LONGEST) : at]
+                left = before[len(before.rstrip(_SIGNS)) :]
+                done = at
+                if _SUM.fullmatch(left):
+                    continue
+                if is_drawn(left[-BEGINNING:], 10):
+                    yield at - len(left), at
+                elif _END.fullmatch(left) and (other := _END.match(text, at + len(mark))):
+                    yield at - len(left), at
+                    yield other.span()
 
 
 # --- addresses and headers
