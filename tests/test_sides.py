@@ -12,7 +12,8 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story
 from workbench.analysis.prompt_use import by_id
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, counted, open_bench
+from workbench.bench import Bench, choose_preset, counted, open_bench
+from workbench.compaction.preset import default_preset
 from workbench.sides import sides, tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Wrote
@@ -44,12 +45,21 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
         sides(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
 
 
-def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_strategy_at_hand(bench: Bench, tmp_path: Path) -> None:
+def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_the_one_at_hand(
+    bench: Bench, tmp_path: Path
+) -> None:
     own = tmp_path / "mine.md"
     own.write_text("---\nid: my-very-own\nlanguage: en\nplaceholders: []\n---\nTell it in one sentence.\n")
     _, mine = sides(bench, [by_id("exchange-summary.en"), by_id(str(own))], [])
     assert mine.label == "mine"
     assert mine.bench.policy.model_dump()["prompt"] == "Tell it in one sentence."
+    other = choose_preset(bench, default_preset("user-messages"))
+    _, mine = sides(other, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    assert (mine.bench.strategy.id, mine.bench.policy.model_dump()["prompt"]) == (
+        "exchange-summary", "Tell it in one sentence.",
+    )  # fmt: skip
+    _, mine = sides(other, [by_id(str(own)), by_id(str(own))], [])
+    assert mine.bench.strategy.id == "user-messages"
 
 
 async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -> None:

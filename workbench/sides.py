@@ -109,7 +109,8 @@ def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tupl
     of one thing and at most one of the other, and for prompts that cannot be tried.
     """
     check_two(prompts, names)
-    prompts = [meant_for(one, bench.strategy.id) for one in prompts]
+    known = next((one.strategy for one in prompts if one.strategy), bench.strategy.id)
+    prompts = [meant_for(one, known) for one in prompts]
     if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
         bench = choose_preset(bench, default_preset(wanted))
     if len(prompts) == 2:
