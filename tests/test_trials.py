@@ -241,6 +241,21 @@ async def test_the_limit_stops_it_and_it_goes_on_there(sessions: Path, monkeypat
         assert (len(rest["sessions"]), rest["not_tried"], len(api.received)) == (2, [], 2)
 
 
+async def test_the_limit_holds_for_batches(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At half the price: of the two that together may cost more, the first is sent."""
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        nothing = await ab(sessions, "--batch", "--max-cost", "0.001", code=5)
+        assert (nothing["sessions"], len(nothing["not_tried"]), api.received) == ([], 2, [])
+        api.replies = [every_batch(api, "I did /src/part1.py.")] * 8
+        some = await ab(sessions, "--batch", "--max-cost", "0.12", code=5)
+        assert [Path(one).name for one in some["not_tried"]] == ["b.jsonl"]
+        assert [one.method for one in api.received].count("POST") == 1
+        rest = await ab(sessions, "--batch", "--max-cost", "0.12")
+        assert (len(rest["sessions"]), rest["not_tried"]) == (2, [])
+        assert [one.method for one in api.received].count("POST") == 2
+
+
 async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)

@@ -24,6 +24,8 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, Personal, error_line, masked, masked_value, masking
 from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
+from workbench.formats.export import export, save
+from workbench.formats.masked import load_masked
 from workbench.summarizers import journal
 from workbench.summarizers.driver import ask
 from workbench.summarizers.runs import Run, call_record
@@ -169,6 +171,12 @@ def _report(ending: str) -> str:
     return Path(f"o.{ending}").read_text("utf-8").replace("\\", "")
 
 
+def _export() -> str:
+    path = _session()
+    session = load_masked(path)
+    return save(export(session, session.context()), path.with_name("out.json")).where.read_text("utf-8")
+
+
 def _told(*words: str) -> str:
     said = cwb(words[0], _session(), *words[1:])
     return said.stdout + said.stderr
@@ -215,6 +223,7 @@ SHOWN: dict[str, Callable[[], str]] = {
     "what may be pinned": lambda: _told("pins", "--suggest"),
     "a text of the screen": lambda: plain(LEAK),
     "a crash and a log": _crash,
+    "an export that is to be masked": _export,
     "a report as HTML": lambda: _report("html"),
     "a report as Markdown": lambda: _report("md"),
 }
