@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from workbench.base.values import words_in
 from workbench.facts.wording import own_words
@@ -36,19 +37,20 @@ class HeadIndex:
     """Built once; reading it is safe from any thread."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-        self._step = max(1, -(-len(messages) // PARTS))
         self._masks: dict[str, int] = {}
-        self._bare: dict[str, str] = {}
-        for part in range(0, len(messages), self._step):
-            bit = 1 << (part // self._step)
+        self._parts: list[list[str]] = []
+        step, masks = max(1, -(-len(messages) // PARTS)), self._masks
+        for part in range(0, len(messages), step):
+            bit = 1 << len(self._parts)
             words: set[str] = set()
-            for message in messages[part : part + self._step]:
-                if bare := bare_words(message):
-                    self._bare[message.id] = bare
+            texts: list[str] = []
+            for message in messages[part : part + step]:
                 for text in texts_of(message):
+                    texts.append(text)
                     words.update((_ASCII_WORD if text.isascii() else WORD).findall(text.lower()))
-            masks = self._masks
+                if bare := bare_words(message):
+                    texts.append(bare)
+            self._parts.append(texts)
             words.update([found[1] or found[2] for word in words if (found := _WITH_UNIT.match(word))])
             for word in words:
                 if len(word) <= LONGEST_WORD:
@@ -104,12 +106,7 @@ class HeadIndex:
         return any(all(word in text for word in rarest) and search(text) for text in lowered)
 
     def _texts(self, mask: int) -> Iterator[str]:
-        for part in range(-(-len(self._messages) // self._step)):
-            if mask >> part & 1:
-                for message in self._messages[part * self._step : (part + 1) * self._step]:
-                    yield from texts_of(message)
-                    if message.id in self._bare:
-                        yield self._bare[message.id]
+        return chain.from_iterable(texts for part, texts in enumerate(self._parts) if mask >> part & 1)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[bool, bool]]]:

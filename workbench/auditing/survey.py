@@ -46,9 +46,6 @@ from workbench.tokens.window import window_of
 TITLE, REASON = 80, 300
 """Characters of a title, and of what went wrong."""
 
-REMEMBERED = 4_000
-"""Characters of the longest message that is known again in another session."""
-
 GONE = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
 
 
@@ -171,23 +168,12 @@ def _overhead(session: Session) -> int | None:
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = course.growth_in
-    rules_in = cache(_rules_in)
+    rules_in = cache(said_in)
     for again in rework(course, rules_in):
         number = again.made.epoch
         outcome = recorded_outcome(course.session, number)
         before, behind = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
         yield _compaction(course, again, outcome, before, behind, rates, rules_in)
-
-
-def _rules_in(words: str) -> tuple[tuple[str, str], ...]:
-    return _known_rules_in(words) if len(words) <= REMEMBERED else tuple(said_in(words))
-
-
-@lru_cache(maxsize=2_048)
-def _known_rules_in(words: str) -> tuple[tuple[str, str], ...]:
-    """The instructions in a user's words. Sessions that were resumed or forked repeat their history, and people
-    themselves."""
-    return tuple(said_in(words))
 
 
 def _compaction(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby
 
 from workbench.base.memory import remembered
@@ -33,10 +32,9 @@ STANDS_IN_LONG = 0.8
 """The same in a message that is a plan or a report: what that says of rules is mostly planned or reported."""
 
 
-@lru_cache(maxsize=8192)
+@remembered(4_096)
 def reason_of(sentence: str) -> str:
-    """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none. What people say to
-    agents comes again: in the next generation, in a resumed session, in a prompt that a script sends."""
+    """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none."""
     one = Sentence(sentence)
     return _reason(one) if _may_be(one) and chances([one])[0] >= STANDS else ""
 
@@ -101,9 +99,23 @@ def _takes_back(low: str) -> bool:
     return any(grammar(language).has("release", low) for language in languages_of(low))
 
 
-def said_in(words: str) -> Iterator[tuple[str, str]]:
+REMEMBERED = 8_000
+"""Characters up to which a message is known again: of some thousand longer ones each would be kept for its answer."""
+
+
+def said_in(words: str) -> tuple[tuple[str, str], ...]:
     """The instructions in a user's own words with their reasons, in order, each as it stands there. What they pasted
-    gives none, nor does a request for a summary of the conversation."""
+    gives none, nor does a request for a summary of the conversation. Sessions that were resumed or forked repeat their
+    history, and who looks for all facts asks what who looks for the instructions that still hold will ask again."""
+    return _known_in(words) if len(words) <= REMEMBERED else tuple(_said_in(words))
+
+
+@remembered(4_096)
+def _known_in(words: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_said_in(words))
+
+
+def _said_in(words: str) -> Iterator[tuple[str, str]]:
     # Up to the last mark that closes one: each that opens would else be followed to the end of the text.
     last = max((mark.end() for mark in _PINS_END.finditer(words)), default=0)
     for passage in _PIN.findall(words, 0, last):
