@@ -322,6 +322,15 @@ def test_an_edit_made_again() -> None:
     assert items(START, first, CUT, called("apply_patch", {"input": undo}, "Success"))[0][0] == "undone"
 
 
+def test_an_edit_that_git_lost_is_made_again_for_that() -> None:
+    first, again = edit("a.py", OLD, NEW), edit("a.py", OLD, NEW)
+    assert [one[0] for one in items(START, first, CUT, shell("git stash && make lint; git stash pop", ""), again)] == [
+        "redone"
+    ]
+    for lost in ("git stash drop", "git stash clear", "git reset --hard"):
+        assert "redone" not in [one[0] for one in items(START, first, CUT, shell(lost, ""), again)], lost
+
+
 RULE = "Never touch the generated patterns in the vendor folder."
 
 
@@ -349,6 +358,11 @@ def test_the_user_reminds_the_agent() -> None:
     reminds = "I already told you the loom needs sixteen threads."
     assert items(first, answer("Yes."), CUT, user(reminds)) == [("said", reminds, "m0", "m2")]
     assert items(first, answer("Yes."), CUT, user("I already told you about the colour.")) == [], "says nothing we find"
+    others = (user("And which threads are red?"), answer("Those."), user("Dye ten threads."), answer("Yes."))
+    beside = "What about the threads? Is it as I told you before?"
+    found = [("said", "Is it as I told you before?", "m4", "m6")]
+    assert items(first, answer("Yes."), *others, CUT, user(beside)) == found, "the newest that says anything of it"
+    assert items(first, answer("Yes."), CUT, user("What about the threads? Have you already tested it?")) == []
 
 
 def test_a_question_asked_again() -> None:

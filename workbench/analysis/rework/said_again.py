@@ -26,10 +26,13 @@ FEWEST_WORDS = 4
 LONGEST = 600
 """Characters: a longer message that comes again is a template or a paste."""
 
-_REMINDS = re.compile(
-    r"\b(?:(?:as|like) I(?:'ve| have)? (?:already |just )?(?:said|told|mentioned|asked|explained|wrote)|"
+_TOLD = (
+    r"(?:as|like) I(?:'ve| have)? (?:already |just )?(?:said|told|mentioned|asked|explained|wrote)|"
     r"I(?:'ve| have)? (?:already|just) (?:said|told|mentioned|asked|explained|gave|showed)|"
-    r"I (?:said|told you|asked you)(?! to (?:you )?(?:him|her|them))|"
+    r"I (?:said|told you|asked you)(?! to (?:you )?(?:him|her|them))"
+)
+_REMINDS = re.compile(
+    rf"\b(?:{_TOLD}|"
     r"(?:we|you)(?:'ve| have)? already (?:did|done|discussed|decided|agreed|tried|fixed|talked|tested|checked)|"
     r"did(?:n't| not) (?:I|we) (?:already |just )?(?:say|tell|ask|agree|decide|discuss)|"
     r"(?:again|once more|remember)[,:] (?:please |don't |do not |never |we |I |you |the )|"
@@ -39,6 +42,7 @@ _REMINDS = re.compile(
     r"|我(?:已经|刚才|刚刚)?(?:说过|告诉过|讲过)|之前说",
     re.IGNORECASE,
 )
+_TELLS_AGAIN = re.compile(rf"\b(?:{_TOLD})", re.IGNORECASE)
 _ASKS = re.compile(r"ask.*question|ask.*user|request_user_input|^question$|ask_followup|clarif|^ask$")
 _QUESTION_KEYS = ("question", "prompt", "text", "message", "title")
 
@@ -101,7 +105,16 @@ def _repeated(words: str, rules_in: RulesIn, before: Sequence[_Earlier]) -> tupl
         best = max(theirs, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
         if best and len(said & best[1]) >= 2:
             return sentence, best[0]
-    return None
+    told = next((sentence for sentence, _ in reminding if _TELLS_AGAIN.search(sentence)), None)
+    return _likeliest(told, every, before) if told else None
+
+
+def _likeliest(told: str, every: frozenset[str], before: Sequence[_Earlier]) -> tuple[str, int] | None:
+    """The message that is meant where "as I told you" names it by hardly a word: the newest of the short ones that
+    share most with the whole message; None where none shares a word."""
+    shared = [(len(every & words_of(one.words)), one.index) for one in before if len(one.words) <= LONGEST]
+    most, index = max(shared, default=(0, 0))
+    return (told, index) if most else None
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -70,6 +70,9 @@ class _Edit:
 _COMMITS = re.compile(r"\bgit\b.*\s(?:add|commit)\b")
 """What stands in a commit is not undone by taking the file from there."""
 
+_LOSES = re.compile(r"\bgit\b.*\sstash (?:drop|clear)\b")
+"""What was put aside and let go of is made again for that, not because anybody forgot it."""
+
 _IMPORTS = re.compile(
     r"(?:import|from|use|using|require|include|export [*{].* from|#include)\b.*|(?:[\w.]+ )?[\"'][^\"']*[\"'][,;]?|\W*"
 )
@@ -88,8 +91,11 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
     done: dict[str, list[_Edit]] = {}
     committed: dict[str, int] = {}
     for called, edits in zip(calls, made, strict=True):
-        for line in (one.target for one in called.actions if one.kind == "command" and _COMMITS.search(one.target)):
-            committed |= {path: called.index for path in done if path.rpartition("/")[2] in line}
+        for line in (one.target for one in called.actions if one.kind == "command"):
+            if _COMMITS.search(line):
+                committed |= {path: called.index for path in done if path.rpartition("/")[2] in line}
+            if _LOSES.search(line):
+                done.clear()
         for path in [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind == "reverted"]:
             undoes = next(reversed(done.get(path, ())), None)
             if undoes is None or committed.get(path, -1) > undoes.called.index:
