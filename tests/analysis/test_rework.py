@@ -362,7 +362,8 @@ def test_the_user_reminds_the_agent() -> None:
     beside = "What about the threads? Is it as I told you before?"
     found = [("said", "Is it as I told you before?", "m4", "m6")]
     assert items(first, answer("Yes."), *others, CUT, user(beside)) == found, "the newest that says anything of it"
-    assert items(first, answer("Yes."), CUT, user("What about the threads? Have you already tested it?")) == []
+    for asks in ("What about the threads? Have you already tested it?", "The threads? What had I asked you before?"):
+        assert items(first, answer("Yes."), CUT, user(asks)) == []
 
 
 def test_a_question_asked_again() -> None:

@@ -42,7 +42,9 @@ _REMINDS = re.compile(
     r"|我(?:已经|刚才|刚刚)?(?:说过|告诉过|讲过)|之前说",
     re.IGNORECASE,
 )
-_TELLS_AGAIN = re.compile(rf"\b(?:{_TOLD})", re.IGNORECASE)
+_TELLS_AGAIN = re.compile(rf"(?<!\bhad )(?<!\bdid )(?<!\bhave )\b(?:{_TOLD})", re.IGNORECASE)
+"""Who asks "what had I asked you?" tries what is still known, and says nothing again."""
+
 _ASKS = re.compile(r"ask.*question|ask.*user|request_user_input|^question$|ask_followup|clarif|^ask$")
 _QUESTION_KEYS = ("question", "prompt", "text", "message", "title")
 
