@@ -142,6 +142,14 @@ async def test_a_plot_has_no_letters_between_its_lines_and_even_steps_on_its_axi
         rows = [plot.render_line(y).text for y in range(plot.size.height)]
         inside = [row.partition("│")[2] or row.partition("┤")[2] for row in rows]
         assert [row for row in inside if re.search(r"[A-Za-z]", row)] == []
+        await press(pilot, "o")
+        assert plot.picture is not None
+        assert len(plot.picture.lines) > 3
+        several = [plot.render_line(y).text.rstrip() for y in range(plot.size.height)]
+        within = [re.sub(r"[A-Z]+$", "", row.partition("│")[2] or row.partition("┤")[2]) for row in several]
+        print([row[-9:] for row in several])
+        assert any(re.search(r"[A-Z]$", row) for row in several), "behind its end a curve has its letter"
+        assert [row for row in within if re.search(r"[A-Za-z]", row)] == []
         ticks = [y for y, row in enumerate(rows) if "┤" in row]
         steps = {below - above for above, below in pairwise(ticks)}
         assert len(ticks) > 2

@@ -233,6 +233,12 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         assert ordered(ranked, title)[-1] is unchanged
         assert ordered(ranked, title, turned=True)[-1] is unchanged
         assert value_of(unchanged, title) is None
+    compacted = [one for one in ranked if one is not unchanged and one.held]
+    assert len({one.held.whole.facts for one in compacted if one.held}) == 1, "one denominator for all rows"
+    assert len({one.held.overall.facts for one in compacted if one.held}) > 1, "which no row's own head is"
+    shares = [(one.held.whole.share, one.held.overall.share) for one in compacted if one.held]
+    assert [value_of(one, "held") for one in compacted] == [whole for whole, _ in shares]
+    assert any(whole != own for whole, own in shares)
     sizes = [one.column.after.tokens for one in ordered(ranked, "after")[:-1]]
     assert sizes == sorted(sizes)
     best, worst = ends(ranked, "after")

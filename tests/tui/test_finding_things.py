@@ -90,7 +90,7 @@ WORDS = {
     "Read again": "refresh reload",
     "Tour": "tutorial learn",
     "Probes": "quiz question recall",
-    "Strategy": "algorithm method mode preset",
+    "Strategy, preset": "algorithm method mode preset",
     "Suggested pins": "suggestions instructions recommend guidelines",
     "Runs": "journal; costs spent",
     "Exact counts": "precise tokenizer",
@@ -125,7 +125,13 @@ async def test_ordinary_words_find_a_command_first_and_no_name_comes_twice() -> 
         asked = [(name, one) for name, words in WORDS.items() for part in words.split(";")
                  for one in ([part.strip()] if part != words.split(";")[0] else part.split())]  # fmt: skip
         assert [(name, one, first(one)) for name, one in asked if name not in first(one)] == []
-        for wanted, other, word in (("Run", "Result", "compact"), ("Run with", "Window", "model")):
+        before = (
+            ("Run", "Result", "compact"),
+            ("Run with", "Window", "model"),
+            ("Strategy, preset", "Save preset", "preset"),
+            ("Pin", "Lost", "don't forget"),
+        )
+        for wanted, other, word in before:
             assert first(word).index(wanted) < [*first(word), other].index(other)
 
 

@@ -44,12 +44,12 @@ class Command:
 
 def score(command: Command, query: str) -> float:
     """How well the words of the query begin words of the command, on average, up to 1; less where some begin none,
-    and 0 where all do. A small word may begin none."""
+    and 0 where all do. Small words count where there are no others."""
     places = [(worth, _words(text)) for worth, text in
               ((NAMED, command.name), (TOLD, command.also), (MEANT, command.help))]  # fmt: skip
-    found = {word: max((worth for worth, words in places if _begins(word, words)), default=0.0)
-             for word in _words(query)}  # fmt: skip
-    worths = [worth for word, worth in found.items() if worth or word not in SMALL]
+    asked = _words(query)
+    telling = {word for word in asked if word not in SMALL} or {*asked}
+    worths = [max((worth for worth, words in places if _begins(word, words)), default=0.0) for word in telling]
     if not worths:
         return 0.0
     many = len(worths)

@@ -123,7 +123,7 @@ _SHAPE = (
 )
 _TUNE = (
     Action("pane.policy", "9", "Policy", "To the policy: its preset, below it the fields.", _pane("policy")),
-    Action("choose-preset", "P", "Strategy",
+    Action("choose-preset", "P", "Strategy, preset",
            "Choose a strategy and a preset from the list, each with what it is about.", policy.choose_preset),
     Action("edit-text", "E", "Prompt", "Edit the policy's prompts and templates beside what would be sent.",
            partial(policy.edit_text, run_with=visiting.run_with), policy.no_text),

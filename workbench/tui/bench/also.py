@@ -43,7 +43,7 @@ ALSO = {
     "pane.policy": "thresholds trigger limit budget tail settings numbers options config configuration parameters"
     " tune"
     " percent preferences values fields change adjust set knobs dials",
-    "choose-preset": "method preset policy algorithm technique approach switch mode",
+    "choose-preset": "method policy algorithm technique approach switch mode",
     "edit-text": "instruction wording template edit system",
     "window": "context size limit tokens max maximum length",
     "reset-policy": "reset default defaults original",
