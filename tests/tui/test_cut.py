@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from textual.widgets import Input, OptionList, Static, Tab
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, session_of, settled, story
 from workbench.tui.line_breaks import keep_figures_whole
+from workbench.tui.plain import change, figure, percent, several
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
@@ -194,3 +196,9 @@ async def test_tabs_of_which_none_is_left_have_no_mark() -> None:
         await pilot.pause()
         assert tabs.tab_count == 0
         assert not tabs.has_class("-cut")
+
+
+@pytest.mark.parametrize("told", [figure(161_204), several(12_000, "message"), percent(0.12), change(-0.6)])
+def test_no_line_can_be_broken_within_a_figure(told: str) -> None:
+    assert not re.search(r"\d [\d%]", told)
+    assert re.search(r"\d\s[\d%]", told), "and still there is a gap"
