@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -21,13 +22,15 @@ from tests.summarizers.fake_api import (
     uncounted,
 )
 from tests.summarizers.live_calls import PROMPT, ask, over, request
+from workbench.base.errors import BadInput
 from workbench.compaction.conversation import ASK
 from workbench.compaction.strategies import user_messages
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.conformance.building import agent, call, context_of, result, user
+from workbench.conformance.building import METER, agent, call, context_of, result, user
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection
+from workbench.summarizers.exact_counts import count
 from workbench.summarizers.live_events import Adapted, Shrunk, Thinking, Used, heard
 from workbench.summarizers.model_list import Offered, fetch, known
 
@@ -116,6 +119,23 @@ async def test_what_is_no_summary_is_asked_for_once(
     assert isinstance(got, SummaryFailed)
     assert (got.kind, words in got.detail, KEY in got.detail) == (kind, True, False)
     assert len(api.received) == 1
+
+
+@BOTH
+async def test_without_the_package_its_extra_is_named(
+    protocol: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = over(protocol, api)
+    monkeypatch.setitem(sys.modules, "openai", None)  # what Python takes for a package that is not there
+    got, _ = await ask(request(), connection=there)
+    assert isinstance(got, SummaryFailed)
+    assert got.detail.endswith("needs a package; pip install 'compaction-workbench[openai]'.")
+    assert api.received == []
+
+
+async def test_a_protocol_that_counts_nothing_beforehand_is_not_asked() -> None:
+    with pytest.raises(BadInput, match="ollama is asked by a protocol that counts nothing beforehand"):
+        await count(SESSION, TALK, METER, "ollama/m")
 
 
 @BOTH
