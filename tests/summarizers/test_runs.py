@@ -7,7 +7,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import asdict
 
 import pytest
 
@@ -220,6 +221,24 @@ def test_a_damaged_journal_is_named_and_costs_no_run(data: bytes) -> None:
         assert "\n" not in str(caught.value)
     assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
     assert paths.runs().read_bytes() == data
+
+
+@pytest.mark.parametrize("odd", [b"\xff", "x", 2**62, 1.5])
+def test_what_another_program_wrote_into_a_run_is_read_as_what_it_should_be_or_as_none(odd: object) -> None:
+    keep(run_of(Summary("x"), id="some"))
+    (sound,) = kept()
+    for column, value in asdict(sound).items():
+        with closing(sqlite3.connect(paths.runs())) as base, base:
+            base.execute(f"UPDATE runs SET {column} = ?", (odd,))
+        for entry in kept():
+            read = getattr(entry, column)
+            assert isinstance(read, str) if isinstance(value, str) else isinstance(read, int | float | None)
+        for id in ("so", "nobody"):
+            with suppress(BadInput):
+                load(id)
+        with closing(sqlite3.connect(paths.runs())) as base, base:
+            base.execute(f"UPDATE runs SET {column} = ?", (value,))
+    assert kept() == (sound,)
 
 
 @pytest.mark.parametrize("document", [b"", b"junk", 3, "text", b"x\x9cK\xcb\xcf\x07\x00"])

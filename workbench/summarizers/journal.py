@@ -37,6 +37,22 @@ _COLUMNS = (
     "id, began, seconds, end, strategy, preset, summarizer, model, session, file, status, calls, input, output, dollars"
 )
 
+_FIGURES = ("began", "seconds", "calls", "input", "output")
+
+
+def _sound(column: str) -> str:
+    """A column as it is read: another program may have written anything, and what is of no right type is none."""
+    if column == "dollars":
+        return "iif(typeof(dollars) IN ('integer', 'real'), dollars, NULL)"
+    kinds, none = ("'integer', 'real'", "0") if column in _FIGURES else ("'text'", "''")
+    return f"iif(typeof({column}) IN ({kinds}), {column}, {none})"
+
+
+_ENTRIES = (
+    f"SELECT {', '.join(map(_sound, _COLUMNS.split(', ')))} FROM runs "
+    "WHERE typeof(id) = 'text' ORDER BY began DESC, id DESC LIMIT ?"
+)
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
   id TEXT PRIMARY KEY, began REAL NOT NULL, seconds REAL NOT NULL, end TEXT NOT NULL, strategy TEXT NOT NULL,
@@ -125,9 +141,8 @@ def add(begun: Run, number: int, call: Call) -> str:
 
 def kept(limit: int | None = None) -> tuple[Entry, ...]:
     """The newest `limit` runs, newest first. Raises BadInput for a journal that cannot be read."""
-    query = f"SELECT {_COLUMNS} FROM runs ORDER BY began DESC, id DESC LIMIT ?"
     with _reading() as base:
-        return tuple(Entry(*row) for row in base.execute(query, (-1 if limit is None else limit,))) if base else ()
+        return tuple(Entry(*row) for row in base.execute(_ENTRIES, (-1 if limit is None else limit,))) if base else ()
 
 
 def load(id: str) -> Run:
@@ -156,7 +171,9 @@ def _beside(base: sqlite3.Connection, id: str) -> list[Any]:
 def whole_id(id: str) -> str:
     """The id that begins with `id`. Raises BadInput where none or several do."""
     with _reading() as base:
-        ids: list[str] = [name for (name,) in base.execute("SELECT id FROM runs")] if base and id else []
+        ids: list[str] = (
+            [name for (name,) in base.execute("SELECT id FROM runs WHERE typeof(id) = 'text'")] if base and id else []
+        )
     found = [name for name in ids if name.startswith(id)]
     if id in found:
         return id
