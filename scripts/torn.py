@@ -108,10 +108,7 @@ def writers(folder: Path) -> dict[str, Writer]:
             lambda: number_in(load_prompt("torn.md").text),
         ),
         "preset": Writer(_save_preset, lambda: number_in(load_preset("torn").about)),
-        "probes": Writer(
-            lambda n: write_probes(out / "p.toml", (Probe("recall", text(n), "a"),), overwrite=True),
-            lambda: number_in(read_probes(out / "p.toml")[0].question),
-        ),
+        "probes": _probes(out),
         "journal": Writer(
             lambda n: _refuse(journal.keep(_run(n))),
             lambda: max(_runs(), default=None),
@@ -221,6 +218,19 @@ def _answers() -> set[int]:
 def _refuse(trouble: str) -> None:
     if trouble:
         raise BadInput(trouble)
+
+
+def _probes(out: Path) -> Writer:
+    """Each in a file of its own, for none goes over another."""
+
+    def numbers() -> set[int]:
+        found = (number_in(read_probes(path)[0].question) for path in out.glob("[!.]*.toml"))
+        return {number for number in found if number is not None}
+
+    def write(number: int) -> None:
+        write_probes(out / f"{time.time_ns()}.toml", (Probe("recall", text(number), "a"),))
+
+    return Writer(write, lambda: max(numbers(), default=None), numbers)
 
 
 def _sweep(path: Path) -> Writer:

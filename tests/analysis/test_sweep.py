@@ -267,7 +267,10 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Pla
     failed = Cell(CHAT, plan.settings[3], error="out of memory")
     journal.note((*cells[:3], failed))
     journal.close()
-    torn = path.read_bytes() + b'{"file": "half a li'
+    whole = {**cell_fields(cells[4]), "stamp": stamp_of(cells[4].file)}
+    odd = [{**whole, name: value} for name in whole for value in ([[]], {"a": 1})]
+    lines = "".join(json.dumps(line) + "\n" for line in odd)
+    torn = path.read_bytes() + lines.encode() + b'{"file": "half a li'
     path.write_bytes(torn)
     assert done(path, plan) == cells[:3]
     again = Journal(path, plan)

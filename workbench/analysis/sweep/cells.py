@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
@@ -215,7 +215,9 @@ def cell_fields(cell: Cell) -> dict[str, Any]:
     return {**asdict(cell), "setting": list(cell.setting)}
 
 
+_CELL = TypeAdapter(Cell)
+
+
 def cell_from(fields: Mapping[str, Any]) -> Cell:
-    """Raises TypeError or KeyError for fields that are no cell's."""
-    watched = tuple(fields.get("watched", ()))
-    return Cell(**{**fields, "setting": tuple(fields["setting"]), "watched": watched})
+    """Raises ValidationError for fields that are no cell's."""
+    return _CELL.validate_python(fields)

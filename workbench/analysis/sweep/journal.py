@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from workbench.analysis.sweep.axes import WINDOW
 from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
 from workbench.base.errors import BadInput
@@ -86,7 +88,7 @@ def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
         if fields is None or cell is None or cell.error:
             continue
         now = stamps.setdefault(cell.file, stamp_of(cell.file))
-        if tuple(fields["stamp"]) == now:
+        if fields.get("stamp") == list(now):
             found[cell.file, cell.setting] = cell
     return tuple(found.values())
 
@@ -140,5 +142,5 @@ def _read(line: bytes) -> dict[str, Any] | None:
 def _cell(fields: Mapping[str, Any]) -> Cell | None:
     try:
         return cell_from({name: value for name, value in fields.items() if name != "stamp"})
-    except (TypeError, KeyError):
+    except ValidationError:
         return None
