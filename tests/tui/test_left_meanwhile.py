@@ -23,6 +23,7 @@ from workbench.summarizers.named import Name
 from workbench.summarizers.runs import Run
 from workbench.tui.bench.remembering import write_soon
 from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.choose_summarizer import recorded_runs
 from workbench.tui.screens.run import RunScreen
 
 HALF = "The user wants "
@@ -140,7 +141,8 @@ def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
         assert journal.kept() == ()
         return
     run = the_only_run()
-    assert (run.end, run.summarizer, run.calls[0].text[:2], run.calls[0].failure) == ("cancelled", "typed", "XY", None)
+    assert (run.end, run.summarizer, run.calls[0].text[:2], run.calls[0].failure) == ("finished", "typed", "XY", None)
+    assert [entry.id for entry in recorded_runs(story(rounds=30), run.session)] == [run.id]
 
 
 def test_two_sides_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:

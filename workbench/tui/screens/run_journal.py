@@ -49,8 +49,11 @@ def keep_edited(bench: Bench, reading: Reading) -> Kept:
 
 
 def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
-    """What a person had made of the drafts when the program ended, as a run that was stopped."""
-    return _keep(_by_hand(bench, [draft.request for draft in drafts], [draft.taken for draft in drafts]))
+    """What a person had made of the drafts when the program ended, as a run that can be asked again."""
+    answers = [draft.taken for draft in drafts]
+    record = _by_hand(bench, [draft.request for draft in drafts], answers)
+    whole = all(isinstance(answer, Summary) for answer in answers)
+    return _keep(record.model_copy(update={"end": "finished" if whole else "failed"}))
 
 
 def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> Record:
