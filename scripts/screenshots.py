@@ -60,7 +60,7 @@ TWO_PARTS = ("P", *"augment-example", "enter")
 """Keys that choose a policy with head and tail: the one that the sample opens with splits nowhere."""
 
 PICTURES = (
-    Picture("bench", (*TWO_PARTS, *["K"] * 12, "c", *["K"] * 7, "p", "K", "K", "x")),
+    Picture("bench", (*TWO_PARTS, *["K"] * 12, "c", *["K"] * 7, "p", "K", "K", "x"), MIDDLE),
     Picture("why", ("O",), MIDDLE),
     Picture("message", ("O", "down", "down", "enter")),
     Picture("clearing", ("P", *"clear-tool-results", "enter", "8")),

@@ -139,7 +139,7 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
 
 @pytest.mark.parametrize(
     ("width", "count", "cells"),
-    [(80, 5, 0), (101, 5, 0), (102, 5, 4), (127, 5, 9), (200, 5, 23), (400, 5, 24), (200, 0, 24)],
+    [(80, 5, 0), (101, 5, 0), (102, 5, 4), (127, 5, 9), (200, 5, 23), (240, 5, 31), (400, 5, 40), (200, 0, 40)],
 )
 def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: int) -> None:
     assert bar_of(width, count) == cells

@@ -115,7 +115,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         kinds = [one.kind for one in screen.found.findings]
         assert kinds == ["clear", "tool", "unused", "message", "logs", "rereads", "strategy"]
         assert [mend.does if isinstance(mend, Edit) else mend and mend.words for mend in screen.mends] == [
-            "take “Clear tool results”",
+            "take that policy",
             None,
             "drop",
             "shorten",

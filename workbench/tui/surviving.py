@@ -14,7 +14,7 @@ from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 NAME, SPARK = 24, 12
 """Cells of a row's name at most, and of the line over all generations."""
-SHORTEST, LONGEST = 4, 24
+SHORTEST, LONGEST = 4, 40
 """Cells of a bar; where not all generations have so many, figures stand alone."""
 
 COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}

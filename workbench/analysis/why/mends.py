@@ -61,7 +61,7 @@ def _remedy(found: Diagnosis, kind: str) -> Take | None:
     for strategy in all_strategies():
         if bound is not None and strategy.remedy is not None and (remedy := strategy.remedy(bound)).kind == kind:
             preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
-            return Take(preset, f"take “{strategy.title}”")
+            return Take(preset, "take that policy")
     return None
 
 
