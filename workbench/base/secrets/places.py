@@ -82,8 +82,8 @@ _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
 """Those of words that a cut may have left of a secret."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
 """One of both ends of what looks drawn: of a secret ten characters can be too many."""
-_SUM = re.compile("[0-9a-f]{1,16}|[0-9A-F]{1,16}")
-"""What people and tools leave of a commit or a checksum."""
+_SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
+"""What people and tools leave of a commit, a checksum or the id of a session."""
 
 
 def cut(text: str) -> Iterator[Span]:
