@@ -120,3 +120,8 @@ def drafts_or(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
         return draft.taken if draft else await summarizer(request)
 
     return summarize
+
+
+async def by_hand(request: SummaryRequest) -> Answer:
+    """The person's own words: none yet, but for the titles that are asked for."""
+    return SummaryFailed("empty", "to be written by you, here")

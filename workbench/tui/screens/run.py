@@ -20,8 +20,8 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
-from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
-from workbench.drafts import Draft, drafts_of, drafts_or
+from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.drafts import Draft, by_hand, drafts_of, drafts_or
 from workbench.kept import as_it_goes
 from workbench.quotes import Quote, quotes
 from workbench.session import Usage, fingerprint
@@ -76,11 +76,6 @@ def chosen(bench: Bench) -> Name:
         return parsed(bench.summarizer)
     except BadInput:
         return Name("extractive")
-
-
-async def by_hand(request: SummaryRequest) -> Answer:
-    """The person's own words: none yet, but for the titles that are asked for."""
-    return SummaryFailed("empty", "to be written by you, here")
 
 
 class RunScreen(Drafting, Screen[Ended | None]):
