@@ -161,6 +161,7 @@ def test_what_went_is_not_known_where_the_file_does_not_have_it(tmp_path: Path) 
     (one,) = row.own
     assert (one.way, one.before) == ("summary", 90_000)
     assert (one.gone, one.gone_results, one.gone_said, row.gone) == (None, None, None, None)
+    assert (one.lost, row.lost) == (None, None)
 
 
 def test_a_file_that_is_gone_is_a_row(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ class Group:
     and sessions of which they are known, None without one. `cost` and `compacting` (what the compactions cost,
     about) are sums in dollars of what is known; so is `gone` of messages, None where it is known of no compaction.
     `copies` of compactions that count in another session are in none of these figures. `lost` are instructions lost of
-    `instructions`, where that is known; `unread` are compactions whose summary nobody can read, of which it is not.
+    `instructions`, where that is known; `unread` are compactions of which it is not.
     """
 
     key: tuple[str, ...]

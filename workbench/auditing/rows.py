@@ -21,9 +21,9 @@ class CompactionRow:
     messages that were taken away or shortened, `gone_results` those of them with results of tools, `gone_said` with
     words of the user's; None where what went is not in the file. `rework` counts what was done again because of it,
     `rework_tokens` what that cost, `resumed` the calls before the first new step. Of `instructions` in force before its
-    tail, `lost` are held nowhere any more; None where nobody can read its summary. `time` is in seconds since the
-    epoch. `id` is alike wherever the same compaction is written down; a `copy` of one that counts in another session
-    counts in none of the sums.
+    tail, `lost` are held nowhere any more; None where nobody can read its summary, or what went is not in the file.
+    `time` is in seconds since the epoch. `id` is alike wherever the same compaction is written down; a `copy` of one
+    that counts in another session counts in none of the sums.
     """
 
     epoch: int

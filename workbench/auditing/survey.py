@@ -210,7 +210,7 @@ def _compaction(
         rework_tokens=again.tokens,
         resumed=again.resumed.calls,
         instructions=known,
-        lost=lost,
+        lost=lost if gone else None,
         id=identity(outcome, ended),
     )
 

@@ -212,7 +212,7 @@ def _noted(one: Group) -> Iterator[str]:
     if one.copies:
         yield f"{counted(one.copies, 'copy')} not counted"
     if one.unread:
-        yield f"{counted(one.unread, 'summary')} unread"
+        yield f"lost unknown of {grouped(one.unread)}"
 
 
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
