@@ -130,10 +130,16 @@ def test_the_column_of_such_a_cell_is_named_before_the_file_is_read(
     monkeypatch.setattr(bounds, "LONGEST_TEXT", 2_000_000)
     path = tmp_path / "made.db"
     with closing(sqlite3.connect(path)) as made, made:
+        made.execute("CREATE TABLE damaged (text)")
+        page, size = (made.execute(said).fetchone()[0] for said in (
+            "SELECT rootpage FROM sqlite_master", "PRAGMA page_size"
+        ))  # fmt: skip
         made.execute('CREATE TABLE few (a PRIMARY KEY, b AS (zeroblob(3000000)), "c ""d")')
         made.execute("CREATE TABLE [it's said] (name TEXT PRIMARY KEY, text BLOB) WITHOUT ROWID")
         made.executemany("INSERT INTO few VALUES (?, ?)", [("x", b"y"), ("z", b"")])
         made.executemany("INSERT INTO [it's said] VALUES (?, ?)", [("a", b"x"), ("b", b"x" * 2_000_001), ("c", "")])
+    data = path.read_bytes()
+    path.write_bytes(data[: (page - 1) * size] + b"x" * size + data[page * size :])
     refused = f"{path}: a row of its table \"it's said\" holds more than 2 MB in 'text', which is no session's; "
     for way in (bytes_of, load):
         with pytest.raises(BadInput) as raised:

@@ -82,6 +82,8 @@ def value_beyond(path: Path) -> str:
                 except sqlite3.DataError:
                     most = f"{bounds.LONGEST_TEXT // 1_000_000} MB"
                     return f"a row of its table {table!r} holds more than {most} in {column!r}"
+                except sqlite3.DatabaseError:  # it is damaged there
+                    continue
     return ""
 
 
