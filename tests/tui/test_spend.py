@@ -11,7 +11,8 @@ from textual.widgets import Static
 from tests.commands import session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, fake_api, reset
 from tests.summarizers.live_calls import QUICK, client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, failing_story, on_bench, press, settled, story, until
+from tests.tui.app import app_of, at_rest, bench_screen, brought, failing_story, on_bench, press, settled, story, until
+from tests.tui.every_screen import pale
 from tests.tui.test_run import DRAFT, ready, text_of
 from workbench.base import paths
 from workbench.formats.files import load
@@ -19,7 +20,9 @@ from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.probes import ProbesScreen
+from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.spend import SpendScreen
+from workbench.tui.themes import THEMES
 
 WHAT = "This may cost $0.1234, more than $0.1000"
 
@@ -113,3 +116,16 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
             assert len(api.received) == (3 if yes else 0)
             about = str(screen.query_one("#about", Static).content)
             assert (f"answered by {MODEL}" in about) == yes
+
+
+async def test_what_a_dialog_asks_can_be_read_on_its_buttons_in_every_theme() -> None:
+    """Of sixteen colours white stood on yellow."""
+    asked = (SpendScreen(WHAT), RefusalScreen("Not that one."))
+    async with at_rest(story(), size=(80, 24)) as pilot:
+        for screen in asked:
+            await pilot.app.push_screen(screen)
+            for theme in THEMES:
+                pilot.app.theme = theme.name
+                await settled(pilot)
+                assert [*pale(screen)] == [], theme.name
+            pilot.app.pop_screen()

@@ -61,6 +61,7 @@ class WorkbenchApp(App[None]):
     Tabs:focus Tab.-active { color: $block-cursor-foreground; }
     Input > .input--placeholder { color: $text-muted; }
     Underline > .underline--bar { color: $primary; }
+    Button.-warning, Button.-error { color: auto 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),
