@@ -164,6 +164,8 @@ def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> 
     assert found.before == Crossing(4, "c3", 2)
     assert (found.after, found.rounds, found.calls) == (None, 2, None)
     assert "avoided the overflow for all of the 2 rounds" in str(found)
+    ends = f"{grouped(found.last_after)} instead of {grouped(found.last)} tokens"
+    assert str(found).endswith(f", the last call at {ends}"), "where the card's own figure comes from"
     later = delay_without(course, {4: (10, 5)}, limit)
     assert later.after == Crossing(5, "a2", 2)
     assert (later.rounds, later.calls) == (0, 1)
