@@ -14,12 +14,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
 from workbench.tui.help_key import help_key
+from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
@@ -77,6 +79,22 @@ def in_steps(tell: Callable[[int, int], object]) -> Callable[[int, int], None]:
 
 class Abandoned(Exception):
     """Raised by the progress callback to end a load that nobody waits for any more."""
+
+
+class Share(Static):
+    """How far it is, as every share is written here."""
+
+    DEFAULT_CSS = "Share { width: 6; content-align-horizontal: right; }"
+    share: reactive[float | None] = reactive(None)
+
+    def render(self) -> str:
+        return "" if self.share is None else percent(self.share)
+
+
+class HowFar(ProgressBar):
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield Share().data_bind(share=ProgressBar.percentage)
 
 
 class LoadingScreen(Screen[None]):
@@ -138,7 +156,7 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
         name = source.name if isinstance(source, Path) else "session"
         with Vertical():
             yield Static(Text(f"Opening {name}", no_wrap=True, overflow="ellipsis"))
-            yield ProgressBar(total=None, show_eta=False)
+            yield HowFar(total=None, show_percentage=False, show_eta=False)
             yield Static(Text("esc gives up"), classes="dim")
 
     def on_mount(self) -> None:
