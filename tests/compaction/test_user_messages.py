@@ -12,7 +12,7 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.strategies import run
-from workbench.formats.roles import Api
+from workbench.formats.roles import GAP, Api
 from workbench.session import Message, Text, Usage
 
 
@@ -101,6 +101,17 @@ def test_a_preamble_injected_anew_has_no_system_prompt_in_it(api: Api, left: str
 # --- what stands around the summary ---------------------------------------------------------------------------------
 
 PLACES = "Before.\n\n{tools_used}{user_messages}Summary:\n{summary}\n\nEnd.{transcript}{kept}"
+
+
+def test_what_an_earlier_compaction_put_in_a_gap_is_no_preamble() -> None:
+    """It was moved as one, and a second one of the same name put into the gap that it left."""
+    gap = Message("gap-a", "user", (Text(GAP),), "meta")
+    messages = [gap, agent("a", "", call("c", "Read")), result("r", ("c", "x" * 400)), user("1", "go"), user("2", "on")]
+    policy = UserMessagesPolicy(keep_preamble=True, preamble_place="before_newest_request", keep_first=3)
+    context = context_of([*messages, agent("z", "done " * 200), user("now", "and now?")], api="gemini")
+    outcome, _ = run(STRATEGY, context, policy)
+    left = [message.id for message in outcome.messages if message.kind != "summary"]
+    assert left == ["gap-a", "a", "r", "1", "2", "now"]
 
 
 def node(messages: list[Message], **settings: Any) -> str:

@@ -15,6 +15,7 @@ from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.text import summary_inside
 from workbench.compaction.vocabulary import EarlierSummary, Unread
+from workbench.formats.roles import is_gap
 from workbench.session import Message, Role, Span, Text
 
 
@@ -76,11 +77,14 @@ def framed(template: str, summary: str) -> str:
 
 def preamble_of(context: Context) -> tuple[int, ...]:
     """What the agent injected before it first answered, instructions and context: the first messages one after another
-    that nobody typed; between them may stand a summary."""
+    that nobody typed; between them may stand a summary. What an earlier compaction put in a gap is none: moved with
+    it, it would leave its gap open."""
     found: list[int] = []
     for index, message in enumerate(context.messages):
         if message.role == "assistant" and message.kind == "normal":
             break
+        if is_gap(message):
+            continue
         if message.kind == "meta" or message.is_own_system:
             found.append(index)
         elif found and message.kind != "summary":

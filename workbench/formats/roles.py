@@ -28,6 +28,10 @@ GAP = "[…]"
 """What the user is made to say where an API would refuse what came together: the same in any language."""
 
 
+def is_gap(message: Message) -> bool:
+    return message.kind == "meta" and message.text == GAP
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """How an API takes roles. `apart`: system messages are no turns but stand in front of all. `opens`: who may speak
