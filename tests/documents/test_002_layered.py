@@ -38,7 +38,7 @@ from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.summarizers.driver import RequestsMade, StepTaken
-from workbench.summarizers.estimate import estimate
+from workbench.summarizers.estimate import estimate, said_once
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.named import parsed
 from workbench.tokens import Counter
@@ -145,7 +145,7 @@ def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     assert shown[7].startswith("request 1 of 1")
     after = bench.context.from_outcome(bench.outcome)
     whole = "\n".join(part.text for part in TABS["request"](view))
-    assert all(part.text in whole for part in assembled(after, Limits()))
+    assert all(said_once(part.text) in whole for part in assembled(after, Limits()))
     opened = TABS["request"](replace(view, folds=Folds(frozenset({"prompt/current input"}))))
     assert reminder(["src/a.py"]) in "\n".join(part.text for part in opened)
 

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message
-from workbench.summarizers.estimate import LEAST, MOST, estimate
+from workbench.summarizers.estimate import LEAST, MOST, estimate, said_once
 from workbench.summarizers.typed import typed, typed_from
 
 
@@ -52,6 +52,17 @@ def test_estimate(head: int, limit: int, size: int) -> None:
     assert isinstance(answer, Summary)
     assert size - 1 <= len(answer.text) <= size
     assert size < 20 or "estimate" in answer.text
+
+
+def test_for_a_person_an_estimate_says_itself_once_and_nothing_else_is_touched() -> None:
+    answer = estimate(replace(request((user("x"),), 0), sections=("## Goal", "## State"), chars=36_000))
+    assert isinstance(answer, Summary)
+    once = "(estimate: a summary of about 3000 characters will stand here; these words only take its room)"
+    assert (
+        said_once(f"(a note)\n{answer.text}\nand so on") == f"(a note)\n## Goal\n{once}\n\n## State\n{once}\nand so on"
+    )
+    mine = "(estimate: two days) (estimate: two days) (see the notes"
+    assert said_once(mine) == mine
 
 
 def test_an_estimate_stands_under_the_titles_that_were_asked_for() -> None:

@@ -11,7 +11,8 @@ LEAST, MOST = 1500, 6000
 """A twelfth of the head, within these bounds (characters): what models write for prompts like the shipped one."""
 
 _LINE = "(estimate: a summary of about {size} characters will stand here; these words only take its room) "
-_AGAIN = re.compile(r"(\(estimate: [^()]*\))(?: \1)*(?: \([^()]*(?=\n|\Z))?")
+_SAID = re.escape(_LINE.strip()).replace(re.escape("{size}"), r"\d+")
+_AGAIN = re.compile(rf"({_SAID})(?: \1)*(?: \([^()\n]*(?=\n|\Z))?")
 
 
 def said_once(text: str) -> str:
