@@ -43,9 +43,9 @@ _FIGURES = ("began", "seconds", "calls", "input", "output")
 def _sound(column: str) -> str:
     """A column as it is read: another program may have written anything, and what is of no right type is none."""
     if column == "dollars":
-        return "iif(typeof(dollars) IN ('integer', 'real'), dollars, NULL)"
+        return "CASE WHEN typeof(dollars) IN ('integer', 'real') THEN dollars END"
     kinds, none = ("'integer', 'real'", "0") if column in _FIGURES else ("'text'", "''")
-    return f"iif(typeof({column}) IN ({kinds}), {column}, {none})"
+    return f"CASE WHEN typeof({column}) IN ({kinds}) THEN {column} ELSE {none} END"
 
 
 _ENTRIES = (
