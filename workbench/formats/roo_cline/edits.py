@@ -84,7 +84,7 @@ def clines_epochs(
         add(_there(edit.time, messages, requests), truncated if truncates else cleared)
         gone = range(*deleted) if truncates and deleted is not None else gone
         for place in sorted({place for place, _ in edit.texts}):
-            if place < len(items) and (new := _edited(place, items, messages, edits, edit.time)):
+            if 0 <= place < len(items) and (new := _edited(place, items, messages, edits, edit.time)):
                 form[place] = len(messages) + len(edited)
                 edited.append(new)
     if deleted is not None and not gone:
