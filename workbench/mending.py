@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from workbench.analysis.watched import HOLDS, Verdict, place
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, short
 from workbench.bench import Bench, Stand, set_policy, stands, toggle_pin, watching
 from workbench.compaction.labels import label_of
 from workbench.compaction.settings import Setting, settings_of
-
-if TYPE_CHECKING:
-    from workbench.analysis.watched import Verdict
 
 TRIES = 40
 """So many numbers are tried; one that keeps the sentence is then brought nearer to what it was, in `NEARER` more."""
@@ -68,15 +65,11 @@ def ways_of(bench: Bench, told: Sequence[Stand], wanted: Callable[[], bool] = la
 
 def lost_of(told: Sequence[Stand]) -> str:
     """The first watched sentence that stands now and not when this is compacted; "" where none is lost."""
-    from workbench.analysis.watched import HOLDS
-
     return next((one.sentence for one in told if one.now in HOLDS and one.after not in (*HOLDS, "unknown", None)), "")
 
 
 def by_pin(bench: Bench, sentence: str) -> Mend | None:
     """The message in which it stands best, pinned."""
-    from workbench.analysis.watched import place
-
     at = place(sentence, bench.opened.shape)
     if at is None or bench.messages[at].id in bench.pins:
         return None
@@ -122,8 +115,6 @@ def _with(bench: Bench, field: Setting, value: float) -> Bench | None:
 
 def _keeps(bench: Bench | None, sentence: str) -> bool:
     """Whether a compaction that makes it smaller keeps the sentence."""
-    from workbench.analysis.watched import HOLDS
-
     if bench is None:
         return False
     try:

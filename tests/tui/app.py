@@ -92,8 +92,12 @@ async def settled(pilot: Pilot[None]) -> None:
     """Wait until the session is loaded and counted, the checks are done, and no worker is at work."""
     for _ in range(5_000):
         await quiet()
-        if not _at_work(pilot.app) and (not paint(pilot.app) or (await quiet() and not _at_work(pilot.app))):
-            return
+        if not _at_work(pilot.app):
+            if not paint(pilot.app):
+                return
+            await quiet()
+            if not _at_work(pilot.app):
+                return
         for worker in [worker for worker in pilot.app.workers if not worker.is_finished]:
             with suppress(WorkerCancelled, WorkerFailed):
                 await worker.wait()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import LEAST_DOLLARS, grouped
 from workbench.base.stamps import shown
 
 Kind = Literal["text", "whole", "real", "dollars", "flag", "time"]
@@ -171,7 +171,7 @@ def words(value: Value, kind: Kind) -> str:
         case "dollars":
             if value >= 0.005 or not value:
                 return f"{value:,.2f}".replace(",", " ")
-            return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
+            return f"{value:.4f}" if value >= LEAST_DOLLARS else "<0.0001"
         case "real":
             return f"{value:.1f}"
     return grouped(value)

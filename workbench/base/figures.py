@@ -22,9 +22,13 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+LEAST_DOLLARS = 0.00005
+"""Below it four decimals would say that it is nothing."""
+
+
 def dollars(amount: float) -> str:
     """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`; so little that this is nothing: `<$0.0001`."""
-    if 0 < abs(amount) < 0.00005:
+    if 0 < abs(amount) < LEAST_DOLLARS:
         return "<$0.0001"
     return f"${amount:,.2f}".replace(",", " ") if abs(amount) >= 1 or not amount else f"${amount:.4f}"
 

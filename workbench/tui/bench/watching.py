@@ -20,6 +20,7 @@ from workbench.tui.plain import figure
 
 if TYPE_CHECKING:
     from workbench.analysis.receipt import Receipt
+    from workbench.mending import Mend
     from workbench.tui.screens.watch import Offered
 
 MOST_OFFERED = 500
@@ -159,13 +160,18 @@ def _no_way(view: View) -> str:
 
 
 def keep_by_pin(host: Host) -> None:
-    if (ways := host.store.view.ways) and (mend := ways.pin):
-        take(host, lambda bench: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
+    if ways := host.store.view.ways:
+        _take(host, ways.pin)
 
 
 def keep_by_number(host: Host) -> None:
-    if (ways := host.store.view.ways) and (mend := ways.number):
-        take(host, lambda bench: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
+    if ways := host.store.view.ways:
+        _take(host, ways.number)
+
+
+def _take(host: Host, mend: Mend | None) -> None:
+    if mend:
+        take(host, lambda _: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
 
 
 def find_receipt(host: Host, was: View | None, now: View) -> None:
