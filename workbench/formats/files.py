@@ -48,6 +48,26 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
     return kept or load_bytes(path, bytes_of(path), progress, part)
 
 
+def load_newest(path: Path, progress: Progress = no_progress, part: str = "", *, large: int = LARGE) -> Session:
+    """The same, but of a file of more than `large` bytes only the end where that tells the newest epochs, is less than
+    half of it, and nothing is kept of the whole: `Session.begins_at` says so, and `load` then gives the whole."""
+    if part or path.is_dir():
+        return load(path, progress, part)
+    with gc_paused():
+        kept = parsed.recall(path, part, progress)
+        data = b"" if kept else bytes_of(path)
+        found = _newest_in(path, data) if len(data) > large else None
+    return kept or found or load_bytes(path, data, progress)
+
+
+def _newest_in(path: Path, data: bytes) -> Session | None:
+    codec = _format_of(path, Look.of(data, path)).codec
+    session = codec.newest(path, data) if codec.newest else None
+    if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data) or found_beside(path, data):
+        return None
+    return judged(session)
+
+
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
     if len(data) <= LARGE or data.startswith(SQLITE):  # what is read of a database are documents made from it

@@ -159,6 +159,9 @@ class Codec:
       and for a tool of whose files nobody reads so many.
     alone(line): whether everything that `read` gives of a file with this first line stands in that file, whatever lies
       beside it. None where that cannot be told.
+    newest(path, data): the session with its newest epochs alone, numbered from 1, and `Session.begins_at`: from the
+      newest that ended on, each with the context that `read` gives it, read in less time from the file's end. None
+      where that does not tell them, and for a format of which nothing is read so.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -176,6 +179,7 @@ class Codec:
     skim: Callable[[Path, bytes], Skimmed | None] | None = None
     memories: bool = False
     alone: Callable[[bytes], bool] | None = None
+    newest: Callable[[Path, bytes], Session | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,9 @@ class Session:
     `messages` is the *file* view. `branch` indexes the live branch after rewinds and side chains: all messages if
     it is not given. `epochs` has at least one entry, of all messages if none is given; the last one is what the model
     sees now, the *context* view.
+
+    `begins_at` is 0 but for a session of whose file only the end is read yet: the byte at which that begins. Its epochs
+    are the newest, numbered from 1, and nothing that is told of the whole can be told of it.
     """
 
     format: str
@@ -264,6 +267,7 @@ class Session:
     memories: str = ""
     warnings: tuple[LoadWarning, ...] = ()
     facts: SessionFacts = _NO_FACTS
+    begins_at: int = 0
 
     def __post_init__(self) -> None:
         everything = range(len(self.messages))

@@ -23,7 +23,7 @@ from workbench.formats.format import Codec, Format, Skimmed
 
 
 def _codec() -> Codec:
-    from workbench.formats.claude_code import read, requests, rules, write
+    from workbench.formats.claude_code import newest, read, requests, rules, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_first_line
 
@@ -37,6 +37,7 @@ def _codec() -> Codec:
         place=in_first_line(CARRIED),
         skim=_skim,
         alone=lambda line: True,
+        newest=newest.newest,
     )
 
 

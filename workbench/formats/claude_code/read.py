@@ -51,7 +51,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
             take(reading, said, index, line)
     if not any(draft.blocks for draft in reading.drafts):
         raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
-    return _session(path, reading, on_web)
+    return session_of(path, reading, on_web=on_web)
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
@@ -82,7 +82,7 @@ def _listed(path: Path, data: bytes, key: str | None) -> Iterator[Record]:
         yield Record(start, stop, line, value)
 
 
-def _session(path: Path, reading: Reading, on_web: bool) -> Session:
+def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
     drafts, facts = reading.drafts, reading.facts
     messages = with_said(_billed(reading))
     main = [number for number, draft in enumerate(drafts) if not draft.side] or list(range(len(drafts)))
@@ -104,7 +104,7 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
         warnings.append(
             LoadWarning("what the person asked is not in what was printed; only --replay-user-messages has it")
         )
-    model = next((m.model for m in map(messages.__getitem__, reversed(branch)) if _is_model(m)), printed.model)
+    model = next((m.model for m in map(messages.__getitem__, reversed(branch)) if is_model(m)), printed.model)
     window = printed.windows.get(model or "")
     return Session(
         format=ID,
@@ -173,7 +173,7 @@ def _answers(draft: Draft, calls: set[str]) -> bool:
     return any(isinstance(block, ToolResult) and block.call_id in calls for block in draft.blocks)
 
 
-def _is_model(message: Message) -> bool:
+def is_model(message: Message) -> bool:
     return message.role == "assistant" and message.kind == "normal" and bool(message.model)
 
 
