@@ -49,18 +49,29 @@ def toy(install: Install) -> None:
 
 
 _LOADED = """
-import json, sys
+import json, os, sys
 from workbench.compaction import strategies
 before = strategies.strategy_ids()
-found = strategies.strategy(sys.argv[1])
-print(json.dumps([name.rsplit(".", 1)[1] for name in sys.modules if name.startswith(strategies.__name__ + ".")]))
+for id in sys.argv[1:]:
+    if not os.fork():
+        strategies.strategy(id)
+        names = [name.rsplit(".", 1)[1] for name in sys.modules if name.startswith(strategies.__name__ + ".")]
+        print(json.dumps([id, names]), flush=True)
+        os._exit(0)
+    os.wait()
 """
 
 
+@pytest.fixture(scope="module")
+def imported() -> dict[str, list[str]]:
+    """The modules of strategies that are there once one is named, in a process for each."""
+    run = subprocess.run([sys.executable, "-c", _LOADED, *OWN], cwd=ROOT, capture_output=True, text=True, check=True)
+    return dict(map(json.loads, run.stdout.splitlines()))
+
+
 @pytest.mark.parametrize("id", OWN)
-def test_a_strategy_is_imported_when_it_is_named_and_no_other(id: str) -> None:
-    run = subprocess.run([sys.executable, "-c", _LOADED, id], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(run.stdout) == [OWN[id]]
+def test_a_strategy_is_imported_when_it_is_named_and_no_other(id: str, imported: dict[str, list[str]]) -> None:
+    assert imported[id] == [OWN[id]]
     assert strategy(id).id == id
 
 
