@@ -44,6 +44,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("ANTHROPIC_API_KEY", *MOVES, *(name for name in os.environ if name.startswith(PREFIX))):
             patch.delenv(name, raising=False)
         patch.setattr(os, "fsync", lambda file: None)  # no test pulls the plug
+        # What could be spread over cores is done here: processes of its own take seconds to start.
+        patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield tmp_path_factory.mktemp("homes")
 
 
@@ -64,6 +66,12 @@ def own_home(homes: Path, latest_home: list[Path], monkeypatch: pytest.MonkeyPat
     yield home
     if not home.is_dir() or any(home.iterdir()):
         latest_home.clear()
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can be spread over cores goes to processes of its own."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
 
 
 @pytest.fixture

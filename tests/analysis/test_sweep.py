@@ -358,6 +358,7 @@ def test_one_piece_of_work_is_done_here(plan: Plan, cells: tuple[Cell, ...]) -> 
     assert list(spread([], plan)) == []
 
 
+@pytest.mark.usefixtures("two_cores")
 def test_all_cores_give_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
     work = work_of([CHAT, BOATS], plan, (), 2)
     assert in_order(cell for made in spread(work, plan) for cell in made) == in_order(cells)

@@ -169,6 +169,7 @@ def test_the_cache_is_bounded(corpus: Path, rows_kept: RowCache, monkeypatch: py
         assert base.execute("SELECT count(*) FROM files_1").fetchone() == (len(FILES) - len(FILES) // 2,)
 
 
+@pytest.mark.usefixtures("two_cores")
 def test_other_processes_give_the_same_rows(
     corpus: Path, rows_kept: RowCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
