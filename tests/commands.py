@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Mapping
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from tests.formats.claude_code_build import assistant, call, result, text, user
 from tests.paths import ROOT
-from workbench.cli import commands
+from workbench.cli import commands, main
 
 ROUNDS = 12
 RULE = "Never touch the generated files."
@@ -35,6 +41,31 @@ def program(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run as a new process: dear, and only for what this process cannot show."""
     command = [sys.executable, "-m", "workbench", *map(str, args)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60, **more)
+
+
+LOADED = ["tests.commands", "anthropic", "workbench.cli.compact", "workbench.summarizers.live", "genai_prices.data"]
+
+
+def program_on(terminal: int, *args: object) -> ForkServerProcess:
+    """Run as a process of its own on a terminal. It is forked from one in which the modules of live calls are loaded
+    already: to load them is most of what a program costs."""
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload(LOADED)
+    begun = processes.Process(target=_on_terminal, args=(DupFd(terminal), [*map(str, args)], dict(os.environ)))
+    begun.start()
+    return begun
+
+
+def _on_terminal(terminal: Any, args: list[str], environment: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    given = terminal.detach()
+    for number in range(3):
+        os.dup2(given, number)
+    os.close(given)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - they are the process's own
+    main(args)
 
 
 def session_lines(rounds: int = ROUNDS) -> list[dict[str, Any]]:

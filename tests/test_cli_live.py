@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tests.commands import RULE, cwb, session_lines, write_lines
+from tests.commands import RULE, cwb, program_on, session_lines, write_lines
 from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, reset, stalling
 from tests.summarizers.live_calls import client_talks_to
@@ -256,7 +256,6 @@ class TestCompact:
         asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.0100|\1)\. Send it all"
         assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
 
-    @pytest.mark.usefixtures("interruptible")
     @pytest.mark.parametrize(
         ("how", "sent"),
         [("SIGTERM", 0), ("SIGINT", 1), ("n", 0), ("n", 1), ("end of input", 0), ("terminal gone", 1)],
@@ -269,9 +268,7 @@ class TestCompact:
             client_talks_to(api, monkeypatch)
             terminal, inner = pty.openpty()
             args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "--max-cost", "0.01")
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, stdin=inner, stdout=inner, stderr=inner
-            )
+            child = program_on(inner, *args)
             os.close(inner)
             await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
             if sent:
@@ -279,7 +276,7 @@ class TestCompact:
                 await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
             match how:
                 case "SIGINT" | "SIGTERM":
-                    child.send_signal(signal.Signals[how])
+                    os.kill(child.pid or 0, signal.Signals[how])
                 case "n" | "end of input":
                     os.write(terminal, b"n\n" if how == "n" else b"\x04")
                 case _:
@@ -288,14 +285,14 @@ class TestCompact:
             if how != "terminal gone":
                 await asyncio.wait_for(asyncio.to_thread(read_until, terminal, ended.encode()), 60)
                 drained = asyncio.create_task(asyncio.to_thread(read_to_the_end, terminal))
-            await asyncio.wait_for(child.wait(), 60)
+            await asyncio.to_thread(child.join, 60)
             if how != "terminal gone":
                 await drained
                 os.close(terminal)
             assert len(api.received) == sent
         # Where nobody can read what is said, only that it ends and sends nothing more.
         codes = {130} if how.startswith("SIG") else {4 if sent else 5} if how != "terminal gone" else {1, 4, 5}
-        assert child.returncode in codes
+        assert child.exitcode in codes
         ends = (
             {"cancelled"}
             if how.startswith("SIG")
