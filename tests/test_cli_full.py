@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.commands import cwb, document
+from tests.commands import cwb, document, session_lines, write_lines
 from tests.paths import SAMPLES
 from workbench.formats.files import load
 
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
+PRESETS = ("claude-code", "clear-tool-results", "trim")
 
 
 @pytest.mark.parametrize(
-    "sample", ["claude-code-overflow.jsonl", "openai-chat-tools.json", "gemini-rewind-and-compression.jsonl"]
+    ("preset", "sample"),
+    [
+        *product(PRESETS, ["openai-chat-tools.json", "gemini-rewind-and-compression.jsonl", "small.jsonl"]),
+        ("claude-code", OVERFLOW.name),  # takes as long as all others together
+    ],
 )
-@pytest.mark.parametrize("preset", ["claude-code", "clear-tool-results", "trim"])
-def test_what_is_told_of_messages_adds_up(sample: str, preset: str) -> None:
-    told = document("compact", SAMPLES / sample, "--preset", preset, "--full", code=None)
-    session = load(SAMPLES / sample)
+def test_what_is_told_of_messages_adds_up(sample: str, preset: str, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / sample, session_lines()) if sample == "small.jsonl" else SAMPLES / sample
+    told = document("compact", file, "--preset", preset, "--full", code=None)
+    session = load(file)
     messages, result = told["message_list"], told["result_list"]
     assert [message["id"] for message in messages] == [message.id for message in session.context()]
     assert [message["number"] for message in messages] == [*range(1, len(messages) + 1)]
@@ -37,7 +43,7 @@ def test_what_is_told_of_messages_adds_up(sample: str, preset: str) -> None:
     if told["split"] is not None:
         assert messages[told["split"] - 1]["id"] == told["split_id"]
         assert set(fates[told["split"] - 1 :]) <= {"kept", "compressed", "pinned", "dropped"}
-    inspected = document("inspect", SAMPLES / sample, "--full")["message_list"]
+    inspected = document("inspect", file, "--full")["message_list"]
     assert inspected == [{k: v for k, v in m.items() if k not in ("fate", "summarizer_saw")} for m in messages]
 
 
