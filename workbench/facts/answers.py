@@ -73,8 +73,9 @@ def typed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
         if not answer.chosen:
             answered.setdefault(answer.index, []).append(answer.text)
     for index, message in enumerate(messages):
-        texts = [message.said] if message.starts_round else answered.get(index, ())
-        yield from ((index, words) for text in texts if (words := text.strip()))
+        for text in [message.said] if message.starts_round else answered.get(index, ()):
+            if words := text.strip():
+                yield index, words
 
 
 def _answers(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:

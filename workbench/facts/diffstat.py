@@ -85,9 +85,9 @@ class Replaced:
 def replaced(called: Called) -> Iterator[Replaced]:
     """What a call replaced in files, by its own words; a written file's text stands in place of nothing. A call that
     failed replaced nothing."""
-    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     if called.ok is False or not any(action.kind in ("created", "modified") for action in called.actions):
         return
+    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     if patch := _patch_text(given):
         yield from _hunks_of(patch)
         return

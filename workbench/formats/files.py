@@ -17,7 +17,7 @@ from workbench.formats.absurd import judged
 from workbench.formats.carried import carried_in, found_beside, with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
-from workbench.formats.kit.database import is_database, value_beyond
+from workbench.formats.kit.database import value_beyond
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
@@ -188,7 +188,7 @@ def bytes_of(path: Path) -> bytes:
     a row of a database that holds more than any session's: all that is done with a file would have it in memory several
     times."""
     with _readable(path) as file:
-        if is_database(path) and (where := value_beyond(path)):
+        if where := value_beyond(path):
             raise Unread(f"{path}: {where}, which is no session's; delete that row from a copy and try the copy.")
         data = file.read()
     if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):

@@ -149,7 +149,10 @@ class Message:
     def bill(self) -> int:
         """Tokens that were billed for the prompt which the message answers; 0 where none are recorded, or absurd
         ones."""
-        return 0 if self.usage is None or self.usage.absurd else max(0, self.usage.context)
+        usage = self.usage
+        if usage is None or usage.absurd:
+            return 0
+        return max(0, usage.input + usage.cache_read + usage.cache_write)
 
     @property
     def text(self) -> str:
@@ -167,9 +170,11 @@ class Message:
     @property
     def said(self) -> str:
         """The person's own words in the message: what was typed, and what was said through a tool. "" for none."""
-        own = self.starts_round
-        typed = [block.text for block in self.blocks if own and isinstance(block, Text) and not block.injected]
-        return "\n".join([*typed, *(result.said for result in self.results if result.said)])
+        through = [block.said for block in self.blocks if isinstance(block, ToolResult) and block.said]
+        if not self.starts_round:
+            return "\n".join(through)
+        typed = [block.text for block in self.blocks if isinstance(block, Text) and not block.injected]
+        return "\n".join([*typed, *through])
 
     @property
     def starts_round(self) -> bool:

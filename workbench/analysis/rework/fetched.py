@@ -166,6 +166,8 @@ Shows = tuple[Called, Sequence[str]]
 
 def viewed(called: Called, cwd: str) -> list[str]:
     """The files that a call shows, by a tool or by a command."""
+    if not called.actions:
+        return []
     found = [one.target for one in called.actions if one.kind == "viewed"]
     found += [path for one in called.actions if one.kind == "command" for path in views(one.target)]
     return list(dict.fromkeys(plain_path(normal_path(path), cwd) for path in found))
@@ -226,7 +228,7 @@ def _tells_the_same(line: str, now: _Shown) -> bool:
     """Whether a command with the same result tells nothing new even where it may have been another by now: of a tool
     that is asked for its help, and of much that is only looked at."""
     return all(
-        _TOOLS_OWN.match(one) is not None if _HELP.search(one) else len(now.lines) >= LONG and looks(one)
+        _TOOLS_OWN.match(one) is not None if _HELP.search(one) else looks(one) and len(now.lines) >= LONG
         for one in simple_commands(line)
     )
 

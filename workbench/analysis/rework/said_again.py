@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from workbench.analysis.needed import sentences, words_of
 from workbench.analysis.rework.taken import Taken
+from workbench.base.memory import remembered
 from workbench.facts.calls import Called
 from workbench.facts.pasted import passages
 from workbench.facts.standing import RulesIn, is_compaction_prompt
@@ -137,8 +138,14 @@ def asked_again(messages: Sequence[Message], calls: Sequence[Called], taken: Tak
 
 def _through_tools(calls: Sequence[Called]) -> Iterator[tuple[int, str]]:
     for one in calls:
-        if _ASKS.search(tool_name(one.call.name)) and one.result is not None:
+        if one.result is not None and _asks(one.call.name):
             yield from ((one.index, text) for text in _questions(one.call.input))
+
+
+@remembered(1_024)
+def _asks(tool: str) -> bool:
+    """Whether a tool asks the user."""
+    return _ASKS.search(tool_name(tool)) is not None
 
 
 def _questions(given: Any) -> Iterator[str]:

@@ -91,6 +91,8 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
     done: dict[str, list[_Edit]] = {}
     committed: dict[str, int] = {}
     for called, edits in zip(calls, made, strict=True):
+        if not called.actions:
+            continue
         for line in (one.target for one in called.actions if one.kind == "command"):
             if _COMMITS.search(line):
                 committed |= {path: called.index for path in done if path.rpartition("/")[2] in line}

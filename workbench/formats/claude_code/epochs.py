@@ -84,9 +84,10 @@ def divided(messages: Sequence[Message], branch: Sequence[int], sent: Sequence[b
         if message.kind == "boundary" or not sent[number]:
             continue
         context.members.append(number)
-        context.members += context.waiting.pop(number, [])
-        if message.kind == "summary":
-            context.members += context.waiting.pop(None, [])
+        if context.waiting:
+            context.members += context.waiting.pop(number, [])
+            if message.kind == "summary":
+                context.members += context.waiting.pop(None, [])
     for _, event in loose:
         _apply(context, event, recorded)
     context.close(None)

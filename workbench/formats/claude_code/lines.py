@@ -22,7 +22,7 @@ from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.said import is_injected, parted
-from workbench.formats.kit.usage import anthropic_usage
+from workbench.formats.kit.usage import anthropic_counts
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
 from workbench.session.session import LoadWarning, Records, Tool
@@ -65,7 +65,8 @@ _ODD = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
 
 @dataclass(slots=True)
 class Draft:
-    """A message while its lines come in. `sent`: whether the tool would send it to the model."""
+    """A message while its lines come in. `bill` is what they tell of its usage so far, of which `bill_final` says
+    whether it is all. `sent`: whether the tool would send it to the model."""
 
     id: str
     role: Role
@@ -74,7 +75,8 @@ class Draft:
     source: list[int]
     time: float | None
     side: bool
-    usage: Usage | None = None
+    bill: tuple[int, int, int, int] | None = None
+    bill_final: bool = False
     model: str | None = None
     sent: bool = True
 
@@ -85,7 +87,7 @@ class Draft:
             tuple(self.blocks),
             self.kind,
             self.time,
-            self.usage,
+            Usage(*self.bill, self.bill_final) if self.bill else None,
             self.model,
             tuple(self.source),
         )
@@ -234,7 +236,7 @@ def _take_prompt(reading: Reading, texts: list[str], tools: list[Any], *, side: 
 def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: Role, blocks: list[Block]) -> int:
     side = value.get("isSidechain") is True
     drafts, time = reading.drafts, time_of(value.get("timestamp"))
-    drafts.append(Draft(id, role, "normal", blocks, [index], time, side, None, None, bool(blocks)))
+    drafts.append(Draft(id, role, "normal", blocks, [index], time, side, None, False, None, bool(blocks)))
     return len(drafts) - 1
 
 
@@ -272,7 +274,7 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
         draft.kind, draft.sent = "meta", False
         reading.api_errors.append((draft, line))
     if draft.kind != "meta":
-        draft.usage = _usage(body, draft.usage)
+        _bill(draft, body)
         if "context_management" in body and (event := events.of_answer(body, draft.time)):
             reading.events[at] = event
     return at
@@ -343,11 +345,14 @@ def _is_injected(blocks: list[Block]) -> bool:
     )
 
 
-def _usage(body: dict[str, Any], before: Usage | None) -> Usage | None:
-    """The usage of an API message after one more of its lines: the last line's, but its output never shrinks. One of
-    nothing is no bill.
+def _bill(draft: Draft, body: dict[str, Any]) -> None:
+    """What one more line of an API message tells of its usage: the last line's counts, but its output never shrinks.
+    One of nothing is no bill.
 
     It is final only once a line says why the message stopped; until then it may be the number at the stream's start.
     """
-    final = body.get("stop_reason") is not None or (before is not None and before.output_final)
-    return anthropic_usage(body.get("usage"), before.output if before else 0, final=final) or before
+    told, before = anthropic_counts(body.get("usage")), draft.bill
+    if told is None:
+        return
+    draft.bill_final = draft.bill_final or body.get("stop_reason") is not None
+    draft.bill = (told[0], before[1], *told[2:]) if before and before[1] > told[1] else told

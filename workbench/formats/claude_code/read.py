@@ -135,7 +135,7 @@ def _billed(reading: Reading) -> Iterator[Message]:
     """The messages; what this program noted to be spent is no bill of the context that the file has now."""
     for draft in reading.drafts:
         if not draft.side and draft.source[0] <= reading.spent:
-            draft.usage = None
+            draft.bill = None
         message = draft.message()
         yield _noticed(message, reading.notices) if reading.notices else message
 
@@ -158,8 +158,9 @@ def _recorded(reading: Reading) -> Recorded:
         return list(dict.fromkeys([holder[record] for record in records if record in holder]))
 
     def kept(event: Event) -> list[int]:
-        listed = event.kept.uuids or chain_of(reading.tree, event.kept.head, event.kept.tail)
-        found = numbers(listed)
+        found = numbers(event.kept.uuids or chain_of(reading.tree, event.kept.head, event.kept.tail))
+        if not found:
+            return []
         calls = {block.id for n in found for block in reading.drafts[n].blocks if isinstance(block, ToolUse)}
         if not event.kept.uuids:  # a result hangs at its own call, beside the chain
             answers = (n for n, draft in enumerate(reading.drafts) if _answers(draft, calls))

@@ -31,12 +31,10 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
 
     Never raises. Empty texts in a string or None give no block; what has no known shape becomes Opaque.
     """
+    if isinstance(content, list):
+        return tuple(map(_block, content))
     if content is None or content == "":
         return ()
-    if isinstance(content, str):
-        return (Text(content),)
-    if isinstance(content, list):
-        return tuple([_block(item) for item in content])
     return (_block(content),)
 
 
@@ -163,11 +161,11 @@ def parts_of(content: Any, part: Callable[[Any], Block]) -> tuple[Block, ...]:
 
 def result_parts(content: Any) -> tuple[Text | Media, ...]:
     """What an Anthropic `tool_result` holds: nothing, a text, or a list of blocks."""
+    if isinstance(content, list):
+        return tuple(in_result(_block(item), item) for item in content)
     if content is None or content == "":
         return ()
-    if not isinstance(content, list):
-        return (Text(as_text(content)),)
-    return tuple(in_result(_block(item), item) for item in content)
+    return (Text(as_text(content)),)
 
 
 def in_result(block: Block | None, raw: Any) -> Text | Media:
@@ -176,23 +174,24 @@ def in_result(block: Block | None, raw: Any) -> Text | Media:
 
 
 def _block(item: Any) -> Block:
-    if isinstance(item, str):
-        return Text(item)
     if not isinstance(item, dict):
-        return Opaque(type(item).__name__, item)
+        return Text(item) if isinstance(item, str) else Opaque(type(item).__name__, item)
     kind = item.get("type")
-    if kind == "text" and isinstance(item.get("text"), str):
-        return Text(item["text"])
-    if kind == "thinking" and isinstance(item.get("thinking"), str):
-        signature = item.get("signature")
-        return Thinking(item["thinking"], text_of(signature))
-    if kind == "tool_use" and isinstance(item.get("id"), str) and isinstance(item.get("name"), str):
-        given = item.get("input")
-        given = given if isinstance(given, dict) else "" if given is None else as_text(given)
-        return ToolUse(item["id"], intern(item["name"]), given)
-    if kind == "tool_result" and isinstance(item.get("tool_use_id"), str):
-        return ToolResult(item["tool_use_id"], result_parts(item.get("content")), item.get("is_error") is True)
-    if kind in ("image", "document"):
+    if kind == "tool_result":
+        if isinstance(id := item.get("tool_use_id"), str):
+            return ToolResult(id, result_parts(item.get("content")), item.get("is_error") is True)
+    elif kind == "tool_use":
+        if isinstance(id := item.get("id"), str) and isinstance(name := item.get("name"), str):
+            given = item.get("input")
+            given = given if isinstance(given, dict) else "" if given is None else as_text(given)
+            return ToolUse(id, intern(name), given)
+    elif kind == "text":
+        if isinstance(text := item.get("text"), str):
+            return Text(text)
+    elif kind == "thinking":
+        if isinstance(text := item.get("thinking"), str):
+            return Thinking(text, text_of(item.get("signature")))
+    elif kind in ("image", "document"):
         return _media(kind, item)
     return Opaque(text_of(kind), item)
 

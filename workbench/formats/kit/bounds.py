@@ -20,10 +20,15 @@ _FRONT = 1_000
 _BETWEEN = (b",", b"[", b"{")
 
 
+def enough() -> int:
+    """Bytes up to which nothing can hold too much."""
+    return min(LONGEST_TEXT, 2 * MOST_VALUES)
+
+
 def beyond(data: bytes, start: int, stop: int) -> str:
     """What the JSON in `data[start:stop]` holds too much of, in words; "" where it may be decoded. Nothing is looked
     at of what is too short to hold it."""
-    if stop - start <= min(LONGEST_TEXT, 2 * MOST_VALUES):
+    if stop - start <= enough():
         return ""
     if stop - start > LONGEST_TEXT:
         for text in _TEXT.finditer(data, start, stop):
@@ -37,7 +42,7 @@ def beyond(data: bytes, start: int, stop: int) -> str:
 
 def line_beyond(data: bytes) -> tuple[int, str] | None:
     """The first line of JSON that holds too much, by its number, and what that is."""
-    least = min(LONGEST_TEXT, 2 * MOST_VALUES)
+    least = enough()
     if len(data) <= least or data[:_FRONT].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
         return None
     at = 0

@@ -70,9 +70,10 @@ def tables_in(database: sqlite3.Connection) -> Tables:
 
 
 def value_beyond(path: Path) -> str:
-    """Where a database holds a value that is longer than any session's, in words; "" for nowhere. Looked for where the
-    file lies, a value at a time: read, and made ready to be asked, it would be in memory three times."""
-    if path.stat().st_size <= bounds.LONGEST_TEXT:
+    """Where a database holds a value that is longer than any session's, in words; "" for nowhere, and for what is no
+    database. Looked for where the file lies, a value at a time: read, and made ready to be asked, it would be in memory
+    three times."""
+    if path.stat().st_size <= bounds.LONGEST_TEXT or not is_database(path):
         return ""
     with suppress(*_TROUBLE), connected(path) as database:
         for table, columns in tables_in(database).items():

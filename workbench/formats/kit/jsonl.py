@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from workbench.base.figures import grouped
-from workbench.formats.kit.bounds import beyond
+from workbench.formats.kit.bounds import beyond, enough
 from workbench.session import LoadWarning, Records
 
 DEEPEST = 200
@@ -52,7 +52,7 @@ def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
     """Every record of a JSONL file in order, of its first `end` bytes where that is given. Never raises; blank lines
     give nothing."""
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    end, line = len(data) if end is None else end, 0
+    end, line, short = len(data) if end is None else end, 0, enough()
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
             said = _SAID.search(data, at, end)
@@ -64,7 +64,7 @@ def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
         line += 1
         newline = data.find(b"\n", at, end)
         stop = end if newline < 0 else newline
-        if much := beyond(data, at, stop):
+        if stop - at > short and (much := beyond(data, at, stop)):
             yield _unreadable(at, stop, line, f"holds {much}, which is no session's")
             at = stop + 1
             continue
@@ -75,7 +75,7 @@ def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
             yield from _odd_line(chunk, at, line, last=newline < 0)
         else:
             edge = stop - 1 if chunk.endswith(b"\r") else stop
-            if _may_be_deep(chunk) and _is_deep(value, DEEPEST):
+            if chunk.count(b"{") + chunk.count(b"[") > DEEPEST and _is_deep(value, DEEPEST):
                 yield _unreadable(at, edge, line, "nested too deeply")
             else:
                 yield tuple.__new__(Record, (at, edge, line, value, "", True))
@@ -196,10 +196,6 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
 
 def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
     return Record(start, stop, line, None, f"{problem}; kept as it is, not shown", readable=False)
-
-
-def _may_be_deep(raw: bytes) -> bool:
-    return len(raw) > 2 * DEEPEST and raw.count(b"[") + raw.count(b"{") > DEEPEST
 
 
 def _is_deep(value: Any, levels: int) -> bool:

@@ -16,12 +16,18 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
     return Usage(max(sent - read - written, 0), said, min(read, sent), written, cost=cost)
 
 
-def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage | None:
-    """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
-    what is known to have been written by then, of which `final` says whether it was all."""
+def anthropic_usage(given: Any) -> Usage | None:
+    """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing."""
+    told = anthropic_counts(given)
+    return Usage(*told) if told else None
+
+
+def anthropic_counts(given: Any) -> tuple[int, int, int, int] | None:
+    """The same as bare counts, for a bill that is told anew with each part of an answer: tokens of the prompt that are
+    new, that were written, read from the cache and written to it."""
     told = dict_of(given).get
     fresh, said, read, written = [n if type(n) is int and n > 0 else 0 for n in map(told, _COUNTED)]
-    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
+    return (fresh, said, read, written) if fresh or read or written else None
 
 
 _COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
