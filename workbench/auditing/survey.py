@@ -41,7 +41,8 @@ from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
 from workbench.tokens import Counter, estimate_tokens, first_call, overhead_at
 from workbench.tokens.cost import MILLION, spent_on
-from workbench.tokens.window import window_of
+from workbench.tokens.models import tables
+from workbench.tokens.window import Window, known_window
 
 TITLE, REASON = 80, 300
 """Characters of a title, and of what went wrong."""
@@ -124,9 +125,14 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
 
 def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None) -> SessionRow:
     """What a session says of itself and its `bills`, in tokens, tell."""
-    rates, window = rates_of(session.model), window_of(session, len(session.epochs))
-    return replace(
-        bare,
+    rates, window = _known_of(
+        session.format, session.model, session.facts.provider, session.epochs[-1].window, tables()
+    )
+    return SessionRow(
+        path=bare.path,
+        part=bare.part,
+        bytes=bare.bytes,
+        time=bare.time,
         format=session.format,
         tool=bare.tool or tool_names().get(session.format) or registry.by_id(session.format).title,
         version=_name(session.facts.version),
@@ -140,6 +146,14 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         cost=cost,
         price=rates.input if rates.known else None,
     )
+
+
+@lru_cache(maxsize=256)
+def _known_of(
+    format: str, model: str | None, provider: str, recorded: int | None, tables: tuple[Path, ...]
+) -> tuple[Rates, Window | None]:
+    """Prices and window as `tables` know them: thousands of sessions ask for those of a few models."""
+    return rates_of(model), known_window(None, recorded, format, model, provider)
 
 
 @lru_cache(maxsize=1_024)

@@ -79,7 +79,12 @@ def find(model: str | None) -> ModelInfo | None:
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
-    return _found(model or "", _tables(paths.models()))
+    return _found(model or "", tables())
+
+
+def tables() -> tuple[Path, ...]:
+    """The tables in force: for as long as these are the same, so is what is known of a model."""
+    return _tables(paths.models())
 
 
 @lru_cache(maxsize=1_024)
@@ -90,7 +95,7 @@ def _found(model: str, tables: tuple[Path, ...]) -> ModelInfo | None:
 
 def all_models() -> tuple[ModelInfo, ...]:
     """Every model of the table, the user's included, in its order. Raises BadInput for a broken user table."""
-    return read_table(*_tables(paths.models()), package=packaged())
+    return read_table(*tables(), package=packaged())
 
 
 def sources() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,17 +41,23 @@ _OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|windo
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session. Raises BadInput when the file holds no message at all."""
-    reading = Reading(Records(data))
     on_web = WEB_EXPORT.match(data) is not None
     listed = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
     found = _listed(path, data, "loglines" if on_web else None) if on_web or listed else records_of(data)
+    reading = taken(data, found, progress)
+    if not any(draft.blocks for draft in reading.drafts):
+        raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
+    return session_of(path, reading, on_web=on_web)
+
+
+def taken(data: bytes, found: Iterable[Record], progress: Progress) -> Reading:
+    """All that these records of the file say."""
+    reading = Reading(Records(data))
     for value, index, line in objects_of(found, len(data), reading.records, reading.warnings, progress):
         said = reading.printed.line(value, index) if "session_id" in value and is_printed(value) else value
         if said is not None:
             take(reading, said, index, line)
-    if not any(draft.blocks for draft in reading.drafts):
-        raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
-    return session_of(path, reading, on_web=on_web)
+    return reading
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
@@ -84,8 +90,7 @@ def _listed(path: Path, data: bytes, key: str | None) -> Iterator[Record]:
 
 def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
     drafts, facts = reading.drafts, reading.facts
-    messages = with_said(_billed(reading))
-    main = [number for number, draft in enumerate(drafts) if not draft.side] or list(range(len(drafts)))
+    messages, main = messages_of(reading), main_of(reading)
     branch, warnings = branch_of(reading.tree, messages, main)
     if on_web:  # its lines have no links, and that is as it should be
         branch, warnings = main, []
@@ -93,18 +98,17 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
         warnings.append(
             LoadWarning(f"{counted(count, 'record')} of unknown type {type!r} {are(count)} kept, but not shown")
         )
-    title = _title(reading, messages, branch)
+    title = title_of(reading, messages, branch)
     found = divided(messages, branch, [draft.sent for draft in drafts], _recorded(reading))
     messages, branch = found.messages, found.branch
     errors = (TooLong(draft.id, _said(draft), draft.time, line) for draft, line in reading.api_errors)
-    agent = facts.get("agentId", "")
     printed = reading.printed
     prompt = reading.prompts.get(all(draft.side for draft in drafts), Prompt())
     if printed.seen and next((m.role for m in map(messages.__getitem__, branch) if m.kind == "normal"), "") != "user":
         warnings.append(
             LoadWarning("what the person asked is not in what was printed; only --replay-user-messages has it")
         )
-    model = next((m.model for m in map(messages.__getitem__, reversed(branch)) if is_model(m)), printed.model)
+    model = model_of(messages, branch) or printed.model
     window = printed.windows.get(model or "")
     return Session(
         format=ID,
@@ -114,14 +118,14 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
         epochs=tuple(replace(epoch, window=window) for epoch in found.epochs),
         records=reading.records,
         id=facts.get("sessionId", ""),
-        title="the call for a summary" if agent.startswith(COMPACT) else title,
+        title=title,
         model=model,
         cwd=facts.get("cwd"),
         system=prompt.system,
         tools=prompt.tools or tuple(Tool(name, render({"name": name}).decode()) for name in printed.tools),
         warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
         facts=SessionFacts(
-            agent=agent,
+            agent=facts.get("agentId", ""),
             overflow_errors=tuple(error for error in errors if _OVERFLOW.search(error.text)),
             cost=reading.cost if printed.cost is None else printed.cost,
             version=facts.get("version", ""),
@@ -129,6 +133,17 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
             own=Own(facts.get("slug", ""), on_web or printed.seen),
         ),
     )
+
+
+def messages_of(reading: Reading) -> tuple[Message, ...]:
+    """All messages of the file, with what the person said in them."""
+    return with_said(_billed(reading))
+
+
+def main_of(reading: Reading) -> list[int]:
+    """The messages that are no sub-agent's; all of them where none is."""
+    drafts = reading.drafts
+    return [number for number, draft in enumerate(drafts) if not draft.side] or list(range(len(drafts)))
 
 
 def _billed(reading: Reading) -> Iterator[Message]:
@@ -178,15 +193,23 @@ def is_model(message: Message) -> bool:
     return message.role == "assistant" and message.kind == "normal" and bool(message.model)
 
 
+def model_of(messages: Sequence[Message], branch: Sequence[int]) -> str | None:
+    """The model that answered last; None where none is told."""
+    live = map(messages.__getitem__, reversed(branch))
+    return next((one.model for one in live if is_model(one)), None)
+
+
 def _said(draft: Draft) -> str:
     return draft.message().text
 
 
-def _title(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -> str:
+def title_of(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -> str:
     """The person's title, the tool's, or the first words of the first request.
 
     Title lines of type `summary` are often for leaves of other files: only one whose leaf is here counts.
     """
+    if reading.facts.get("agentId", "").startswith(COMPACT):
+        return "the call for a summary"
     for type in ("custom-title", "ai-title"):
         if type in reading.titles:
             return reading.titles[type]

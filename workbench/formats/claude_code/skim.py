@@ -17,14 +17,16 @@ import orjson
 from msgspec import UNSET, Meta, Struct
 from msgspec.json import Decoder
 
-from workbench.base.errors import BadInput
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN
 from workbench.formats.claude_code.events import of_answer
-from workbench.formats.claude_code.lines import TITLES, Own
-from workbench.formats.claude_code.read import read
+from workbench.formats.claude_code.lines import TITLES, Reading
+from workbench.formats.claude_code.read import main_of, messages_of, model_of, taken, title_of
+from workbench.formats.claude_code.signature import ID, WEB_EXPORT
+from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
+from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import SPENT
-from workbench.session import Billed, Epoch, Session, Usage
+from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 
 _USAGE = b'"usage":'
 _USER, _PROGRESS, _ANSWER = b'"type":"user"', b'"type":"progress"', b'"role":"assistant"'
@@ -87,16 +89,14 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     """The session up to its first answer, and every bill. None where that would not tell all."""
     first = data.find(_USAGE)
     told: dict[str, Any] = {}
-    if data[:1] != b"{" or first < 0 or (spans := _answers(data, told)) is None:
+    if data[:1] != b"{" or first < 0 or WEB_EXPORT.match(data) or (spans := _answers(data, told)) is None:
         return None
-    try:
-        begun = read(path, data[: data.find(b"\n", first) + 1 or len(data)], no_progress)
-    except BadInput:
-        return None
-    if not isinstance(begun.facts.own, Own) or begun.facts.own.rewritten:
+    begun = data[: data.find(b"\n", first) + 1 or len(data)]
+    reading = taken(begun, records_of(begun), no_progress)
+    if reading.printed.seen or not any(draft.blocks for draft in reading.drafts):
         return None
     answers = _billed(data, spans)
-    return None if answers is None else _skimmed(begun, answers, {**told, **_newest(data)})
+    return None if answers is None else _skimmed(path, reading, answers, {**told, **_newest(data)})
 
 
 def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | None:
@@ -207,7 +207,7 @@ def _told(type: Any, line: dict[str, Any]) -> dict[str, Any]:
     return {type: title} if isinstance(title, str) and title else {}
 
 
-def _skimmed(begun: Session, answers: list[_Answer], told: dict[str, Any]) -> Skimmed | None:
+def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[str, Any]) -> Skimmed | None:
     """None where a bill may be absurd: so little for all that stands before it in the file."""
     bills: list[Billed] = []
     for one in answers:
@@ -217,20 +217,29 @@ def _skimmed(begun: Session, answers: list[_Answer], told: dict[str, Any]) -> Sk
             if one.start > (fresh + read + written) * CHARACTERS_PER_TOKEN:
                 return None
             bills.append(Billed(one.model, fresh, one.output, read, written))
-    first = next((number for number, message in enumerate(begun.messages) if message.bill), None)
+    messages, facts = messages_of(reading), reading.facts
+    first = next((number for number, message in enumerate(messages) if message.bill), None)
     if first is None or not bills:
         return None
-    answer = replace(begun.messages[first], usage=Usage(*bills[0][1:]))
-    facts = begun.facts
-    version, cost = told.get("version", facts.version), told.get("cost", facts.cost)
-    session = replace(
-        begun,
-        messages=(*begun.messages[:first], answer),
+    branch, _ = branch_of(reading.tree, messages, main_of(reading))
+    answer = replace(messages[first], usage=Usage(*bills[0][1:]))
+    session = Session(
+        format=ID,
+        path=path,
+        messages=(*messages[:first], answer),
+        records=reading.records,
         branch=range(first + 1),
         epochs=(Epoch(1, range(first + 1)),),
-        title=told.get("custom-title") or told.get("ai-title") or begun.title,
-        model=next((one.model for one in reversed(answers) if one.model and not one.side), begun.model),
-        cwd=told.get("cwd", begun.cwd),
-        facts=facts if (version, cost) == (facts.version, facts.cost) else replace(facts, version=version, cost=cost),
+        id=facts.get("sessionId", ""),
+        title=told.get("custom-title") or told.get("ai-title") or title_of(reading, messages, branch),
+        model=next((one.model for one in reversed(answers) if one.model and not one.side), None)
+        or model_of(messages, branch),
+        cwd=told.get("cwd", facts.get("cwd")),
+        facts=SessionFacts(
+            agent=facts.get("agentId", ""),
+            cost=told.get("cost", reading.cost),
+            version=told.get("version", facts.get("version", "")),
+            git_branch=facts.get("gitBranch", ""),
+        ),
     )
     return Skimmed(session, tuple(bills))
