@@ -3,7 +3,7 @@
 One block per line; several lines of one API message; parallel calls with their results between them; progress lines as
 links of the chain; `toolUseResult` doubling every result; usage on every assistant line, growing as the context does.
 
-    python -m benchmarks.generate FILE [LINES] [MEGABYTES]
+    python -m benchmarks.generate FILE [LINES] [MEGABYTES] [COMPACTIONS]
 """
 
 from __future__ import annotations
@@ -103,16 +103,30 @@ class _Story:
         return int(min(600, self.random.lognormvariate(0, 1.0) * median * self.scale))
 
 
-def lines(count: int = LINES, seed: int = 1, scale: float = 1.0) -> Iterator[dict[str, Any]]:
-    """`count` lines of one session, without a compaction: the longest context there can be."""
+def lines(count: int = LINES, seed: int = 1, scale: float = 1.0, compactions: int = 0) -> Iterator[dict[str, Any]]:
+    """`count` lines of one session; without a compaction the longest context there can be."""
     story = _Story(seed, scale)
-    made = 0
+    made = done = 0
     while made < count:
-        for line in _turn(story):
+        due = done < compactions and made >= (done + 1) * count // (compactions + 1)
+        done += due
+        for line in _compaction(story) if due else _turn(story):
             yield line
             made += 1
             if made == count:
                 return
+
+
+def _compaction(story: _Story) -> Iterator[dict[str, Any]]:
+    """The boundary and the summary, as Claude Code 2.1.37 writes them."""
+    about = {"trigger": "auto", "preTokens": story.context}
+    said = {"content": "Conversation compacted", "isMeta": False, "level": "info", "compactMetadata": about}
+    last, subtype = story.parent, "compact_boundary"
+    yield story.line("system", parentUuid=None, logicalParentUuid=last, subtype=subtype, **said)
+    words = f"This session is being continued from a previous conversation. {story.prose(900)}"
+    message = {"role": "user", "content": words}
+    yield story.line("user", isVisibleInTranscriptOnly=True, isCompactSummary=True, message=message)
+    story.context = 24_000 + len(words) // 4
 
 
 def _turn(story: _Story) -> Iterator[dict[str, Any]]:
@@ -182,8 +196,9 @@ def _result(story: _Story, call: dict[str, Any]) -> dict[str, Any]:
     return story.line("user", message={"role": "user", "content": [block]}, toolUseResult=double)
 
 
-def write(path: Path, count: int = LINES, megabytes: float = MEGABYTES) -> None:
-    """Write a session of `count` lines and about `megabytes` MB; the sizes of results are scaled to that."""
+def write(path: Path, count: int = LINES, megabytes: float = MEGABYTES, compactions: int = 0) -> None:
+    """Write a session of `count` lines and about `megabytes` MB; the sizes of results are scaled to that. It is
+    compacted so many times, after stretches of the same length."""
     trial = min(count, 4_000)
     wanted = 1e6 * megabytes / count
     scale, low, high = 1.0, 0.05, 8.0
@@ -192,9 +207,9 @@ def write(path: Path, count: int = LINES, megabytes: float = MEGABYTES) -> None:
         low, high = (scale, high) if size < wanted else (low, scale)
         scale = (low + high) / 2
     with path.open("wb") as file:
-        for line in lines(count, scale=scale):
+        for line in lines(count, scale=scale, compactions=compactions):
             file.write(orjson.dumps(line) + b"\n")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), *(int(word) for word in sys.argv[2:4]))
+    write(Path(sys.argv[1]), *(int(word) for word in sys.argv[2:5]))

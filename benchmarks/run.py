@@ -43,6 +43,9 @@ MARKS: dict[str, bytes | re.Pattern[bytes]] = {
 """What the screen says at each stage: that it opens a file, the title of the list, the title without how far the count
 is."""
 
+COMPACTIONS = 9
+GO_TO = b"r12 for round"
+"""What is said where one types where to go."""
 PEER_LINES, PEER_MEGABYTES = 5_000, 8
 KEYS = 200
 RUNS = 3
@@ -75,6 +78,7 @@ def main() -> None:
         _print(("-" * 11, "-" * 8, "-" * 6, "-" * 8, "-" * 5))
         _measure(file, megabytes, home)
         if not given.file:
+            _newest_first(home)
             _other_formats(file, home)
         _measure_peers(file, home, given.peer)
 
@@ -201,6 +205,24 @@ def _a_long_message(home: Path) -> None:
             terminal.settled(TOP)
             times.append(terminal.settled(b"J"))
     _row("detail settled, 1 MB", f"{statistics.median(times):.0f} ms", "120 ms", "", "")
+
+
+def _newest_first(home: Path) -> None:
+    """As long a session in ten epochs: the newest are on the bench before the rest is read."""
+    file = home / "compacted.jsonl"
+    write(file, LINES, MEGABYTES, COMPACTIONS)
+    parsing, what = _median("json_alone", file), "orjson.loads of every line"
+    opened = _medians([_opened(file, home, fresh=True) for _ in range(RUNS)])
+    for stage, said in (("usable", "usable, newest epochs first"), ("counted", "all read and counted")):
+        _seconds(said, opened[stage], "", parsing["seconds"], what)
+        _seconds(f"CPU until {said}", opened[f"CPU until {stage}"], "", parsing["cpu"], what)
+    megabytes = file.stat().st_size / 1e6
+    is_file = f"{megabytes:.0f} MB (the file)"
+    _row("peak memory, so", f"{opened['peak']:.0f} MB", "", is_file, f"{opened['peak'] / megabytes:.2f}")
+    with _workbench(file) as first:
+        first.wait_for(MARKS["usable"])
+        _row("first key, while the rest is read", f"{first.answered(b':', GO_TO):.0f} ms", "600 ms", "", "")
+    file.unlink()
 
 
 def _other_formats(file: Path, home: Path) -> None:

@@ -96,6 +96,13 @@ class Terminal:
             last = time.perf_counter()
         return 1000 * (last - pressed)
 
+    def answered(self, key: bytes, mark: bytes) -> float:
+        """Press `key`; milliseconds until `mark` is written, whatever else is."""
+        self._seen, pressed = b"", time.perf_counter()
+        os.write(self._ours, key)
+        self.wait_for(mark)
+        return 1000 * (time.perf_counter() - pressed)
+
     def cpu_per_key(self, key: bytes, times: int) -> float:
         """Milliseconds of the whole process's CPU for one `key` of `times`, held down."""
         self.settled()

@@ -69,7 +69,8 @@ def work_of(bench: Bench) -> Work:
     given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
     is_last = bench.epoch == len(bench.session.epochs)
     return Work(
-        epoch="last" if is_last else bench.epoch,
+        # Of a session whose end alone is read yet no other epoch is on the bench than the one that it is opened at.
+        epoch="last" if is_last else None if bench.session.begins_at else bench.epoch,
         preset=bench.preset,
         changed={name: value for name, value in values.items() if name not in given or given[name] != value},
         split_at=bench.split_at,
@@ -183,6 +184,12 @@ def recall(session: Session, folder: Path) -> Work | None:
         return Work.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise BadInput(f"{path} is damaged, so earlier work on this session is lost; delete the file.") from None
+
+
+def is_kept(session: Session, folder: Path) -> bool:
+    """Whether there is work on `session` in `folder`."""
+    key = fingerprint(session)
+    return bool(key) and (folder / f"{key}.json").is_file()
 
 
 def keep(session: Session, work: Work, folder: Path) -> None:

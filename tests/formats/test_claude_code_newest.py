@@ -23,6 +23,7 @@ from tests.formats.claude_code_build import (
     user,
 )
 from workbench.analysis.why.refusals import overflowed
+from workbench.formats import files
 from workbench.formats.claude_code.newest import newest
 from workbench.formats.files import load, load_newest
 from workbench.session import Message, Session
@@ -155,6 +156,16 @@ CLEARING = line(
     subtype="microcompact_boundary",
     microcompactMetadata={"compactedToolIds": ["t2-b1", "t2-d0"]},
 )
+REPLACED: Line = {"type": "content-replacement", "replacements": [{"toolUseId": "t2-b1", "replacement": "Saved."}]}
+
+
+def anchored(lines: list[Line]) -> list[Line | bytes]:
+    """The last boundary keeps a line behind one that is not read, and the conversation goes on from it."""
+    about = {"preservedMessages": {"anchorUuid": "b0-u", "uuids": ["c1-a3"]}}
+    made = changed("d0-u", parentUuid="c1-a3")(lines)
+    return [one | {"compactMetadata": about} if one["uuid"] == "c2-b" else one for one in made if isinstance(one, dict)]
+
+
 SNAPSHOT = line("attachment", "snap", "b0-u", attachment={"type": "prompt_snapshot", "systemPrompt": ["Be brief."]})
 
 
@@ -177,6 +188,11 @@ SNAPSHOT = line("attachment", "snap", "b0-u", attachment={"type": "prompt_snapsh
         ),
         ("an answer that began before what is kept", KEPT, changed("b1-a2", **answer("msg_b0_end"))),
         ("a kept chain's call was answered before", CHAIN, behind("b0-u", result("x", "b0-u", "t2-b1", "early"))),
+        ("a kept chain's call was answered at once", CHAIN, behind("a0-u", result("x", "a0-u", "t2-b1", "early"))),
+        ("a kept line stands among the first", {"preservedMessages": {"uuids": ["a0-a1", "b1-a3"]}}, list),
+        ("a kept result was replaced", KEPT, behind("b1-a3", REPLACED)),
+        ("what is kept stands behind an older line", {}, anchored),
+        ("it begins with an answer", {}, lambda lines: lines[1:]),
         ("a kept line that is nowhere", {"preservedMessages": {"uuids": ["elsewhere"]}}, list),
         ("a kept chain that is none", {"preservedSegment": {"headUuid": "b1-a3", "tailUuid": "b1-u"}}, list),
         ("a kept result was emptied", KEPT, behind("b1-a3", CLEARING)),
@@ -241,14 +257,17 @@ def test_however_a_file_is_damaged_nothing_else_is_told(seed: int) -> None:
         agrees(jsonl(*lines))
 
 
-def test_only_of_a_large_file_and_only_a_small_part_is_read_so(tmp_path: Path) -> None:
+def test_only_of_a_large_file_and_only_a_small_part_is_read_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "session.jsonl"
     lines = conversation()
     path.write_bytes(jsonl(*part("z", None, 20), *[lines[0] | {"parentUuid": "z19-a3"}], *lines[1:]))
     size = path.stat().st_size
-    assert load_newest(path, large=size - 1).begins_at > size // 2
-    assert load_newest(path, large=size).begins_at == 0
     assert load_newest(path).begins_at == 0
+    monkeypatch.setattr(files, "LARGE", size)
+    assert load_newest(path).begins_at == 0
+    monkeypatch.setattr(files, "LARGE", size - 1)
+    assert load_newest(path).begins_at > size // 2
     path.write_bytes(jsonl(*lines[:2], *lines[at("b1-r2", lines) :]))
     assert newest(path, path.read_bytes()) is not None
-    assert load_newest(path, large=1).begins_at == 0, "more than half of it would be read"
+    monkeypatch.setattr(files, "LARGE", 1)
+    assert load_newest(path).begins_at == 0, "more than half of it would be read"

@@ -48,15 +48,15 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
     return kept or load_bytes(path, bytes_of(path), progress, part)
 
 
-def load_newest(path: Path, progress: Progress = no_progress, part: str = "", *, large: int = LARGE) -> Session:
-    """The same, but of a file of more than `large` bytes only the end where that tells the newest epochs, is less than
-    half of it, and nothing is kept of the whole: `Session.begins_at` says so, and `load` then gives the whole."""
-    if part or path.is_dir():
-        return load(path, progress, part)
+def load_newest(path: Path, progress: Progress = no_progress) -> Session:
+    """The same, but of a large file only the end where that tells the newest epochs, is less than half of it, and
+    nothing is kept of the whole: `Session.begins_at` says so, and `load` then gives the whole."""
+    if path.is_dir():
+        return load(path, progress)
     with gc_paused():
-        kept = parsed.recall(path, part, progress)
+        kept = parsed.recall(path, progress=progress)
         data = b"" if kept else bytes_of(path)
-        found = _newest_in(path, data) if len(data) > large else None
+        found = _newest_in(path, data) if len(data) > LARGE else None
     return kept or found or load_bytes(path, data, progress)
 
 

@@ -5,7 +5,7 @@ One `Counter` serves one open session: it holds the messages it has seen. The co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,6 +87,12 @@ class Counter:
     def know(self, message: Message, weight: Weight) -> None:
         """Take a weight as counted that was counted before."""
         self._remember(message, weight)
+
+    def forget(self, messages: Iterable[Message]) -> None:
+        """Let go of messages that nobody asks of any more; what their texts have was counted, and stays."""
+        for message in messages:
+            self._weights.pop(id(message), None)
+            self._held.pop(id(message), None)
 
     def weigh(self, message: Message) -> Weight:
         """The message's weight, counted now if need be. A message not seen before is not remembered, its texts are:

@@ -36,7 +36,7 @@ from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
 
 if TYPE_CHECKING:
     from workbench.session import Session
-    from workbench.tui.bench.following import ReadAgain
+    from workbench.tui.bench.following import AllRead, ReadAgain
     from workbench.tui.screens.audit import AuditScreen
     from workbench.tui.screens.open import OpenScreen
 
@@ -212,11 +212,17 @@ class WorkbenchApp(App[None]):
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             self.push_screen(screen)
-        session = ready.bench.session
+        if not ready.bench.session.begins_at:
+            self._remember_opened(ready.bench.session)
+        self.call_after_refresh(self._first_sight)
+
+    def on_all_read(self, read: AllRead) -> None:
+        self._remember_opened(read.session)
+
+    def _remember_opened(self, session: Session) -> None:
         if session.path:
             path, title = session.path, session.title
             self.remember(lambda home: opened(home, path, title))
-        self.call_after_refresh(self._first_sight)
 
     def _first_sight(self) -> None:
         """What can only be said when every screen's keys are known; and the tour, once."""

@@ -1,4 +1,5 @@
-"""The bench of a session that has grown: what a person did stays, by the ids of messages. Pure: no widget."""
+"""The bench of a session that has grown, at its end or, where only the end was read, at its beginning: what a person
+did stays, by the ids of messages. Pure: no widget."""
 
 from __future__ import annotations
 
@@ -35,10 +36,11 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
     """
     if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
         return None
-    last = len(session.epochs)
-    if last != len(bench.session.epochs):
+    earlier = len(session.epochs) - len(bench.session.epochs)
+    epoch = bench.epoch + earlier
+    if epoch < 1 or (earlier and not bench.session.begins_at):
         return _fresh(bench, session, counter)
-    opened = context_at(session, bench.epoch, counter, scale=bench.scale)
+    opened = context_at(session, epoch, counter, scale=bench.scale)
     layout = opened.layout
     if not continues(bench.layout, layout):
         return _fresh(bench, session, counter)
@@ -47,7 +49,11 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
         if old.epoch != bench.epoch:
             return replace(old, session=session)
         return replace(
-            old, session=session, opened=opened.with_(limit=still(old.opened.limit, opened.limit)), result=None
+            old,
+            session=session,
+            epoch=epoch,
+            opened=opened.with_(limit=still(old.opened.limit, opened.limit)),
+            result=None,
         )
 
     present = change(bench)

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from workbench.compaction.checks import Check
 
 
-def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
-    """File, format, model, epoch, and how far the count is."""
+def title_text(bench: Bench, counting: tuple[int, int] | None, reading: float = 0.0) -> Text:
+    """File, format, model, epoch, and how far the count is; and how much of the file is read of which only the end is
+    on the bench."""
     session = bench.session
     name = session.path.name if session.path else session.title or session.id or "session"
     model = one_line(session.model or "model unknown", 60)
     text = Text(f" {one_line(name, 80)} ", "bold", no_wrap=True, overflow="ellipsis")
     text.append(f"· {by_id(session.format).title} · {model}", "not bold")
-    if len(session.epochs) > 1:
+    if session.begins_at:
+        newest = "newest epoch" if bench.epoch == len(session.epochs) else "epoch before the newest"
+        text.append(f" · {newest}, the earlier ones are being read: {percent(reading)}", "not bold")
+    elif len(session.epochs) > 1:
         text.append(f" · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
     if session.warnings:
         text.append(f" · ! {several(len(session.warnings), 'warning')}", "not bold")

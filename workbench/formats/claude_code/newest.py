@@ -156,4 +156,4 @@ def _with_newest(session: Session, reading: Reading, cut: _Cut) -> Session | Non
     if len(newest) < 2 or not known or not ours <= branch or cut.keeps != bool(kept) or not first.isdisjoint(kept):
         return None
     epochs = tuple(replace(epoch, number=number) for number, epoch in enumerate(newest, 1))
-    return replace(session, epochs=epochs, title="", begins_at=cut.tail)
+    return replace(session, epochs=epochs, title="", warnings=(), records=Records(b""), begins_at=cut.tail)

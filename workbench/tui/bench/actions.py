@@ -8,6 +8,7 @@ from functools import partial
 
 from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting, watching
 from workbench.tui.bench.host import Action, Host
+from workbench.tui.bench.store import View
 from workbench.tui.middle.tabs import TABS
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
@@ -56,6 +57,12 @@ TAB_HELP = {
 }
 """What each tab shows, for help, palette and pointer."""
 
+
+def _all(why_not: Callable[[View], str] = lambda view: "") -> Callable[[View], str]:
+    """For what needs every epoch, or takes what is on the bench to where it does not grow."""
+    return lambda view: planning.END_ALONE if view.bench.session.begins_at else why_not(view)
+
+
 # fmt: off
 _LOOK = (
     Action("pane.rounds", "0", "Rounds", "To the list of rounds.", _pane("rounds")),
@@ -70,9 +77,9 @@ _LOOK = (
     Action("jump", ":", "Go to", "Go to a message by its number, or to a round: r12.", finding.jump,
            shaping.no_message),
     Action("epoch.-1", "{", "Epoch before", "One epoch back: the context as it stood before an earlier compaction.",
-           partial(planning.change_epoch, by=-1), partial(planning.no_epoch, by=-1)),
+           partial(planning.change_epoch, by=-1), _all(partial(planning.no_epoch, by=-1))),
     Action("epoch.1", "}", "Next epoch", "One epoch forward.", partial(planning.change_epoch, by=1),
-           partial(planning.no_epoch, by=1)),
+           _all(partial(planning.no_epoch, by=1))),
     Action("filter", "f", "Filter",
            "Show only some messages: by role, tool, fate, size, errors, pins. Again: show all.", finding.toggle_filter,
            shaping.no_message),
@@ -90,7 +97,7 @@ _LOOK = (
            reading.no_editor),
     Action("write-text", "w", "Write", "Write what is in the middle to a file.", reading.write_text),
     Action("follow", "L", "Follow", "Follow the file while its agent writes it: new messages appear; again: stop.",
-           following.toggle_follow),
+           following.toggle_follow, _all()),
 )
 _SHAPE = (
     Action("pin", "p", "Pin", "Keep the message under the cursor verbatim, or let it go; on a round, its request.",
@@ -124,14 +131,14 @@ _SHAPE = (
 _TUNE = (
     Action("pane.policy", "9", "Policy", "To the policy: its preset, below it the fields.", _pane("policy")),
     Action("choose-preset", "P", "Strategy, preset",
-           "Choose a strategy and a preset from the list, each with what it is about.", policy.choose_preset),
+           "Choose a strategy and a preset from the list, each with what it is about.", policy.choose_preset, _all()),
     Action("edit-text", "E", "Prompt", "Edit the policy's prompts and templates beside what would be sent.",
-           partial(policy.edit_text, run_with=visiting.run_with), policy.no_text),
+           partial(policy.edit_text, run_with=visiting.run_with), _all(policy.no_text)),
     Action("window", "ctrl+w", "Window", "Set the model's window, in tokens.", policy.set_window),
     Action("reset-policy", "D", "As preset", "Give every field the preset's value again.", policy.reset,
            policy.as_preset),
     Action("paste-params", "V", "Paste params",
-           "Paste a product's parameters: JSON, the flag's string, or all its flags.", policy.paste_params),
+           "Paste a product's parameters: JSON, the flag's string, or all its flags.", policy.paste_params, _all()),
     Action("save-preset", "ctrl+s", "Save preset", "Save the policy as a preset of your own.", policy.save),
     Action("copy-toml", "Y", "Copy TOML", "Copy the policy to the clipboard as a preset file.", policy.copy_toml),
     Action("copy-params", "ctrl+y", "Copy params", "Copy the policy to the clipboard as its product's parameters.",
@@ -141,34 +148,35 @@ _RUN = (
     Action("run", "r", "Run", "Run the compaction offline, with the extractive summarizer.", planning.run,
            planning.cannot_run),
     Action("run-with", "R", "Run with", "Run with a model, by hand, or rehearse a failure: read, edit, then commit.",
-           visiting.run_with),
-    Action("ab", "B", "A/B", "Try two prompts or two models on the same head, side by side.", visiting.try_two),
+           visiting.run_with, _all()),
+    Action("ab", "B", "A/B", "Try two prompts or two models on the same head, side by side.", visiting.try_two,
+           _all()),
     Action("runs", "H", "Runs", "The kept runs of live compactions: look at them, compare and delete them.",
-           visiting.see_runs),
+           visiting.see_runs, _all()),
     Action("prompts", "M", "Prompts", "Browse the prompts, see them as they are sent for this session, edit a copy.",
-           visiting.see_prompts),
+           visiting.see_prompts, _all()),
     Action("exact", "equals_sign", "Exact counts", "Have the provider count the context before and after, exactly.",
-           visiting.count_exactly),
+           visiting.count_exactly, _all()),
 )
 _MEASURE = (
     Action("why", "O", "Why", "Why the context overflowed: its growth, who filled it, what would have helped.",
-           visiting.see_why),
+           visiting.see_why, _all()),
     Action("retention", "X", "Lost", "Which facts of the head are still held, what is lost, and pins for it.",
-           visiting.see_lost, visiting.nothing_to_lose),
+           visiting.see_lost, _all(visiting.nothing_to_lose)),
     Action("probes", "Q", "Probes",
            "What is still known after the compaction: questions with exact answers, made from the session.",
-           visiting.see_probes, visiting.nothing_to_lose),
+           visiting.see_probes, _all(visiting.nothing_to_lose)),
     Action("compare", "C", "Compare", "Compare strategies and presets on this session, side by side.",
-           visiting.compare),
+           visiting.compare, _all()),
     Action("replay", "A", "Replay", "Play the session again under many policies: when each compacts, at what cost.",
-           visiting.replay),
+           visiting.replay, _all()),
     Action("play", "a", "Play", "The session as a story of a minute: it fills, is compacted, keeps or loses a rule.",
            visiting.play, planning.cannot_run),
     Action("audit", "ctrl+t", "All sessions", "What compactions did to every session on this machine, in one table.",
            _of_app("audit")),
 )
 _TAKE_AWAY = (
-    Action("export", "e", "Export", "Write the compacted session to a new file.", visiting.export),
+    Action("export", "e", "Export", "Write the compacted session to a new file.", visiting.export, _all()),
     Action("rescue", "!", "Rescue",
            "Compact what its tool can compact no longer, without a model, and put it where the tool goes on with it.",
            visiting.rescue, planning.cannot_run),

@@ -58,7 +58,8 @@ async def count_from(host: Host, first: Span) -> None:
 
     def work() -> None:
         known = to_count(bench) is None
-        if known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set):
+        counted = known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set)
+        if counted and not bench.session.begins_at:
             from workbench.analysis import growth
 
             host.counter.count_all(growth.to_count(bench.session), lambda done, of: None, given_up.is_set)
@@ -68,6 +69,8 @@ async def count_from(host: Host, first: Span) -> None:
     except asyncio.CancelledError:
         given_up.set()
         raise
+    if bench.session.begins_at:
+        return
     show_growth(host)
     host.spawn("bills", _bills, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
@@ -82,7 +85,9 @@ def stop_counting(host: Host) -> None:
 
 
 def show_growth(host: Host) -> None:
-    host.spawn("growth", _growth, host)
+    """Over all epochs: of a session whose end alone is read yet, when the rest is."""
+    if not host.store.bench.session.begins_at:
+        host.spawn("growth", _growth, host)
 
 
 def follow_epoch(host: Host, was: View | None, now: View) -> None:

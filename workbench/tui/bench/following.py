@@ -4,17 +4,22 @@ looked at once a second, the rest is a thread's."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from textual.message import Message
+from textual.message import Message as Told
 
 from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.finding.following import mark_of, read_finished
+from workbench.formats.files import load
 from workbench.remembered import Work, work_of
+from workbench.session import Message, Session
+from workbench.tokens import Counter
 from workbench.tui.bench.counting import count, show_growth
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.remembering import write_now
@@ -22,6 +27,7 @@ from workbench.tui.bench.store import Following, moved
 from workbench.tui.history import History
 from workbench.tui.plain import figure
 from workbench.tui.reload import Grown, grown
+from workbench.tui.screens.loading import MANY, in_steps
 
 LOOK_S = 1.0
 """How often the file's date is looked at. Nothing else is done while it does not change."""
@@ -34,13 +40,20 @@ TRIES = 3
 
 
 @dataclass
-class ReadAgain(Message):
+class ReadAgain(Told):
     """For the application: open the file once more and put the same work on it."""
 
     path: Path
     window: int | None
     work: Work
     part: str
+
+
+@dataclass
+class AllRead(Told):
+    """For the application: the file is read of which only the end was on the bench."""
+
+    session: Session
 
 
 def _put(host: Host, following: Following) -> None:
@@ -54,6 +67,8 @@ def look(host: Host, now: float | None = None) -> None:
     path, following = view.bench.session.path, view.following
     if path is None:
         return
+    if view.whole is not None and not _held(host) and not host.busy("rest"):
+        host.spawn("rest", land, host)
     if following.is_on:
         now = time.monotonic() if now is None else now
         if host.busy("follow") or _held(host) or now < following.not_before:
@@ -123,6 +138,54 @@ async def read_more(host: Host, path: Path) -> None:
         _put(host, replace(host.store.view.following, mark=None))
 
 
+async def read_rest(host: Host) -> None:
+    """Read in a thread the whole file of which the end is on the bench, and put it on; what was done meanwhile
+    stays."""
+    path = host.store.bench.session.path
+    assert path is not None
+    tell = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))
+
+    def put_reading(share: float) -> None:
+        host.store.put(replace(host.store.view, reading=share))
+
+    try:
+        session = await asyncio.to_thread(load, path, tell)
+    except BadInput as refused:
+        host.tell(str(refused), bad=True)
+        return
+    if len(session.messages) > MANY:
+        gc.freeze()
+    host.store.put(replace(host.store.view, whole=session))
+    await land(host)
+
+
+async def land(host: Host) -> None:
+    """Put the whole session on the bench, in the place of its end; later, where that must stay as it is."""
+    before, session = host.store.bench, host.store.view.whole
+    if session is None:
+        return
+
+    def made() -> Grown | None:
+        _count_as(before.messages, session, host.counter)
+        return grown(before, session, host.counter)
+
+    found = await asyncio.to_thread(made)
+    if found is not None and not _held(host) and fits(found, before, host.store.bench):
+        put_on(host, found)
+        host.store.put(replace(host.store.view, whole=None))
+        host.counter.forget(before.session.messages)
+        host.app.post_message(AllRead(session))
+
+
+def _count_as(messages: Sequence[Message], session: Session, counter: Counter) -> None:
+    """Take the messages of the session that are these for counted where these are."""
+    ours = {message.id: message for message in messages}
+    for one in session.messages:
+        other = ours.get(one.id)
+        if other is not None and other.blocks == one.blocks and (weight := counter.known(other)):
+            counter.know(one, weight)
+
+
 def fits(found: Grown, before: Bench, present: Bench) -> bool:
     """Whether what was read for one bench can be put on another."""
     same_epoch = present.session is before.session and present.epoch == before.epoch
@@ -131,10 +194,14 @@ def fits(found: Grown, before: Bench, present: Bench) -> bool:
 
 def put_on(host: Host, found: Grown) -> None:
     store = host.store
-    compacted = len(found.bench.session.epochs) > len(store.bench.session.epochs)
+    before = store.bench
+    compacted = len(found.bench.session.epochs) > len(before.session.epochs)
     history = History(found.bench) if found.change is None else store.view.history.everywhere(found.change)
     said = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
-    store.put(moved(replace(store.view, groups=found.groups, said=said), history))
+    view = replace(store.view, groups=found.groups, said=said if found.new or not before.session.begins_at else "")
+    if view.kept == work_of(before):
+        view = replace(view, kept=work_of(history.present))
+    store.put(moved(view, history))
     count(host)
     show_growth(host)
     if found.change is None:

@@ -44,8 +44,8 @@ def other(was: View | None, now: View, *names: str) -> bool:
 
 
 def draw_title(title: Static, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "counting"):
-        title.update(title_text(now.shown, now.counting), layout=False)
+    if other(was, now, "shown", "counting", "reading"):
+        title.update(title_text(now.shown, now.counting, now.reading), layout=False)
         title.tooltip = Text(f"tokens are counted by {now.shown.layout.sizes.meter.method}")
 
 

@@ -156,9 +156,9 @@ async def to_epoch(host: Host, number: int) -> None:
 
 def try_out(host: Host, was: View | None, now: View) -> None:
     """Have what is shown run offline where it is another, is counted and is the present bench: nothing holds up
-    counting or planning."""
+    counting or planning, nor reading the rest of a session."""
     other = was is None or was.bench is not now.bench or was.shown is not now.shown or was.counting is not now.counting
-    if other and now.counting is None and now.shown is now.bench:
+    if other and now.counting is None and now.shown is now.bench and not now.bench.session.begins_at:
         host.spawn("try", run_beside, host)
 
 
@@ -223,7 +223,12 @@ UNREAD = "offline no prompt is read: R asks a model"
 """What is said of an offline run under a prompt that is not the preset's."""
 
 
+END_ALONE = "This needs the whole session, of which only the end is read yet."
+
+
 def cannot_run(view: View) -> str:
+    if view.bench.session.begins_at:  # a result would keep the rest from the bench
+        return END_ALONE
     if not view.bench.messages:
         return "This epoch holds no messages: there is nothing to compact."
     return "A run is under way: escape cancels it." if view.running else ""

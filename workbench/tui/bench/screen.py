@@ -176,6 +176,8 @@ class BenchScreen(Screen[None]):
         counting.count(self)
         if self.view.counting:
             counting.show_growth(self)
+        if self.bench.session.begins_at:
+            self.spawn("rest", following.read_rest, self)
         if self._follow:
             following.follow(self)
 
@@ -407,7 +409,10 @@ class BenchScreen(Screen[None]):
 
     @on(Chosen.Opened)
     def _list_opened(self) -> None:
-        policy.choose_preset(self)
+        if why := ACTIONS["choose-preset"].why_not(self.view):
+            self.tell(why, bad=True)
+        else:
+            policy.choose_preset(self)
 
     @on(FindBar.Typed)
     def _typed(self, event: FindBar.Typed) -> None:

@@ -15,6 +15,7 @@ from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
 from workbench.remembered import Work, work_of
+from workbench.session import Session
 from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
 from workbench.tui.history import History
@@ -92,6 +93,9 @@ class View:
     much the split is to move once it is known where it lies, `kept` the work that is written down already.
     `stretches` are the epochs with what each is known to have lost.
     `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
+    `reading` is how much of the file is read, 0 to 1, while only its end is on the bench: what is told of all epochs
+    (`stretches`, `growth`, `verdict`, `bills`) is then not told yet. `whole` is the session when it is read and not on
+    the bench yet.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
     `receipt` what a compaction of the bench `received` keeps, loses and costs, `ways` are what keeps a watched sentence
     that is lost.
@@ -108,6 +112,8 @@ class View:
     tried: Bench | None = None
     checks: tuple[Check, ...] | None = None
     counting: tuple[int, int] | None = None
+    reading: float = 0.0
+    whole: Session | None = None
     remark: str = ""
     growth: tuple[Point, ...] = ()
     stretches: tuple[Stretch, ...] = ()
@@ -140,7 +146,7 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
         measured_by(bench),
         said=opening_words(bench),
         counting=to_count(bench),
-        stretches=timeline(bench.session),
+        stretches=() if bench.session.begins_at else timeline(bench.session),
         following=Following(mark=mark),
         kept=work_of(bench),
     )

@@ -32,7 +32,11 @@ def theirs_parts(view: View) -> Parts:
     recorded = bench.session.epochs[bench.epoch - 1].ended_by
     if recorded is None:
         others = [epoch.number for epoch in bench.session.epochs if epoch.ended_by is not None]
-        where = f" Epochs that do: {', '.join(map(str, others))}; go there with {{." if others else ""
+        where = (
+            f" Epochs that do: {', '.join(map(str, others))}; go there with {{."
+            if others and not bench.session.begins_at
+            else ""
+        )
         return [Part("No recorded compaction ends this epoch.", "title"), Part(f"There is nothing of theirs.{where}")]
     their = recorded_summary(bench.session, recorded)
     if their is None:

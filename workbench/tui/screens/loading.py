@@ -246,13 +246,12 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], None]) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
     from workbench.finding.following import mark_of
-    from workbench.formats.files import load
 
     # What an earlier session left frozen may be collected once its screen is gone.
     gc.unfreeze()
     source = opening.source
     mark = mark_of(source) if isinstance(source, Path) else None
-    session = load(source, progress, opening.part) if isinstance(source, Path) else source
+    session = _first_read(opening, progress)
     prepare()  # when the file's bytes are let go
     from workbench.bench import open_bench, watching, with_kept_scale, with_limit
     from workbench.tokens import CountCache, Counter, weights
@@ -271,6 +270,21 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
         # A full collection would walk all of them, and hold the screen up for several tenths of a second.
         gc.freeze()
     return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
+
+
+def _first_read(opening: Opening, progress: Progress) -> Session:
+    """The session; of a large file the end alone, where nothing is asked for and nothing was done to it that needs all
+    of it."""
+    from workbench.formats.files import load, load_newest
+    from workbench.remembered import is_kept
+
+    source = opening.source
+    if not isinstance(source, Path):
+        return source
+    asked = (opening.epoch, opening.preset, opening.part, opening.carry, opening.follow)
+    session = load(source, progress, opening.part) if any(asked) else load_newest(source, progress)
+    worked_on = opening.memory and not opening.fresh and is_kept(session, opening.memory / "sessions")
+    return load(source, progress) if session.begins_at and worked_on else session
 
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
