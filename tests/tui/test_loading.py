@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from tests.tui.app import app_of, bench_screen, settled, until
+from tests.tui.app import at_rest, settled
 from tests.tui.bench.test_read_rest import lines
 from workbench.formats import files
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.bench.store import View
 from workbench.tui.home import read_home
-from workbench.tui.screens.loading import STEPS, in_steps
+from workbench.tui.screens.loading import STEPS, Opening, in_steps, open_on_bench
+from workbench.tui.status_lines import title_text
 from workbench.tui.widgets.epochs_line import EpochsLine
 
 
@@ -41,21 +43,22 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
 ) -> None:
     monkeypatch.setattr(files, "LARGE", 1)
     (path := tmp_path / "long.jsonl").write_bytes(lines())
-    seen: list[tuple[bool, bool, str]] = []
+    memory = tmp_path / "memory"
+    ready = open_on_bench(Opening(path, memory=memory), lambda done, total: None, lambda: None)
+    screen = BenchScreen(ready.bench, ready.counter, ready.groups, mark=ready.mark, memory=memory)
+    seen: list[tuple[bool, str]] = []
 
-    def look(screen: BenchScreen) -> None:
-        title = str(screen.query_one("#title", Static).render())
-        seen.append((bool(screen.bench.session.begins_at), screen.query_one(EpochsLine).display, title))
+    def look(was: View | None, now: View) -> None:
+        seen.append((bool(now.bench.session.begins_at), title_text(now.shown, now.counting, now.reading).plain))
 
-    async with app_of(path, memory=tmp_path / "memory").run_test(size=(140, 40)) as pilot:
-        await until(lambda: isinstance(pilot.app.screen, BenchScreen) and pilot.app.screen.is_mounted)
-        screen = bench_screen(pilot)
-        screen.store.subscribe(lambda was, now: look(screen))
+    screen.store.subscribe(look)
+    async with at_rest("files", given=[path], memory=memory, size=(140, 40)) as pilot:
+        await pilot.app.push_screen(screen)
         await settled(pilot)
-        look(screen)
-    assert seen[0][:2] == (True, False)
-    assert "the earlier ones are being read" in seen[0][2]
-    assert seen[-1][:2] == (False, True)
-    assert "epoch 4/5" in seen[-1][2]
-    assert [(one.path, one.title) for one in read_home(tmp_path / "memory").recents] == [(str(path), "Do part z0.")]
-    assert not (tmp_path / "memory" / "sessions").exists()
+        assert screen.query_one(EpochsLine).display
+        assert "epoch 4/5" in str(screen.query_one("#title", Static).render())
+    assert seen[0][0]
+    assert all(("the earlier ones are being read" in title) == is_end for is_end, title in seen)
+    assert not seen[-1][0]
+    assert [(one.path, one.title) for one in read_home(memory).recents] == [(str(path), "Do part z0.")]
+    assert not (memory / "sessions").exists()
