@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from workbench.compaction.checks import Check
 
 
-def title_text(bench: Bench, counting: tuple[int, int] | None, reading: float = 0.0) -> Text:
+def title_text(bench: Bench, counting: tuple[int, int] | None, reading: float | None = 0.0) -> Text:
     """File, format, model, epoch, and how far the count is; and how much of the file is read of which only the end is
-    on the bench."""
+    on the bench, None where the rest cannot be."""
     session = bench.session
     name = session.path.name if session.path else session.title or session.id or "session"
     model = one_line(session.model or "model unknown", 60)
@@ -25,7 +25,8 @@ def title_text(bench: Bench, counting: tuple[int, int] | None, reading: float = 
     text.append(f"· {by_id(session.format).title} · {model}", "not bold")
     if session.begins_at:
         newest = "newest epoch" if bench.epoch == len(session.epochs) else "epoch before the newest"
-        text.append(f" · {newest}, the earlier ones are being read: {percent(reading)}", "not bold")
+        rest = "could not be read" if reading is None else f"are being read: {percent(reading)}"
+        text.append(f" · {newest}, the earlier ones {rest}", "not bold")
     elif len(session.epochs) > 1:
         text.append(f" · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
     if session.warnings:

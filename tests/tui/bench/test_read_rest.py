@@ -118,7 +118,7 @@ def test_the_end_of_the_tour_runs_nothing_before_all_is_read(desk: Desk) -> None
 
 
 def test_how_far_it_is_read_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
+    seen: list[float | None] = []
     desk.store.subscribe(lambda was, now: seen.append(now.reading))
     land(desk)
     assert seen == sorted(seen)
@@ -141,7 +141,8 @@ def test_it_waits_while_another_screen_works_with_the_session(desk: Desk) -> Non
 def test_a_file_that_is_gone_is_told_of(desk: Desk, path: Path) -> None:
     path.unlink()
     land(desk)
-    assert desk.said == [f"{path} does not exist; check the name."]
+    assert desk.said == [f"{path} does not exist; check the name. F5 tries again."]
+    assert told(desk).endswith("· epoch before the newest, the earlier ones could not be read")
     assert ACTIONS["export"].why_not(desk.view) == END_ALONE
 
 

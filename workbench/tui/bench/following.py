@@ -151,7 +151,8 @@ async def read_rest(host: Host) -> None:
     try:
         session = await asyncio.to_thread(load, path, tell)
     except BadInput as refused:
-        host.tell(str(refused), bad=True)
+        host.store.put(replace(host.store.view, reading=None))
+        host.tell(f"{refused} F5 tries again.", bad=True)
         return
     if len(session.messages) > MANY:
         gc.freeze()

@@ -93,9 +93,9 @@ class View:
     much the split is to move once it is known where it lies, `kept` the work that is written down already.
     `stretches` are the epochs with what each is known to have lost.
     `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
-    `reading` is how much of the file is read, 0 to 1, while only its end is on the bench: what is told of all epochs
-    (`stretches`, `growth`, `verdict`, `bills`) is then not told yet. `whole` is the session when it is read and not on
-    the bench yet.
+    `reading` is how much of the file is read, 0 to 1, None where it cannot be, while only its end is on the bench: what
+    is told of all epochs (`stretches`, `growth`, `verdict`, `bills`) is then not told yet. `whole` is the session when
+    it is read and not on the bench yet.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
     `receipt` what a compaction of the bench `received` keeps, loses and costs, `ways` are what keeps a watched sentence
     that is lost.
@@ -112,7 +112,7 @@ class View:
     tried: Bench | None = None
     checks: tuple[Check, ...] | None = None
     counting: tuple[int, int] | None = None
-    reading: float = 0.0
+    reading: float | None = 0.0
     whole: Session | None = None
     remark: str = ""
     growth: tuple[Point, ...] = ()
