@@ -54,7 +54,7 @@ def read(reader: str, data: bytes, wholly: bool = True) -> Session | None:
 
 
 def _ask_further(codec: Codec, data: bytes, session: Session | None) -> None:
-    """The last of its parts, what it bills, the requests that it records."""
+    """The last of its parts, what it bills, its newest epochs alone, the requests that it records."""
     with suppress(BadInput):
         if codec.sessions_in is not None and codec.read_part is not None:
             for part in codec.sessions_in(PLACE, data)[-1:]:
@@ -62,6 +62,9 @@ def _ask_further(codec: Codec, data: bytes, session: Session | None) -> None:
     with suppress(BadInput):
         if codec.skim is not None:
             codec.skim(PLACE, data)
+    with suppress(BadInput):
+        if codec.newest is not None:
+            codec.newest(PLACE, data)
     if codec.requests is not None and session is not None:
         for _ in codec.requests(session):
             pass
