@@ -24,7 +24,7 @@ STAMP = "2026-04-29T21:39:22.319Z"
 HEAD = {"sessionId": "old", "projectHash": "abc", "startTime": STAMP, "lastUpdated": STAMP, "kind": "main"}
 
 
-def record(id: str, type: str, content: Any, **more: Any) -> dict[str, Any]:
+def record(id: str | None, type: str, content: Any, **more: Any) -> dict[str, Any]:
     return {"id": id, "timestamp": STAMP, "type": type, "content": content, **more}
 
 
@@ -541,3 +541,16 @@ def test_a_document_becomes_lines_even_if_nothing_changed() -> None:
     again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (written.data, written.id)
     assert "deletes it at its next start" in again.notes[0]
+
+
+def test_messages_of_a_document_without_an_id_of_their_own_stay_in_lines() -> None:
+    said = [record(id, "user", text) for id, text in ((None, "a"), ("1", "b"), ("1", "c"))]
+    before = read(FORMAT, document(*said))
+    after = read(FORMAT, FORMAT.codec.write(before, before.context()).data).context()
+    assert [(one.id, one.text) for one in after] == [("message-1", "a"), ("1", "b"), ("message-3", "c")]
+
+
+def test_a_session_of_which_nothing_is_sent_says_that_it_is_not_opened_again() -> None:
+    before = read(FORMAT, document(record("1", "info", "an update is there")))
+    notes = FORMAT.codec.write(before, before.context()).notes
+    assert [note for note in notes if "no message is left" in note] != []

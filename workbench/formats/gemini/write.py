@@ -131,15 +131,33 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
     """The records of the new history."""
     sheet = _Sheet(session, own)
     if own:
-        sheet.raws = elements(session.records.data, "messages") if whole else session.records
+        sheet.raws = _named(elements(session.records.data, "messages")) if whole else session.records
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
         messages, sheet.notes = adopted(session, messages, "Gemini CLI", "gemini")
         messages = [_in_one_text(message, sheet.notes) for message in messages]
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
+    if not sheet.pieces:
+        sheet.notes.append("no message is left in it, and a session without one is not opened again")
     _reset_last_count(sheet)
     return sheet
+
+
+def _named(raws: Sequence[bytes]) -> list[bytes]:
+    """The messages of a document with the ids that they are read by: a line without one is no message, and one with
+    that of another takes its place."""
+    names: set[str] = set()
+    named: list[bytes] = []
+    for number, raw in enumerate(raws, 1):
+        value = object_of(raw)
+        if isinstance(value, dict):
+            id = value.get("id")
+            name = id if isinstance(id, str) and id not in names else f"message-{number}"
+            names.add(name)
+            raw = raw if name == id else replace_fields(raw, {"id": render(name)})
+        named.append(raw)
+    return named
 
 
 def _in_one_text(message: Message, notes: list[str]) -> Message:
