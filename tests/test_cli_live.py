@@ -69,6 +69,29 @@ def fingerprint(path: Path) -> str:
 
 
 class TestCompact:
+    @pytest.mark.parametrize(
+        ("more", "says"),
+        [
+            (["-o", "there.jsonl"], "exists already"),
+            (["-o", "gone/out.jsonl"], "No such file"),
+            (["-o", "pipe"], "is a device"),
+            (["-o", "session.jsonl", "--force"], "is the session itself"),
+            (["-o", "new.jsonl", "--to", "no-such-format"], "no-such-format"),
+        ],
+    )
+    async def test_nothing_is_asked_where_nothing_could_be_written(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], says: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "there.jsonl").write_bytes(b"kept")
+        os.mkfifo(tmp_path / "pipe")
+        async with fake_api(answer(DRAFT, output=1_000)) as api:
+            client_talks_to(api, monkeypatch)
+            done = await compact(session, *more)
+        assert (done.exit_code, api.received) == (2, [])
+        assert says in done.stderr
+        assert (tmp_path / "there.jsonl").read_bytes() == b"kept"
+
     async def test_the_document(self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         before, out = fingerprint(session), tmp_path / "out.jsonl"
         async with fake_api(answer(DRAFT[:20], DRAFT[20:], output=1_000)) as api:

@@ -38,13 +38,11 @@ def write_atomically(
     Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
     socket, or when its folder cannot be written to.
     """
-    refuse_special(path)
-    if not overwrite and os.path.exists(path):
-        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
+    refuse_taken(path, overwrite=overwrite)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be written: {reason(error)}; choose a folder that you may write to.") from None
+        raise _unwritable(path, reason(error)) from None
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -76,7 +74,7 @@ def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path],
     try:
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", dir=path.parent))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be written: {reason(error)}; choose a folder that you may write to.") from None
+        raise _unwritable(path, reason(error)) from None
     try:
         for name, data in files.items():
             (temporary / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -128,6 +126,17 @@ def in_turn(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def refuse_taken(path: Path, *, overwrite: bool = False) -> None:
+    """Raises BadInput where something has this name that may not be replaced, or nothing can be written to its folder:
+    whoever works long, or pays, for what is to be written asks first."""
+    refuse_special(path)
+    if not overwrite and os.path.exists(path):
+        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
+    if not os.access(path.parent, os.W_OK):
+        gone = not os.path.isdir(path.parent)
+        raise _unwritable(path, os.strerror(errno.ENOENT if gone else errno.EACCES))
+
+
 def refuse_special(path: Path) -> None:
     """Raises BadInput where something that is no file has this name, also at the end of a link.
 
@@ -155,6 +164,10 @@ def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
         raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.") from None
     except OSError:  # a file system without hard links
         temporary.replace(path)
+
+
+def _unwritable(path: Path, why: str) -> BadInput:
+    return BadInput(f"{path} cannot be written: {why}; choose a folder that you may write to.")
 
 
 def reason(error: Exception) -> str:

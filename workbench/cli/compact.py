@@ -33,7 +33,7 @@ from workbench.compaction.edits import given
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
-from workbench.formats.export import Export, Saved, save, send
+from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
 from workbench.mending import Mend, ways_of
 from workbench.session import Usage
@@ -135,6 +135,8 @@ def command(
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     only_in_json(full, as_json=as_json)
+    if out is not None and out != STDOUT:
+        refuse_place(out, chosen.file, overwrite=force)
     name = asking(model) if model else parsed(summarizer_name)
     bench = on_bench(chosen, chosen.policy)
     preset = chosen.policy(bench.preset)

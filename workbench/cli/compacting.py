@@ -13,6 +13,7 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.exporting import exported
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import SummaryFailed
+from workbench.formats import registry
 from workbench.formats.export import Export
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse
@@ -52,6 +53,8 @@ def compacted(
 
     `by_hand` is whether a person wants it so, and not only the policy's thresholds. Raises BadInput.
     """
+    if to is not None:
+        registry.target(to)  # refused before a model is asked, where it cannot be written
     context = bench.context.with_(manual=by_hand)
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, purse, journal=journal)

@@ -9,7 +9,7 @@ import click
 from workbench.analysis.compare import candidates
 from workbench.analysis.why.refusals import overflowed
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
+from workbench.base.files import refuse_taken, write_atomically
 from workbench.base.secrets import Personal, masking
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
@@ -52,6 +52,7 @@ def command(
     target = Path(f"{file.stem or file.name}-report.html") if out is None else out
     if target.suffix not in (".html", ".htm", ".md"):
         raise BadInput(f"{target}: a report is HTML or Markdown; give the file a name that ends in .html or .md.")
+    refuse_taken(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, overflowed, lambda own: chosen.policy(own or BESIDE[0]))
     report = gather(bench, course, others)

@@ -18,7 +18,7 @@ from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
 from workbench.compaction.outcome import verdict
-from workbench.formats.export import Saved, place, save
+from workbench.formats.export import Saved, place, refuse_place, save
 from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
 from workbench.rescue import newest_in, with_model, without_model
@@ -78,6 +78,8 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
     if not chosen.files:
         found = newest_in(Path.cwd())
         chosen = replace(chosen, files=(found.path,), part=found.part)
+    if out is not None:
+        refuse_place(out, chosen.file)
     name = parsed(summarizer_name or NO_MODEL)
     bench = _under_its_policy(on_bench(chosen), chosen, asks=summarizer_name is not None)
     done = compacted(bench, name, purse, journal=True, to=bench.session.format)

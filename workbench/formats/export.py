@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder, write_atomically, write_folder
+from workbench.base.files import make_folder, refuse_taken, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
@@ -179,9 +179,8 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
         where = out / folder.name
         write_folder(where, folder.files, judge=lambda there: _hold_folder_to(export, there, str(where)))
         return Saved(where, _word(export))
-    target, source = out / export.written.name if out.is_dir() else out, export.source.path
-    if source is not None and os.path.exists(target) and os.path.exists(source) and os.path.samefile(target, source):
-        raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
+    target = out / export.written.name if out.is_dir() else out
+    _refuse_itself(target, export.source.path)
     _refuse(export.found, export, str(target))
     note = beside(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
@@ -193,6 +192,18 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     if export.note:
         write_atomically(note, export.note, overwrite=True)
     return Saved(target, _word(export))
+
+
+def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
+    """Raises BadInput where `save` could put no export of the session in `source`, before one is worked for."""
+    if not out.is_dir():
+        _refuse_itself(out, source)
+        refuse_taken(out, overwrite=overwrite)
+
+
+def _refuse_itself(target: Path, source: Path | None) -> None:
+    if source is not None and os.path.exists(target) and os.path.exists(source) and os.path.samefile(target, source):
+        raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
 
 
 def place(export: Export) -> Saved:
