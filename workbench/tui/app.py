@@ -28,6 +28,7 @@ from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
 from workbench.tui.line_breaks import keep_figures_whole
+from workbench.tui.own_rules import read_own_rules
 from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
@@ -323,6 +324,9 @@ class WorkbenchApp(App[None]):
             self.remember(lambda home: replace(home, theme=theme.name))
 
     # --- everywhere -------------------------------------------------------------------------------------------------
+
+    def _load_screen_css(self, screen: Screen[object]) -> None:
+        read_own_rules(self.stylesheet, screen)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
