@@ -26,7 +26,7 @@ from workbench.compaction.preset import Preset, default_preset, load_preset, pre
 from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies import strategy as strategy_of
-from workbench.compaction.strategy import Strategy, Summary
+from workbench.compaction.strategy import Strategy, Summary, Trigger
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
 from workbench.session import Message, Text
@@ -77,7 +77,7 @@ def test_the_running_gauge_says_what_the_strategy_says(
     policy = default_preset(strategy.id).policy
     running = Running(course_of_messages(messages, 100), strategy, policy, Window(1_000, "given"))
     for index in range(len(messages)):
-        running.add()
+        running.advance(running.stop + 1)
         context = running.context()
         assert running.gauge() == strategy.gauge(context, policy)
         assert running.tokens == context.total.tokens
@@ -87,13 +87,56 @@ def test_the_running_gauge_says_what_the_strategy_says(
             assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
+STRIDES = st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=6)
+
+
+@given(conversations(max_rounds=4), st.sampled_from(all_strategies()), STRIDES)
+@settings(max_examples=40, deadline=None)
+def test_several_messages_at_once_are_the_same_as_one_after_another(
+    messages: tuple[Message, ...], strategy: Strategy, strides: list[tuple[int, bool]]
+) -> None:
+    policy = default_preset(strategy.id).policy
+    course = course_of_messages([*messages, agent("m", SUMMARY_MARKER), user("last", "More?")], 100)
+    running = Running(course, strategy, policy, Window(1_000, "given"))
+    for stride, compacts in (*strides, (len(course.messages), False)):
+        running.advance(min(running.stop + stride, len(course.messages)))
+        context = running.context()
+        assert running.gauge() == strategy.gauge(context, policy)
+        if compacts:
+            outcome = drive(strategy.compact(context.with_(manual=True), policy), estimate).outcome
+            running.replaced(context.from_outcome(outcome))
+
+
+def test_triggers_that_are_read_already_are_not_read_again() -> None:
+    strategy, policy = strategy_of("trim"), changed("trim", **NEVER, trigger_tokens=300).policy
+    context = context_of(talk(4), manual=False)
+    fires, rests = (Trigger("tokens", value, 300, "tokens", value == 300) for value in (300, 299))
+    assert strategy.triggered(context, policy) != (fires,)
+    outcomes = [drive(strategy.compact(context, policy, (read,)), estimate).outcome for read in (fires, rests)]
+    assert [(one.status, one.trace[0]) for one in outcomes] == [("compacted", str(fires)), ("unchanged", str(rests))]
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_a_trigger_fires_at_the_call_that_reaches_its_limit(beyond: int) -> None:
+    course = course_of_messages(talk(4), 100)
+    fifth, sixth = course.plain[4:6]
+    played = replay(course, changed("trim", **NEVER, trigger_tokens=fifth + beyond), None)
+    assert course.plain[3] < fifth - 1
+    assert fifth + 1 < sixth
+    first = played.compacted[0]
+    assert (first.call, first.before) == ((6, sixth) if beyond > 0 else (5, fifth))
+    assert [str(one) for one in first.triggers if one.fires] == [
+        f"tokens fires: {first.before:,} of {fifth + beyond:,} tokens"
+    ]
+
+
 @pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
 def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy) -> None:
     rules = [Message(f"s{n}", "system", (Text("a rule"),)) for n in range(3)]
     policy = default_preset(strategy.id).policy
     running = Running(course_of_messages([*rules[:2], *talk(1), rules[2], *talk(1)]), strategy, policy, None)
     for _ in range(11):
-        running.add()
+        running.advance(running.stop + 1)
         assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
@@ -103,7 +146,7 @@ def test_times_bills_and_errors_are_read_alike(overflow: Course, strategy: Strat
     running = Running(overflow, strategy, policy, Window(200_000, "given"))
     seen = set()
     for index in range(len(overflow.messages)):
-        running.add()
+        running.advance(running.stop + 1)
         if index % 60 in (0, 1) or index >= 469:
             now = running.gauge()
             assert now == strategy.gauge(running.context(), policy)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.compaction.layout import Layout
+from workbench.compaction.outcome import unchanged
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.strategies.trim import STRATEGY as TRIM
 from workbench.compaction.strategies.trim import TrimPolicy
@@ -58,6 +59,28 @@ def test_what_is_kept_with_a_shape_is_computed_once_and_of_the_newest_key_only()
     assert [count(shape), count(shape), count(other)] == [3, 3, 1]
     assert [of(shape, 2), of(shape, 2), of(other, 2), of(shape, 3), of(shape, 2)] == [6, 6, 2, 9, 6]
     assert asked == [shape, other, 2, 2, 3, 2]
+
+
+def test_what_is_found_out_of_parts_lasts_while_it_is_asked_for_after_each_compaction() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def of(message: Message, limit: int) -> int:
+        asked.append((message.id, limit))
+        return limit
+
+    first, second = MESSAGES[:2]
+    whole = Shape(MESSAGES)
+    assert [whole.once(of, (one,), 7) for one in (first, first, second, replace(first))] == [7] * 4
+    assert asked == [("u1", 7), ("a1", 7), ("u1", 7)], "an equal message is another"
+    assert [whole.once(of, (first,), limit) for limit in (8, 8, 7)] == [8, 8, 7]
+    assert asked[3:] == [("u1", 8), ("u1", 7)], "the newest alone is kept"
+    left = whole.left_by(unchanged(MESSAGES, ""))
+    grown = left.followed_by(Shape(MESSAGES), 0, 1)
+    assert [grown.once(of, (first,), 7), left.once(of, (first,), 7)] == [7, 7]
+    assert len(asked) == 5, "it stands there still"
+    again = grown.left_by(unchanged(grown.messages, ""))
+    assert [again.once(of, (one,), 7) for one in (first, second)] == [7, 7]
+    assert asked[5:] == [("a1", 7)], "nobody had asked for it since"
 
 
 def test_a_context_is_metered_again_only_for_what_a_meter_begins_with() -> None:

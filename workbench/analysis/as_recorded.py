@@ -159,8 +159,7 @@ def _beside(
     end = _began(course, ended)
     calls = [index for index in course.calls if index < end and course.members[index] not in earlier]
     for number, index in enumerate((*calls, end), 1):
-        while running.stop < index:
-            running.add()
+        running.advance(index)
         triggers = chosen.triggers(running.gauge(), preset.policy)
         if fires is None and _fired(triggers):
             fires = number

@@ -12,10 +12,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import accumulate
 
 from workbench.analysis.growth import Point, growth
 from workbench.compaction.layout import Layout
-from workbench.compaction.shape import Shape
+from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.session import Message, Session
 from workbench.tokens import Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.sizes import Basis
@@ -104,6 +105,24 @@ class Course:
     def round_of(self, call: int) -> int:
         """The number of the round in which a call of `calls` was made, from 1; 0 before the first."""
         return self.round_numbers[call - 1] if call else 0
+
+    @cached_property
+    def turns(self) -> array[int]:
+        """Indexes of the messages at which it turns whether a request is open: the agent's answers and the user's own
+        messages."""
+        said = enumerate(self.messages)
+        return array("q", [i for i, one in said if one.kind == "normal" and one.role in ("assistant", "user")])
+
+    @cached_property
+    def events(self) -> array[int]:
+        """The blocks of the messages before each, of all of them last."""
+        return array("q", accumulate((len(message.blocks) for message in self.messages), initial=0))
+
+    @cached_property
+    def marked(self) -> frozenset[int]:
+        """Indexes of the answers that ask for a summary by `SUMMARY_MARKER`."""
+        answers = (i for i in self.turns if self.messages[i].role == "assistant")
+        return frozenset(i for i in answers if SUMMARY_MARKER in self.messages[i].text)
 
     @cached_property
     def round_numbers(self) -> array[int]:

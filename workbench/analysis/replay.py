@@ -187,7 +187,7 @@ def replay(
     for index in course.calls:
         while running.stop < index:
             playing.idle(index)
-            running.add()
+            running.advance(running.stop + 1 if playing.timer_runs else index)
         playing.call(index)
     return playing.finished(preset)
 
@@ -240,7 +240,7 @@ class _Playing:
         self.missed: list[Missed] = []
         self.triggers: tuple[Trigger, ...] = ()
         self._futile, self._looked_at = False, 0
-        self._timer_runs = False
+        self.timer_runs = False
         self._gone = 0
         """Tokens that a timer's compaction has taken from the next call."""
 
@@ -248,13 +248,13 @@ class _Playing:
         """Before the next of the messages that lead to the call at `index`: had a timer gone off by then?"""
         running = self.running
         coming = running.course.messages[running.stop]
-        if not self._timer_runs or running.stop == 0 or (coming.role == "assistant" and coming.kind == "normal"):
+        if not self.timer_runs or running.stop == 0 or (coming.role == "assistant" and coming.kind == "normal"):
             return
         found = running.strategy.triggers(running.gauge(coming.time), running.policy)
         if fired := tuple(one for one in found if one.timed and one.fires):
-            self._timer_runs = False
+            self.timer_runs = False
             size = running.tokens
-            self._compact(index, size, fired, coming.time)
+            self._compact(index, size, found, fired, coming.time)
             self._gone += size - running.tokens
 
     def call(self, index: int) -> None:
@@ -264,19 +264,21 @@ class _Playing:
         self.triggers = running.strategy.triggers(now, running.policy)
         size = sent = now.tokens
         if fired := _untimed(self.triggers):
-            self._compact(index, size, fired)
+            self._compact(index, size, self.triggers, fired)
             sent = running.tokens
         self.full.append(size + self._gone)
         self.sent.append(sent)
         self._gone = 0
-        self._timer_runs = any(trigger.timed for trigger in self.triggers)
+        self.timer_runs = any(trigger.timed for trigger in self.triggers)
 
-    def _compact(self, index: int, size: int, fired: tuple[Trigger, ...], at: float | None = None) -> None:
+    def _compact(
+        self, index: int, size: int, read: tuple[Trigger, ...], fired: tuple[Trigger, ...], at: float | None = None
+    ) -> None:
         running = self.running
         if self._futile and self._looked_at > FUTILE + FUTILE_SHARE * running.stop:
             return
         context = running.context(at)
-        run = drive(running.strategy.compact(context, running.policy), self.answer)
+        run = drive(running.strategy.compact(context, running.policy, read), self.answer)
         outcome, number, message = run.outcome, len(self.full) + 1, running.course.message_of(index).id
         if outcome.status in ("unchanged", "not_smaller"):
             self.missed.append(Missed(number, message, outcome.reason, size))

@@ -7,6 +7,7 @@ kept here as sums that a message adds to, the strategy's own meters among them.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Collection
 from typing import Any
 
@@ -16,7 +17,7 @@ from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import api_of, transcript_of
 from workbench.compaction.past import past_of
-from workbench.compaction.shape import SUMMARY_MARKER, Shape
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
 from workbench.tokens.sizes import Basis, Sizes
@@ -24,7 +25,7 @@ from workbench.tokens.window import Window
 
 
 class Running:
-    """A context that a course's messages are added to, one by one, and that a compaction may replace.
+    """A context that a course's messages are added to, and that a compaction may replace.
 
     `base` is what the last compaction left, and messages `start`..`stop` of the course follow it. `pins` are ids of
     messages that are pinned as soon as they are there.
@@ -82,32 +83,34 @@ class Running:
         }
         read_on(self.meters.values(), layout, 0, self.messages)
 
-    def add(self) -> None:
-        """The course's next message."""
-        index, course = self.stop, self.course
-        message = course.messages[index]
-        self.stop += 1
+    def advance(self, stop: int) -> None:
+        """The course's next messages, those before `stop`."""
+        course, start = self.course, self.stop
+        messages, open_since = course.messages, start
         if self.meters:
-            read_on(self.meters.values(), course.layout, index, self.stop)
-        if self.lead == self.messages and message.is_own_system:
-            self.lead += 1
-        self.messages += 1
-        self.events += len(message.blocks)
-        self.newest = message
-        if message.role == "assistant":
-            if message.kind == "normal":
-                self.answered = True
-                self.answer = message
-                self.marker = self.marker or (SUMMARY_MARKER in message.text)
+            read_on(self.meters.values(), course.layout, start, stop)
+        if self.lead == self.messages:
+            self.lead += leading_system(messages[start:stop])
+        for index in course.turns[bisect_left(course.turns, start) : bisect_left(course.turns, stop)]:
+            message = messages[index]
+            if message.role == "assistant":
+                self.answered, self.answer = True, message
+                self.marker = self.marker or index in course.marked
                 if message.usage is not None and message.bill and index:
                     self.usage, self.usage_at = message.bill + message.usage.output, index
-        elif message.starts_round and self.answered:
-            self.rounds += 1
-            self.answered = False
-            self.open_tokens = self.open_chars = 0
+            elif self.answered:
+                self.rounds += 1
+                self.answered = False
+                self.open_tokens, self.open_chars, open_since = 0, 0, index
         if not self.answered:
-            self.open_tokens += course.sizes.tokens[index]
-            self.open_chars += course.layout.shape.chars[index + 1] - course.layout.shape.chars[index]
+            tokens, chars = course.layout.tokens, course.layout.shape.chars
+            self.open_tokens += tokens[stop] - tokens[open_since]
+            self.open_chars += chars[stop] - chars[open_since]
+        if start < stop:
+            self.newest = messages[stop - 1]
+        self.messages += stop - start
+        self.events += course.events[stop] - course.events[start]
+        self.stop = stop
 
     @property
     def faithful(self) -> bool:

@@ -74,7 +74,8 @@ class Meter(Protocol):
 
 def read_on(meters: Iterable[Meter], layout: Layout, start: int, stop: int) -> None:
     """Give the meters messages `start`..`stop`."""
-    chars, tokens = layout.shape.api_chars, layout.sizes.tokens
+    messages, chars, tokens = layout.messages, layout.shape.api_chars, layout.sizes.tokens
     for meter in meters:
+        add = meter.add
         for index in range(start, stop):
-            meter.add(layout.messages[index], chars[index + 1] - chars[index], tokens[index])
+            add(messages[index], chars[index + 1] - chars[index], tokens[index])

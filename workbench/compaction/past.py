@@ -61,8 +61,9 @@ class Past:
                 yield context, index
         tail = (stored.index_of.get(message.id) for message in context.messages[stop:]) if stored.messages else ()
         end = next((place for place in tail if place is not None), len(stored.messages))
+        messages, place_of = stored.messages, context.index_of.get
         for index in range(end - 1, -1, -1):
-            here = context.index_of.get(stored.messages[index].id)
+            here = place_of(messages[index].id)
             yield (stored, index) if here is None else (context, here)
 
 

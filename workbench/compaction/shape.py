@@ -38,6 +38,10 @@ SUMMARY_MARKER = "!!!SUMMARY!!!"
 K = TypeVar("K")
 T = TypeVar("T")
 
+_Said = dict[tuple[Any, ...], tuple[tuple[object, ...], tuple[object, ...], Any]]
+"""What parts of messages say, by who found it out and the parts' identities: with the parts, so that they live as long,
+and with what else it was found out by."""
+
 
 def api_chars(message: Message) -> int:
     """Length of the message's compact JSON as the model's API would carry it, media as their placeholder.
@@ -71,20 +75,38 @@ class Shape:
         self.messages = messages
         self.known: dict[Callable[..., Any], Any] = {}
         """What `per_shape` and `newest_per_shape` keep, by the function that found it out."""
+        self._said: _Said = {}
+        self._said_before: _Said = {}
+
+    def once(self, compute: Callable[..., T], parts: tuple[object, ...], *given: object) -> T:
+        """`compute(*parts, *given)` of parts of these messages, found out once while `given` stays the same.
+
+        A compaction keeps most of what it is made of: the shape that it leaves still knows what was asked for here,
+        and hands that on which is asked for again."""
+        key = (compute, *map(id, parts))
+        known = self._said.get(key) or self._said_before.get(key)
+        if known is None or known[1] != given:
+            known = parts, given, compute(*parts, *given)
+        self._said[key] = known
+        found: T = known[2]
+        return found
 
     def followed_by(self, other: Shape, start: int, stop: int) -> Shape:
         """The shape of these messages and then of `start`..`stop` of another one, the sums of both carried on."""
         whole = Shape((*self.messages, *other.messages[start:stop]))
         whole.chars = _continued(self.chars, other.chars, start, stop)
         whole.api_chars = _continued(self.api_chars, other.api_chars, start, stop)
+        whole._said, whole._said_before = self._said, self._said_before
         return whole
 
     def grown_by(self, new: Sequence[Message]) -> Shape:
-        """The shape of these messages and then of `new` ones, the places of all by their ids carried on. This one lets
-        its own go, to find them out again when asked: in a row of shapes that grow each would hold every id anew."""
+        """The shape of these messages and then of `new` ones, the places of all by their ids carried on. This one hands
+        its own over, to find them out again when asked: in a row of shapes that grow each would copy every id."""
         whole = Shape((*self.messages, *new))
-        whole.index_of = self.index_of | {message.id: at for at, message in enumerate(new, len(self.messages))}
-        self.__dict__.pop("index_of", None)
+        places = self.index_of
+        del self.index_of
+        places.update({message.id: at for at, message in enumerate(new, len(self.messages))})
+        whole.index_of = places
         return whole
 
     def left_by(self, outcome: Outcome) -> Shape:
@@ -92,6 +114,7 @@ class Shape:
         left = Shape(outcome.messages)
         left.chars = _carried(self.chars, outcome.pieces, visible_chars)
         left.api_chars = _carried(self.api_chars, outcome.pieces, api_chars)
+        left._said_before = self._said
         return left
 
     @cached_property
@@ -137,9 +160,9 @@ class Shape:
     def partners(self) -> dict[int, tuple[int, ...]]:
         """For a message with calls or results: the indexes of the messages at the other end of its tool pairs."""
         found: dict[int, tuple[int, ...]] = {}
-        for pair in self.pairs:
-            if pair.call is not None and pair.result is not None:
-                for here, there in ((pair.call, pair.result), (pair.result, pair.call)):
+        for _, call, result in self.pairs:
+            if call is not None and result is not None:
+                for here, there in ((call, result), (result, call)):
                     known = found.get(here, ())
                     if there not in known:
                         found[here] = (*known, there)
@@ -149,11 +172,10 @@ class Shape:
     def open_across(self) -> array[int]:
         """How many tool pairs a cut before message i would tear, for i in 0..len."""
         delta = array("q", bytes(8 * (len(self.messages) + 2)))
-        for pair in self.pairs:
-            if pair.call is not None and pair.result is not None and pair.call != pair.result:
-                low, high = sorted((pair.call, pair.result))
-                delta[low + 1] += 1
-                delta[high + 1] -= 1
+        for _, call, result in self.pairs:
+            if call is not None and result is not None and call != result:
+                delta[min(call, result) + 1] += 1
+                delta[max(call, result) + 1] -= 1
         return array("q", accumulate(delta[: len(self.messages) + 1]))
 
     def call_of(self, index: int, call_id: str) -> ToolUse | None:

@@ -327,9 +327,10 @@ class Strategy(Generic[P]):
         """Every trigger of the policy, as it stands in this context."""
         return self.triggers(self.gauge(context, policy), policy)
 
-    def compact(self, context: Context, policy: P) -> Compacting:
-        """Compact where a trigger fires, or at the user's command: a manual run is a trigger of its own."""
-        fired = self.triggered(context, policy)
+    def compact(self, context: Context, policy: P, read: tuple[Trigger, ...] | None = None) -> Compacting:
+        """Compact where a trigger fires, or at the user's command: a manual run is a trigger of its own. `read` are the
+        triggers as they stand in this context, where somebody has read them; a replay has, from its running sums."""
+        fired = self.triggered(context, policy) if read is None else read
         trace = [str(trigger) for trigger in fired]
         due = context.manual or any(trigger.fires for trigger in fired)
         if why_not := self.idle(policy) or ("" if due else NOT_DUE):

@@ -81,7 +81,7 @@ class _Left:
 
     def fill(self, *values: Any) -> None:
         for value in values:
-            self.room -= _extent(value, self.room)
+            self.room -= len(value) if type(value) is str else _extent(value, self.room)
             self.hold(0)
 
     def hold(self, characters: int) -> None:
@@ -195,7 +195,7 @@ def _concatenated(context: Context, values: Sequence[Any]) -> str:
 def _told(context: Context, value: Any) -> str:
     """What is put out, also the template's own words."""
     context[_LEFT].fill(value)
-    return str(value)
+    return value if type(value) is str else str(value)
 
 
 def _boundless(name: str) -> str:

@@ -59,11 +59,13 @@ def changes(calls: Sequence[Called]) -> tuple[tuple[int, FileChange], ...]:
 
 def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
     """Changes summed up by file, in the order in which the files were first changed."""
-    total: dict[str, tuple[int, int, int]] = {}
+    total: dict[str, FileChange] = {}
     for one in several:
-        added, removed, edits = total.get(one.path, (0, 0, 0))
-        total[one.path] = (added + one.added, removed + one.removed, edits + one.edits)
-    return tuple(FileChange(path, *sums) for path, sums in total.items())
+        path, before = one.path, total.get(one.path)
+        if before is not None:
+            one = FileChange(path, before.added + one.added, before.removed + one.removed, before.edits + one.edits)
+        total[path] = one
+    return tuple(total.values())
 
 
 def in_words(stat: Sequence[FileChange]) -> str:

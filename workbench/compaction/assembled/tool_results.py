@@ -117,7 +117,7 @@ def _compressed(shape: Shape, index: int, limits: Limits) -> Message:
         if not isinstance(block, ToolResult):
             return block
         call = shape.call_of(index, block.call_id)
-        return block if call is None else compress(call, block, limits)
+        return block if call is None else shape.once(compress, (call, block), limits)
 
     blocks = tuple(map(shorter, message.blocks))
     changed = any(new is not old for new, old in zip(blocks, message.blocks, strict=True))

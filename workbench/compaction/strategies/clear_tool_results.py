@@ -9,9 +9,10 @@ Parameters and meaning are those of Anthropic's `clear_tool_uses_20250919` (anth
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from operator import attrgetter
+from typing import ClassVar, Literal, NamedTuple
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -23,7 +24,7 @@ from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import Compacting, Remedy, Step, Strategy, Traits, Trigger, judged
-from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
+from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 
 class ClearToolResultsPolicy(Policy):
@@ -60,8 +61,7 @@ class ClearToolResultsPolicy(Policy):
     converted: ClassVar = {"earlier_summary": Converted()}
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A tool call and its result: indexes of the messages, and the tool's name."""
 
     id: str
@@ -73,14 +73,15 @@ class Use:
 @per_shape
 def answered_uses(shape: Shape) -> tuple[Use, ...]:
     """The tool uses that have a result, in the order of their calls."""
-    messages = shape.messages
-    names = {(call.id, index): call.name for index, message in enumerate(messages) for call in message.calls}
-    found = [
-        Use(pair.id, names[pair.id, pair.call], pair.call, pair.result)
-        for pair in pairs_of(messages)
-        if pair.call is not None and pair.result is not None
-    ]
-    return tuple(sorted(found, key=lambda use: (use.call, use.result)))
+    names = {
+        (block.id, index): block.name
+        for index, message in enumerate(shape.messages)
+        for block in message.blocks
+        if isinstance(block, ToolUse)
+    }
+    pairs = ((id, call, result) for id, call, result in shape.pairs if call is not None and result is not None)
+    found = [Use(id, names[id, call], call, result) for id, call, result in pairs]
+    return tuple(sorted(found, key=attrgetter("call", "result")))
 
 
 @dataclass
@@ -132,19 +133,23 @@ class _Clearing:
         self._excluded, only = names_in(policy.exclude_tools), names_in(policy.clear_inputs_of)
         self.placeholder = policy.placeholder
         self.uses = [use for use in answered_uses(shape) if use.name not in self._excluded]
-        self._results: dict[int, list[Use]] = {}
-        self._inputs: dict[int, list[Use]] = {}
-        for use in self.uses:
-            self._results.setdefault(use.result, []).append(use)
-            if policy.clear_tool_inputs and (not only or use.name in only):
-                self._inputs.setdefault(use.call, []).append(use)
+        self._results: dict[int, set[str]] = {}
+        self._inputs: dict[int, set[str]] = {}
         self._touching: dict[int, list[Use]] = {}
         for use in self.uses:
-            for index in {use.call, use.result}:
-                self._touching.setdefault(index, []).append(use)
-        touched = sorted(self._results.keys() | self._inputs.keys())
-        made = ((index, self._made(shape.messages[index], index, frozenset())) for index in touched)
-        new = {index: message for index, message in made if message is not shape.messages[index]}
+            self._results.setdefault(use.result, set()).add(use.id)
+            if policy.clear_tool_inputs and (not only or use.name in only):
+                self._inputs.setdefault(use.call, set()).add(use.id)
+            self._touching.setdefault(use.call, []).append(use)
+            if use.result != use.call:
+                self._touching.setdefault(use.result, []).append(use)
+        new: dict[int, Message] = {}
+        for index in sorted(self._results.keys() | self._inputs.keys()):
+            message = shape.messages[index]
+            results, inputs = self._results.get(index, _NONE), self._inputs.get(index, _NONE)
+            made = shape.once(_changed_message, (message,), results, inputs, self.placeholder)
+            if made is not message:
+                new[index] = made
         self.all = Replaced(len(shape.messages), new)
 
     def spared(self, answered: Sequence[Use], keep: int, held: Collection[int]) -> frozenset[Use]:
@@ -158,15 +163,15 @@ class _Clearing:
         """What stands in the places that a spared use touches, None for the message itself."""
         found: dict[int, Message | None] = {}
         for index in {index for use in spared for index in (use.call, use.result)} & self.all.new.keys():
-            made = self._made(messages[index], index, spared)
+            going = [use for use in self._touching[index] if use not in spared]
+            results = {use.id for use in going if use.result == index} & self._results.get(index, _NONE)
+            inputs = {use.id for use in going if use.call == index} & self._inputs.get(index, _NONE)
+            made = _changed_message(messages[index], results, inputs, self.placeholder)
             found[index] = None if made is messages[index] else made
         return found
 
-    def _made(self, message: Message, index: int, spared: Collection[Use]) -> Message:
-        results, inputs = (
-            {use.id for use in uses.get(index, ()) if use not in spared} for uses in (self._results, self._inputs)
-        )
-        return _changed_message(message, results, inputs, self.placeholder)
+
+_NONE: Set[str] = frozenset()
 
 
 def _clearing(shape: Shape, policy: ClearToolResultsPolicy) -> _Clearing:
@@ -186,7 +191,7 @@ def _clearings(shape: Shape) -> dict[tuple[str, str, bool, str], _Clearing]:
     return {}
 
 
-def _changed_message(message: Message, results: set[str], inputs: set[str], placeholder: str) -> Message:
+def _changed_message(message: Message, results: Set[str], inputs: Set[str], placeholder: str) -> Message:
     """The message with these results and inputs cleared; the same object if there is nothing to clear."""
     blocks = tuple(_cleared(block, results, inputs, placeholder) for block in message.blocks)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
@@ -194,7 +199,7 @@ def _changed_message(message: Message, results: set[str], inputs: set[str], plac
     return replace(message, blocks=blocks, source=())
 
 
-def _cleared(block: Block, results: set[str], inputs: set[str], placeholder: str) -> Block:
+def _cleared(block: Block, results: Set[str], inputs: Set[str], placeholder: str) -> Block:
     """The block without its content if its use is to be cleared; the same object if there is nothing to clear."""
     if isinstance(block, ToolResult) and block.call_id in results and block.text != placeholder:
         return ToolResult(block.call_id, (Text(placeholder),), block.is_error)

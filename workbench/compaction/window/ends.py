@@ -17,7 +17,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.triggers import token_triggers
 from workbench.compaction.vocabulary import MessagesAs, TokensAs
 from workbench.compaction.window.policy import MessageWindowPolicy, SafeEnd
-from workbench.session import Message
+from workbench.session import Message, ToolResult, ToolUse
 
 
 def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> int:
@@ -117,7 +117,7 @@ def _events(shape: Shape) -> array[int]:
 
 def events_in(message: Message) -> int:
     """Each call and each result is an event, and so is a message without any."""
-    return max(1, len(message.calls) + len(message.results))
+    return sum(isinstance(block, ToolUse | ToolResult) for block in message.blocks) or 1
 
 
 @dataclass
