@@ -56,15 +56,15 @@ class Course:
     def figures(self) -> Figures:
         return self.measure()
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         return self.figures.sizes
 
-    @property
+    @cached_property
     def beyond(self) -> array[int]:
         return self.figures.beyond
 
-    @property
+    @cached_property
     def settled(self) -> array[int]:
         return self.figures.settled
 

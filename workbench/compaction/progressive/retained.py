@@ -24,7 +24,7 @@ from workbench.session import Span, Text
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
 _REQUEST = re.compile(r"\A<original_request>\n(.*?)\n</original_request>\n\n", re.DOTALL)
 _ELEMENT = re.compile(r"^<(pinned|recent_memories|tasks|changes)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
-_CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$")
+_CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$", re.MULTILINE)
 _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
 
 
@@ -60,13 +60,13 @@ def read_texts(text: str) -> Texts:
     parts: dict[str, list[str]] = {}
     for tag, body in _ELEMENT.findall(behind):
         parts.setdefault(tag, []).append(body)
-    changed = [_CHANGE.match(line) for body in parts.get("changes", ()) for line in body.split("\n")]
+    changed = [made for body in parts.get("changes", ()) for made in _CHANGE.findall(body)]
     return Texts(
         found[1] if found else "",
         tuple(parts.get("pinned", ())),
         _lines(parts.get("recent_memories", ())),
         _lines(parts.get("tasks", ())),
-        tuple(FileChange(m[1], int(m[2]), int(m[3]), int(m[4])) for m in changed if m),
+        tuple([FileChange(path, int(added), int(removed), int(edits)) for path, added, removed, edits in changed]),
     )
 
 
