@@ -81,6 +81,8 @@ def test_what_is_found_out_of_parts_lasts_while_it_is_asked_for_after_each_compa
     again = grown.left_by(unchanged(grown.messages, ""))
     assert [again.once(of, (one,), 7) for one in (first, second)] == [7, 7]
     assert asked[5:] == [("a1", 7)], "nobody had asked for it since"
+    assert again.grown_by(MESSAGES[2:]).once(of, (first,), 7) == 7
+    assert len(asked) == 6
 
 
 def test_a_context_is_metered_again_only_for_what_a_meter_begins_with() -> None:

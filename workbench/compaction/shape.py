@@ -107,6 +107,7 @@ class Shape:
         del self.index_of
         places.update({message.id: at for at, message in enumerate(new, len(self.messages))})
         whole.index_of = places
+        whole._said = self._said
         return whole
 
     def left_by(self, outcome: Outcome) -> Shape:

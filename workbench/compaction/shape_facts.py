@@ -6,6 +6,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.facts import Fact, Standing, Stated, find, standing, stated
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.tools import Action, actions_of
+from workbench.session import Message
 
 
 @per_shape
@@ -34,12 +35,8 @@ def stated_of(shape: Shape) -> tuple[Stated, ...]:
 
 def actions_at(shape: Shape, index: int) -> tuple[Action, ...]:
     """What the calls of message `index` did to files and on the command line."""
-    known = _actions(shape)
-    if index not in known:
-        known[index] = tuple(action for call in shape.messages[index].calls for action in actions_of(call))
-    return known[index]
+    return shape.once(_actions_in, (shape.messages[index],))
 
 
-@per_shape
-def _actions(shape: Shape) -> dict[int, tuple[Action, ...]]:
-    return {}
+def _actions_in(message: Message) -> tuple[Action, ...]:
+    return tuple(action for call in message.calls for action in actions_of(call))
