@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.compaction.assembled.tool_result_rules import RULES, Use
@@ -244,7 +244,6 @@ _SMALL = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(_NAMES),
     st.dictionaries(st.sampled_from(["path", "pattern", "command", "todos", "offset", "file_path"]), _VALUES),

@@ -71,6 +71,7 @@ def assert_holds(
     assert {pair.id for pair in pairs_of(outcome.messages) if pair.result is None} <= open_before
     made = {id(piece.message) for piece in outcome.pieces if isinstance(piece, Made)}
     there = {id(message) for message in outcome.messages} - made
+    assert all(id(message) in there for message in before if message.id in context.pins), "a pin stays as it is"
     for index, message in enumerate(before):
         kept = outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)
         assert kept == (id(message) in there), (index, outcome.fate_at(index))
@@ -133,7 +134,7 @@ def _summarized(strategy: Strategy[Any], policy: Policy) -> tuple[Context, Outco
 def everything_is_accounted_for(strategy: Strategy[Any], policy: Policy) -> None:
     """Pairs, pins, system messages and tail are whole, every input has one fate, and a second run gives the same."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(deadline=None)
     @given(contexts(), policies(policy), st.sampled_from(["A summary.", FAILED, SummaryFailed("timeout", "120 s")]))
     def holds(context: Context, drawn: Policy, answer: str | SummaryFailed) -> None:
         assert_holds(strategy, context, drawn, answer)
@@ -146,7 +147,7 @@ def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -
     and their end. A policy that says that they are summarized is asked to keep them."""
     fixed = {"unread": "keep"} if "unread" in type(policy).model_fields else {}
 
-    @settings(max_examples=60, deadline=None)
+    @settings(deadline=None)
     @given(contexts(), policies(policy), st.lists(st.integers(0, 3_000), max_size=3), st.integers(0, 3_000))
     def holds(context: Context, drawn: Policy, sizes: list[int], request: int) -> None:
         texts = [f"begin-{n} {'x ' * size}end-{n}" for n, size in enumerate(sizes)]
