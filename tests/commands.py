@@ -47,8 +47,8 @@ LOADED = ["tests.commands", "anthropic", "workbench.cli.compact", "workbench.sum
 
 
 def program_on(terminal: int, *args: object) -> ForkServerProcess:
-    """Run as a process of its own on a terminal. It is forked from one in which the modules of live calls are loaded
-    already: to load them is most of what a program costs."""
+    """Run as a process of its own on a terminal, or on a pipe. It is forked from one in which the modules of live calls
+    are loaded already: to load them is most of what a program costs."""
     processes = get_context("forkserver")
     processes.set_forkserver_preload(LOADED)
     begun = processes.Process(target=_on_terminal, args=(DupFd(terminal), [*map(str, args)], dict(os.environ)))

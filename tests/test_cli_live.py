@@ -9,7 +9,6 @@ import os
 import pty
 import re
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +18,6 @@ import pytest
 from click.testing import Result
 
 from tests.commands import RULE, cwb, program_on, session_lines, write_lines
-from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, reset, stalling
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
@@ -58,10 +56,12 @@ def read_until(terminal: int, mark: bytes) -> bytes:
     return seen
 
 
-def read_to_the_end(terminal: int) -> None:
+def read_to_the_end(terminal: int) -> bytes:
+    seen = b""
     with suppress(OSError):  # what Linux says when the other side is closed
-        while os.read(terminal, 4096):
-            pass
+        while more := os.read(terminal, 4096):
+            seen += more
+    return seen
 
 
 def fingerprint(path: Path) -> str:
@@ -223,7 +223,7 @@ class TestCompact:
         assert (tmp_path / "out.jsonl").exists()
 
     @pytest.mark.usefixtures("interruptible")
-    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGHUP])  # SIGTERM below: each costs a program's start
+    @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGHUP])  # SIGTERM is below
     async def test_what_is_stopped_is_kept_as_far_as_it_had_come(
         self, stop: signal.Signals, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -231,16 +231,16 @@ class TestCompact:
         async with fake_api(stalling("The user wants ")) as api:
             client_talks_to(api, monkeypatch)
             args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "-o", out)
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "workbench", *map(str, args),
-                cwd=ROOT, env=dict(os.environ), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            )  # fmt: skip
+            said, inner = os.pipe()
+            child = program_on(inner, *args)
+            os.close(inner)
             await asyncio.wait_for(api.arrived.wait(), 60)
-            child.send_signal(stop)
-            _, said = await asyncio.wait_for(child.communicate(), 60)
+            os.kill(child.pid or 0, stop)
+            where, ended = (await asyncio.to_thread(read_to_the_end, said)).decode().splitlines()
+            await asyncio.to_thread(child.join, 60)
+            os.close(said)
             await asyncio.wait_for(api.gone.wait(), 10)
-        assert child.returncode == 130
-        where, ended = said.decode().splitlines()
+        assert child.exitcode == 130
         assert where.startswith(f"Note: {MODEL} is asked at {api.url} for about $")
         assert ended.startswith("Cancelled: nothing was written; what had come is kept as run ")
         assert not out.exists()
@@ -259,9 +259,7 @@ class TestCompact:
             monkeypatch.setenv("TERM", "xterm")
             terminal, inner = pty.openpty()
             args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "--max-cost", "0.01")
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, stdin=inner, stdout=inner, stderr=inner
-            )
+            child = program_on(inner, *args)
             os.close(inner)
             seen = b""
             for sent in (0, 1):
@@ -269,9 +267,9 @@ class TestCompact:
                 assert len(api.received) == sent
                 os.write(terminal, b"y\n")
             seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"~3 tokens written, "), 60)
-            child.send_signal(signal.SIGINT)
+            os.kill(child.pid or 0, signal.SIGINT)
             seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"kept as run"), 60)
-            await asyncio.wait_for(child.wait(), 30)
+            await asyncio.to_thread(child.join, 60)
             os.close(terminal)
         assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
         assert b"$0.0051" in seen

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,8 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tests.commands import RULE, cwb, session_lines, write_lines
-from tests.paths import ROOT
+from tests.commands import RULE, cwb, program_on, session_lines, write_lines
 from tests.summarizers.fake_api import KEY, MODEL, Connection, FakeApi, Reply, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_batches import answered, batch, results
@@ -182,13 +180,12 @@ async def test_a_kill_costs_no_answer_that_had_come(tmp_path: Path, monkeypatch:
 
         api.replies = [answer("1: page 3 of it")] * ANSWERED + [stalls] * UNDER_WAY
         args = ("probe", session, "--preset", "claude-code", "--model", MODEL)
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, env=dict(os.environ),
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        child = program_on(nowhere, *args)
+        os.close(nowhere)
         await sent.wait()
         child.kill()
-        await child.wait()
+        await asyncio.to_thread(child.join, 60)
         (killed,) = journal.kept()
         assert (killed.end, killed.calls, killed.input, killed.output) == ("cancelled", 7, 7_000, 294)
         assert killed.dollars == pytest.approx(7 * (1_000 * 5 + 42 * 25) / 1e6)
