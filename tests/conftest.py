@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.paths import SHARED
+from workbench.base import in_use
 from workbench.base.environment import PREFIX
 
 # Elsewhere every run draws new examples and may find something; a check on a change must judge the change alone.
@@ -44,6 +45,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("ANTHROPIC_API_KEY", *MOVES, *(name for name in os.environ if name.startswith(PREFIX))):
             patch.delenv(name, raising=False)
         patch.setattr(os, "fsync", lambda file: None)  # no test pulls the plug
+        # Of a file that was changed today every process is asked whether it has it open: of a new checkout, of all.
+        patch.setattr(in_use, "_DAY_S", float("-inf"))
         # What could be spread over cores is done here: processes of its own take seconds to start.
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield tmp_path_factory.mktemp("homes")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
+from workbench.base import in_use
 from workbench.base.errors import BadInput
 from workbench.base.in_use import RECENT_S, still_written
 from workbench.formats import registry
@@ -50,7 +51,10 @@ def test_a_lock_beside_the_file_is_pointed_out(quiet: Path, name: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/fdinfo").is_dir(), reason="the system lists no open files")
 @pytest.mark.parametrize(("mode", "is_seen"), [("a", True), ("r", False)])
-def test_a_process_that_has_it_open_for_writing_is_pointed_out(quiet: Path, mode: str, is_seen: bool) -> None:
+def test_a_process_that_has_it_open_for_writing_is_pointed_out(
+    quiet: Path, mode: str, is_seen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_use, "_DAY_S", 2 * HOUR)
     script = f"file = open({str(quiet)!r}, {mode!r}); print('open', flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
