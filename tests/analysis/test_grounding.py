@@ -236,11 +236,12 @@ def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
         session = load(path)
         for epoch in session.epochs:
             head = session.context(epoch.number)
+            ground = Ground(head)
             for language in ("en", "zh"):
                 request = SummaryRequest("s", head, "", OneText(str), language=language, max_chars=8_000)
                 extract = extractive(request)
                 assert isinstance(extract, Summary)
-                got = Ground(head).check(extract.text)
+                got = ground.check(extract.text)
                 claims, alarms = claims + got.claims, alarms + len(got.unfounded)
     assert claims > 1_000
     assert alarms <= claims * 0.005
