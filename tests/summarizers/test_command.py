@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shlex
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +87,30 @@ async def test_cancelling_ends_it(tmp_path: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await until(lambda: has_ended(own))
+
+
+@pytest.mark.parametrize("cancelled", [1, 2, 3])
+@pytest.mark.parametrize("turns", [1, 4, 30])
+async def test_it_leaves_nothing_however_often_and_early_it_is_cancelled(
+    turns: int, cancelled: int, tmp_path: Path
+) -> None:
+    """An application that is left cancels what it has cancelled before. Cancelled twice while the program started,
+    asyncio waited for good; and what is open when its loop is closed cannot be closed any more."""
+    own = tmp_path / "pid"
+    task = asyncio.ensure_future(by_command(f"{SH}{shlex.quote(f'echo $$ > {own}; sleep 600')}")(request()))
+    for _ in range(turns):
+        await asyncio.sleep(0.001)
+    for _ in range(cancelled):
+        task.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 60)
+    del task
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ResourceWarning)
+        gc.collect()
+    assert [str(one.message) for one in told] == []
     await until(lambda: has_ended(own))
 
 

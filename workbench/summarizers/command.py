@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 from collections.abc import Sequence
+from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -63,30 +64,46 @@ def by_command(line: str) -> Summarizer:
 
 
 async def _started(words: Sequence[str]) -> asyncio.subprocess.Process:
-    """The program, running; where it is cancelled while it starts, it is ended before that is passed on."""
+    """The program, running. Where that is cancelled, however often, it has started all the same, for nobody can end
+    what asyncio leaves half started; then it is ended, and the cancelling passed on."""
     pipe = asyncio.subprocess.PIPE
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     )
     try:
-        return await asyncio.shield(starting)
+        await _whole(starting)
     except asyncio.CancelledError:
-        with contextlib.suppress(OSError, ValueError):
-            await _ended(await starting)
+        if starting.exception() is None:
+            await _ended(starting.result())
         raise
+    return starting.result()
+
+
+async def _whole(work: asyncio.Future[Any]) -> None:
+    """Wait until it is done. A cancelling, of which there may be several, is passed on when it is."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
 
 
 async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -> Answer:
     stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
     if stdin is None or stdout is None or stderr is None:
         raise TypeError("a program without pipes")
-    beside = asyncio.gather(_given(stdin, text), _read(stderr, MOST))
+    given, beside = asyncio.ensure_future(_given(stdin, text)), asyncio.ensure_future(_read(stderr, MOST))
     try:
         wrote = await _read(stdout, MOST)
         if len(wrote) > MOST:
             return SummaryFailed("inflated", f"{name} wrote more than {grouped(MOST)} bytes")
-        _, said = await beside
+        await given
+        said = await beside
     finally:
+        given.cancel()
         beside.cancel()
     status = await program.wait()
     if status:
@@ -117,9 +134,17 @@ async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _ended(program: asyncio.subprocess.Process) -> None:
-    """It, and what it started; then its pipes are read out, so that they close. One that left the group keeps them."""
+    """It, and what it started; whoever is cancelled meanwhile is so when that is done."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program.pid, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):
+    await _whole(asyncio.ensure_future(_let_go(program)))
+
+
+async def _let_go(program: asyncio.subprocess.Process) -> None:
+    """Read its pipes out, so that they close. Where one that left the group keeps them they are closed all the same:
+    when the loop is closed they cannot be any more."""
+    try:
         async with asyncio.timeout(LINGER_S):
             await program.communicate()
+    except TimeoutError:
+        program._transport.close()  # type: ignore[attr-defined]  # asyncio has no other way
