@@ -20,7 +20,7 @@ from workbench.session.session import digest_of
 def kept(path: Path) -> Session:
     """The session as it is read, with its bytes let go as a large one's are, and kept."""
     session = load(path)
-    session.records.let_go(path, digest_of(session.records.data))
+    session.records.let_go(path, session.records.size, digest_of(session.records.data))
     parsed.keep(session)
     return session
 

@@ -19,7 +19,7 @@ def session(tmp_path: Path) -> Session:
     path = tmp_path / "s.jsonl"
     path.write_bytes(jsonl(*small()))
     read = load(path)
-    read.records.let_go(path, digest_of(read.records.data))
+    read.records.let_go(path, read.records.size, digest_of(read.records.data))
     return read
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,15 +16,16 @@ from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
-from workbench.formats.carried import carried_in, found_beside, with_carried
-from workbench.formats.format import Format, Part, Progress, no_progress
+from workbench.formats.carried import beside, carried_in, found_beside, with_carried
+from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
 from workbench.formats.kit.database import value_beyond
+from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session
-from workbench.session.session import digest_of
+from workbench.session.session import DIGEST_BYTES, digest_of
 
 LARGE = 8_000_000
 """Bytes above which a session lets go of its file's bytes and reads them again for an export."""
@@ -43,9 +46,7 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
     """
     if path.is_dir():
         return _load_folder(path, progress)
-    with gc_paused():
-        kept = parsed.recall(path, part, progress)
-    return kept or load_bytes(path, bytes_of(path), progress, part)
+    return _remembered(path, progress, part) or _read(path, progress, part)
 
 
 def load_newest(path: Path, progress: Progress = no_progress) -> Session:
@@ -53,19 +54,62 @@ def load_newest(path: Path, progress: Progress = no_progress) -> Session:
     nothing is kept of the whole: `Session.begins_at` says so, and `load` then gives the whole."""
     if path.is_dir():
         return load(path, progress)
+    return _remembered(path, progress) or _newest(path) or _read(path, progress)
+
+
+def _remembered(path: Path, progress: Progress, part: str = "") -> Session | None:
     with gc_paused():
-        kept = parsed.recall(path, progress=progress)
-        data = b"" if kept else bytes_of(path)
-        found = _newest_in(path, data) if len(data) > LARGE else None
-    return kept or found or load_bytes(path, data, progress)
+        return parsed.recall(path, part, progress)
 
 
-def _newest_in(path: Path, data: bytes) -> Session | None:
-    codec = _format_of(path, Look.of(data, path)).codec
-    session = codec.newest(path, data) if codec.newest else None
-    if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data) or found_beside(path, data):
+def _newest(path: Path) -> Session | None:
+    with _readable(path) as file:
+        codec = _codec_of_lines(path, file)
+    if codec is None or codec.newest is None:
+        return None
+    data = bytes_of(path)
+    with gc_paused():
+        session = codec.newest(path, data)
+    if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data):
         return None
     return judged(session)
+
+
+def _read(path: Path, progress: Progress, part: str = "") -> Session:
+    session = None if part else _by_line(path, progress)
+    return session or load_bytes(path, bytes_of(path), progress, part)
+
+
+def _by_line(path: Path, progress: Progress) -> Session | None:
+    """A large file of lines, of which a line at a time is in memory; None for any other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with _readable(path) as file:
+        codec = _codec_of_lines(path, file)
+        first = file.readline(BLOCK)
+        read = codec.by_line(first) if codec and codec.by_line else None
+        if codec is None or read is None:
+            return None
+        file.seek(0)
+        made, size = hashlib.blake2b(digest_size=DIGEST_BYTES), os.fstat(file.fileno()).st_size
+        with gc_paused(), ThreadPoolExecutor(1, "digest") as aside:  # summing lets other threads run
+            try:
+                session = read(path, lines_in(file, size, lambda block: aside.submit(made.update, block)), progress)
+            except Longer:
+                return None
+        session.records.let_go(path, file.tell(), made.digest())
+    return judged(with_carried(session, carried_in(codec, first)))
+
+
+def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
+    """That of a large file which begins with a line that is an object, and beside which no note lies that holds for all
+    of it; None for any other. The file is at its beginning afterwards."""
+    head = file.read(HEAD)
+    file.seek(0)
+    if os.fstat(file.fileno()).st_size <= LARGE or object_of(file.readline(BLOCK)) is None or beside(path).exists():
+        return None
+    file.seek(0)
+    return _format_of(path, Look(head, lambda: bytes_of(path), path)).codec
 
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
@@ -78,7 +122,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
         digest = beside.submit(digest_of, data)
         session = read_bytes(path, data, progress, part)
     if session.records.data is data:
-        session.records.let_go(path, digest.result())
+        session.records.let_go(path, len(data), digest.result())
     return session
 
 
@@ -175,12 +219,20 @@ def _readable(path: Path) -> Iterator[BinaryIO]:
             raise Unread(f"{path} is a folder; name a session file in it.")
         if not stat.S_ISREG(mode):
             raise Unread(f"{path} is not a regular file; copy what it gives to a file and name that.")
-        with path.open("rb") as file:
-            yield file
+        file = path.open("rb")
     except FileNotFoundError:
         raise Unread(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:
-        raise Unread(f"{path} cannot be read: {reason(error)}; check its name and permissions.") from None
+        raise _unread(path, error) from None
+    with file:
+        try:
+            yield file
+        except OSError as error:
+            raise _unread(path, error) from None
+
+
+def _unread(path: Path, error: Exception) -> Unread:
+    return Unread(f"{path} cannot be read: {reason(error)}; check its name and permissions.")
 
 
 def bytes_of(path: Path) -> bytes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.place import Place
 from workbench.formats.look import Look
 from workbench.formats.roles import Api
@@ -133,6 +134,9 @@ class Skimmed:
     bills: tuple[Billed, ...]
 
 
+ReadLines = Callable[[Path, Lines, Progress], Session]
+
+
 @dataclass(frozen=True, slots=True)
 class Codec:
     """How the sessions of a format are read, written and judged.
@@ -162,6 +166,9 @@ class Codec:
     newest(path, data): the session with its newest epochs alone, numbered from 1, and `Session.begins_at`: from the
       newest that ended on, each with the context that `read` gives it, read in less time from the file's end. None
       where that does not tell them, and for a format of which nothing is read so.
+    by_line(first): how a file with this first line, which is an object, is read line by line, with what `read` gives;
+      None where more of it than a line must be at hand, and for a format of which no file is read so. The `place` is
+      then in the first line.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -180,6 +187,7 @@ class Codec:
     memories: bool = False
     alone: Callable[[bytes], bool] | None = None
     newest: Callable[[Path, bytes], Session | None] | None = None
+    by_line: Callable[[bytes], ReadLines | None] | None = None
 
 
 @dataclass(frozen=True)

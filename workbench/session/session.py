@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from workbench.base.errors import BadInput
 from workbench.session.message import Message
@@ -24,10 +24,11 @@ class Records(Sequence[bytes]):
     finds the spans of its array's elements when it writes.
     """
 
-    __slots__ = ("_data", "_digest", "_path", "_size", "lines", "starts", "stops")
+    __slots__ = ("_data", "_digest", "_file", "_path", "_size", "lines", "starts", "stops")
 
     def __init__(self, data: bytes) -> None:
         self._data: bytes | None = data
+        self._file: BinaryIO | None = None
         self._path = Path()
         self._size = 0
         self._digest = b""
@@ -49,13 +50,20 @@ class Records(Sequence[bytes]):
             raise BadInput(f"{self._path} was changed after it was opened; open it again.")
         return data
 
-    def let_go(self, path: Path, digest: bytes) -> None:
-        """Forget the bytes, which are those of the file `path` and have this digest: they are half of what a large
-        session costs in memory.
+    @classmethod
+    def being_read(cls, file: BinaryIO) -> Records:
+        """Of a file that is open, and of which no more is at hand than what is asked for; `let_go` ends that."""
+        made = cls(b"")
+        made._file = file
+        return made
+
+    def let_go(self, path: Path, size: int, digest: bytes) -> None:
+        """Forget the bytes, or the open file: they are the first `size` of the file `path` and have this digest. They
+        are half of what a large session costs in memory.
 
         What is appended to the file later does no harm.
         """
-        self._path, self._size, self._digest, self._data = path, self.size, digest, None
+        self._path, self._size, self._digest, self._data, self._file = path, size, digest, None, None
 
     @property
     def digest(self) -> bytes:
@@ -71,7 +79,7 @@ class Records(Sequence[bytes]):
     def in_file(cls, path: Path, size: int, digest: bytes, spans: Sequence[bytes]) -> Records:
         """The records of the file `path`, whose first `size` bytes have this digest; `spans` as `packed` gives them."""
         made = cls(b"")
-        made._path, made._size, made._digest, made._data = path, size, digest, None
+        made.let_go(path, size, digest)
         for numbers, packed in zip((made.starts, made.stops, made.lines), spans, strict=True):
             numbers.frombytes(packed)
         return made
@@ -101,6 +109,8 @@ class Records(Sequence[bytes]):
         return len(self.starts)
 
     def __getitem__(self, index: Any) -> Any:
+        if self._file is not None:
+            return _span(self._file, self.starts[index], self.stops[index])
         data = self.data
         if isinstance(index, slice):
             return [data[self.starts[i] : self.stops[i]] for i in range(*index.indices(len(self)))]
@@ -109,6 +119,16 @@ class Records(Sequence[bytes]):
     def __iter__(self) -> Iterator[bytes]:
         data = self.data
         return (data[start:stop] for start, stop in zip(self.starts, self.stops, strict=True))
+
+
+def _span(file: BinaryIO, start: int, stop: int) -> bytes:
+    """What stands there in a file that is being read, which goes on where it was."""
+    here = file.tell()
+    file.seek(start)
+    try:
+        return file.read(stop - start)
+    finally:
+        file.seek(here)
 
 
 def digest_of(data: bytes) -> bytes:

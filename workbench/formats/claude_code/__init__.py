@@ -38,6 +38,7 @@ def _codec() -> Codec:
         skim=_skim,
         alone=lambda line: True,
         newest=newest.newest,
+        by_line=read.by_line,
     )
 
 

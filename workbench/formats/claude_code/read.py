@@ -18,10 +18,10 @@ from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Own, Prompt
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.stream import is_printed
 from workbench.formats.claude_code.tree import branch_of, chain_of
-from workbench.formats.format import Progress
+from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items
-from workbench.formats.kit.jsonl import Record, objects_of, records_of
+from workbench.formats.kit.jsonl import Lines, Record, lines_of, objects_of
 from workbench.formats.kit.said import with_said
 from workbench.session import (
     LoadWarning,
@@ -42,18 +42,32 @@ _OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|windo
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session. Raises BadInput when the file holds no message at all."""
     on_web = WEB_EXPORT.match(data) is not None
-    listed = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
-    found = _listed(path, data, "loglines" if on_web else None) if on_web or listed else records_of(data)
-    reading = taken(data, found, progress)
+    if not on_web and data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+        return read_lines(path, lines_of(data), progress)
+    found = _listed(path, data, "loglines" if on_web else None)
+    return _read(path, Lines(found, Records(data), len(data)), progress, on_web=on_web)
+
+
+def by_line(first: bytes) -> ReadLines | None:
+    return None if WEB_EXPORT.match(first) else read_lines
+
+
+def read_lines(path: Path, lines: Lines, progress: Progress) -> Session:
+    """The same of a file of lines, as it lies where Claude Code keeps it."""
+    return _read(path, lines, progress, on_web=False)
+
+
+def _read(path: Path, lines: Lines, progress: Progress, *, on_web: bool) -> Session:
+    reading = taken(lines, progress)
     if not any(draft.blocks for draft in reading.drafts):
         raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
     return session_of(path, reading, on_web=on_web)
 
 
-def taken(data: bytes, found: Iterable[Record], progress: Progress) -> Reading:
-    """All that these records of the file say."""
-    reading = Reading(Records(data))
-    for value, index, line in objects_of(found, len(data), reading.records, reading.warnings, progress):
+def taken(lines: Lines, progress: Progress) -> Reading:
+    """All that these lines of the file say."""
+    reading = Reading(lines.records)
+    for value, index, line in objects_of(lines.found, lines.size, lines.records, reading.warnings, progress):
         said = reading.printed.line(value, index) if "session_id" in value and is_printed(value) else value
         if said is not None:
             take(reading, said, index, line)

@@ -24,7 +24,7 @@ from workbench.formats.claude_code.read import main_of, messages_of, model_of, t
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import lines_of
 from workbench.formats.kit.mark import SPENT
 from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 
@@ -92,7 +92,7 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     if data[:1] != b"{" or first < 0 or WEB_EXPORT.match(data) or (spans := _answers(data, told)) is None:
         return None
     begun = data[: data.find(b"\n", first) + 1 or len(data)]
-    reading = taken(begun, records_of(begun), no_progress)
+    reading = taken(lines_of(begun), no_progress)
     if reading.printed.seen or not any(draft.blocks for draft in reading.drafts):
         return None
     answers = _billed(data, spans)

@@ -26,6 +26,7 @@ def _codec() -> Codec:
         place=in_first_line(CARRIED, "payload"),
         skim=skim.skim,
         alone=base.is_alone,
+        by_line=read.by_line,
     )
 
 

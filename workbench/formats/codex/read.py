@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from sys import intern
@@ -12,14 +13,14 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
-from workbench.formats.codex.base import with_base
+from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex.signature import ID
-from workbench.formats.format import Progress
+from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit import zstd
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.jsonl import Lines, lines_of, objects_of
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
@@ -39,10 +40,17 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
     data, note = with_base(path, data)
-    reading = Reading(Records(data))
-    if note:
-        reading.warnings.append(LoadWarning(note))
-    for value, index, _ in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
+    return read_lines(path, lines_of(data), progress, [LoadWarning(note)] if note else [])
+
+
+def by_line(first: bytes) -> ReadLines | None:
+    return read_lines if is_alone(first) else None
+
+
+def read_lines(path: Path, lines: Lines, progress: Progress, warnings: Sequence[LoadWarning] = ()) -> Session:
+    """The same of a rollout's own lines, from its first on; `warnings` are of what was before them."""
+    reading = Reading(lines.records, warnings=[*warnings])
+    for value, index, _ in objects_of(lines.found, lines.size, lines.records, reading.warnings, progress):
         take(reading, value, index)
     if not any(draft.kind != "boundary" for draft in reading.drafts):
         raise BadInput(f"{path} is a Codex rollout without a single message; name another session's file.")

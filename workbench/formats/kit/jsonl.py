@@ -10,7 +10,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
@@ -24,6 +25,7 @@ DEEPEST = 200
 TOLD = 1_000
 """Odd lines of which each is told."""
 
+_BOM = b"\xef\xbb\xbf"
 _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
 _SAID = re.compile(rb"[^ \t\r\n\x00]")
@@ -48,11 +50,58 @@ class Record(NamedTuple):
     readable: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A file of lines while it is read: its records in order, where they are put down, and how many bytes it has."""
+
+    found: Iterable[Record]
+    records: Records
+    size: int
+
+
+class Longer(Exception):
+    """A line holds more than is read at once: only the whole file tells what to do with it."""
+
+
+BLOCK = 1 << 20
+"""Bytes of a file that are read at once."""
+
+
+def lines_of(data: bytes) -> Lines:
+    return Lines(records_of(data), Records(data), len(data))
+
+
+def lines_in(file: BinaryIO, size: int, tell: Callable[[bytes], object]) -> Lines:
+    """The same of a file of about `size` bytes, of which a block at a time is in memory; `tell` is given each.
+
+    Its records are put down as those of a file that is being read. Whoever asks for the next one may be raised Longer,
+    and OSError.
+    """
+    return Lines(_records_in(file, tell), Records.being_read(file), size)
+
+
+def _records_in(file: BinaryIO, tell: Callable[[bytes], object]) -> Iterator[Record]:
+    rest, before, line = b"", 0, 0
+    while block := file.read(BLOCK):
+        tell(block)
+        data = rest + block
+        end = data.rfind(b"\n") + 1
+        if len(data) > enough() and not 0 <= data.find(b"\n") <= enough():
+            raise Longer
+        yield from _records(data, 3 if not before and data.startswith(_BOM) else 0, end, before, line)
+        before, line, rest = before + end, line + data.count(b"\n", 0, end), data[end:]
+    yield from _records(rest, 3 if not before and rest.startswith(_BOM) else 0, len(rest), before, line)
+
+
 def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
     """Every record of a JSONL file in order, of its first `end` bytes where that is given. Never raises; blank lines
     give nothing."""
-    at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    end, line, short = len(data) if end is None else end, 0, enough()
+    return _records(data, 3 if data.startswith(_BOM) else 0, len(data) if end is None else end, 0, 0)
+
+
+def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator[Record]:
+    """Those of `data[at:end]`, which stands in its file behind so many bytes and lines."""
+    short = enough()
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
             said = _SAID.search(data, at, end)
@@ -64,21 +113,22 @@ def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
         line += 1
         newline = data.find(b"\n", at, end)
         stop = end if newline < 0 else newline
+        start = before + at
         if stop - at > short and (much := beyond(data, at, stop)):
-            yield _unreadable(at, stop, line, f"holds {much}, which is no session's")
+            yield _unreadable(start, before + stop, line, f"holds {much}, which is no session's")
             at = stop + 1
             continue
         chunk = data[at:stop]
         try:
             value = orjson.loads(chunk)
         except orjson.JSONDecodeError:
-            yield from _odd_line(chunk, at, line, last=newline < 0)
+            yield from _odd_line(chunk, start, line, last=newline < 0)
         else:
-            edge = stop - 1 if chunk.endswith(b"\r") else stop
+            edge = before + (stop - 1 if chunk.endswith(b"\r") else stop)
             if chunk.count(b"{") + chunk.count(b"[") > DEEPEST and _is_deep(value, DEEPEST):
-                yield _unreadable(at, edge, line, "nested too deeply")
+                yield _unreadable(start, edge, line, "nested too deeply")
             else:
-                yield tuple.__new__(Record, (at, edge, line, value, "", True))
+                yield tuple.__new__(Record, (start, edge, line, value, "", True))
         at = stop + 1
 
 
