@@ -8,8 +8,8 @@ links of the chain; `toolUseResult` doubling every result; usage on every assist
 
 from __future__ import annotations
 
+import argparse
 import random
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,4 +212,8 @@ def write(path: Path, count: int = LINES, megabytes: float = MEGABYTES, compacti
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), *(int(word) for word in sys.argv[2:5]))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.generate")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("numbers", type=int, nargs="*", metavar="LINES MEGABYTES COMPACTIONS")
+    given = parser.parse_args()
+    write(given.file, *given.numbers[:3])
