@@ -252,6 +252,8 @@ _SMALL = st.builds(
     _SMALL | st.just(Limits()),
 )
 @example("Read", {"file_path": "a.py"}, 'src/a.py:12:x = 1\n    12→code\n"', False, Limits(line_chars=1))
+@example("Edit", {"path": "a.py"}, "Updated.\n" + "-old\n+new\n" * 40, False, Limits(fragment_lines=0))
+@example("Edit", {"path": "a.py"}, "Updated.\n" + " kept\n" * 40, False, Limits(fragment_lines=0))
 def test_it_never_raises_grows_only_by_what_a_rule_asks_for_and_twice_is_as_once(
     name: str, arguments: dict[str, Any], text: str, error: bool, limits: Limits
 ) -> None:

@@ -256,7 +256,13 @@ def _range(lines: Sequence[str]) -> str:
     return f"{spans[0][0]}-{spans[-1][1]}" if spans else ""
 
 
+_SUMMED_UP = re.compile(r"\(\d+ lines(?:, \+\d+ −\d+)?, left out\)")
+
+
 def _summed_up(use: Use, lines: list[str]) -> str:
+    """What an earlier compaction summed up stays as it says."""
+    if len(lines) == 1 and _SUMMED_UP.fullmatch(lines[0]):
+        return lines[0]
     added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
     return f"({len(lines)} lines" + (f", +{added} −{removed}" if added or removed else "") + ", left out)"
