@@ -53,3 +53,14 @@ def test_a_changed_file_is_refused_not_mixed_up(file: Path) -> None:
     file.write_bytes(b"ONE\ntwo\nthree\n")
     with pytest.raises(BadInput, match="was changed after it was opened"):
         records[0]
+
+
+def test_of_a_file_that_is_being_read_everything_can_be_asked_and_it_goes_on_where_it_was(file: Path) -> None:
+    with file.open("rb") as reading:
+        records = Records.being_read(reading)
+        for start, stop, line in ((0, 3, 1), (4, 7, 2)):
+            records.add(start, stop, line)
+        assert reading.read(4) == b"one\n"
+        assert (records[1], records[:], list(records)) == (b"two", [b"one", b"two"], [b"one", b"two"])
+        assert records.data == b"one\ntwo\nthree\n"
+        assert reading.read() == b"two\nthree\n"

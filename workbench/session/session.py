@@ -41,6 +41,8 @@ class Records(Sequence[bytes]):
         """The file's bytes. After `let_go` they are read again: raises BadInput if they are not what they were."""
         if self._data is not None:
             return self._data
+        if self._file is not None:
+            return _read_from(self._file, 0, -1)
         try:
             with self._path.open("rb") as file:
                 data = file.read(self._size)
@@ -54,7 +56,7 @@ class Records(Sequence[bytes]):
     def being_read(cls, file: BinaryIO) -> Records:
         """Of a file that is open, and of which no more is at hand than what is asked for; `let_go` ends that."""
         made = cls(b"")
-        made._file = file
+        made._data, made._file = None, file
         return made
 
     def let_go(self, path: Path, size: int, digest: bytes) -> None:
@@ -109,8 +111,8 @@ class Records(Sequence[bytes]):
         return len(self.starts)
 
     def __getitem__(self, index: Any) -> Any:
-        if self._file is not None:
-            return _span(self._file, self.starts[index], self.stops[index])
+        if self._file is not None and isinstance(index, int):
+            return _read_from(self._file, self.starts[index], self.stops[index] - self.starts[index])
         data = self.data
         if isinstance(index, slice):
             return [data[self.starts[i] : self.stops[i]] for i in range(*index.indices(len(self)))]
@@ -121,12 +123,12 @@ class Records(Sequence[bytes]):
         return (data[start:stop] for start, stop in zip(self.starts, self.stops, strict=True))
 
 
-def _span(file: BinaryIO, start: int, stop: int) -> bytes:
-    """What stands there in a file that is being read, which goes on where it was."""
+def _read_from(file: BinaryIO, start: int, size: int) -> bytes:
+    """So many bytes of a file that is being read, all with -1; it goes on where it was."""
     here = file.tell()
     file.seek(start)
     try:
-        return file.read(stop - start)
+        return file.read(size)
     finally:
         file.seek(here)
 

@@ -88,15 +88,19 @@ def _records_in(file: BinaryIO, tell: Callable[[bytes], object]) -> Iterator[Rec
         end = data.rfind(b"\n") + 1
         if len(data) > enough() and not 0 <= data.find(b"\n") <= enough():
             raise Longer
-        yield from _records(data, 3 if not before and data.startswith(_BOM) else 0, end, before, line)
+        yield from _records(data, 0 if before else _begin(data), end, before, line)
         before, line, rest = before + end, line + data.count(b"\n", 0, end), data[end:]
-    yield from _records(rest, 3 if not before and rest.startswith(_BOM) else 0, len(rest), before, line)
+    yield from _records(rest, 0 if before else _begin(rest), len(rest), before, line)
 
 
 def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
     """Every record of a JSONL file in order, of its first `end` bytes where that is given. Never raises; blank lines
     give nothing."""
-    return _records(data, 3 if data.startswith(_BOM) else 0, len(data) if end is None else end, 0, 0)
+    return _records(data, _begin(data), len(data) if end is None else end, 0, 0)
+
+
+def _begin(data: bytes) -> int:
+    return len(_BOM) if data.startswith(_BOM) else 0
 
 
 def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator[Record]:
