@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ from workbench.formats import registry
 from workbench.formats.claude_code.agents import agent_files, compaction_calls
 from workbench.formats.export import export, save
 from workbench.formats.files import load, load_bytes
-from workbench.formats.format import Codec, no_progress
+from workbench.formats.format import Codec, ReadLines, no_progress
+from workbench.formats.kit.jsonl import lines_in, object_of
 from workbench.session import Message, Session, Text, pairs_of, rounds_of
 from workbench.tokens import Counter
 
@@ -28,6 +31,9 @@ LIBRARY = "library"
 """What is tried beside the formats: lists of messages as an agent has them, given to the calls."""
 
 PLACE = Path("some") / "session"
+
+BLOCK = 1_000
+"""Bytes of a file that are read at once, where it is read so: an input has many."""
 
 
 def readers() -> tuple[str, ...]:
@@ -54,7 +60,8 @@ def read(reader: str, data: bytes, wholly: bool = True) -> Session | None:
 
 
 def _ask_further(codec: Codec, data: bytes, session: Session | None) -> None:
-    """The last of its parts, what it bills, its newest epochs alone, the requests that it records."""
+    """The last of its parts, what it bills, its newest epochs alone, the same by blocks, the requests that it
+    records."""
     with suppress(BadInput):
         if codec.sessions_in is not None and codec.read_part is not None:
             for part in codec.sessions_in(PLACE, data)[-1:]:
@@ -65,9 +72,25 @@ def _ask_further(codec: Codec, data: bytes, session: Session | None) -> None:
     with suppress(BadInput):
         if codec.newest is not None:
             codec.newest(PLACE, data)
+    if codec.by_line is not None and object_of(first := data.partition(b"\n")[0]) is not None:
+        _read_by_blocks(codec.by_line(first), data, session)
     if codec.requests is not None and session is not None:
         for _ in codec.requests(session):
             pass
+
+
+def _read_by_blocks(read: ReadLines | None, data: bytes, whole: Session | None) -> None:
+    """Raises AssertionError where a file that is read a block at a time is another session, or is refused otherwise."""
+    if read is None:
+        return
+    try:
+        apart = read(PLACE, lines_in(io.BytesIO(data), len(data), lambda block: None, BLOCK), no_progress)
+    except BadInput:
+        apart = None
+    assert (apart is None) == (whole is None), "refused one way only"
+    if apart and whole:
+        assert replace(apart, records=whole.records) == whole, "another session by blocks"
+        assert list(apart.records) == list(whole.records), "other records by blocks"
 
 
 def _read_folder(kind: str, data: bytes, wholly: bool) -> Session | None:

@@ -37,11 +37,9 @@ _PIECES = [
 ]
 
 
-def by_block(data: bytes, size: int, monkeypatch: pytest.MonkeyPatch) -> list[Record]:
+def by_block(data: bytes, size: int) -> list[Record]:
     told: list[bytes] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(kit, "BLOCK", size)
-        found = list(lines_in(io.BytesIO(data), len(data), told.append).found)
+    found = list(lines_in(io.BytesIO(data), len(data), told.append, size).found)
     assert b"".join(told) == data
     return found
 
@@ -51,8 +49,7 @@ def by_block(data: bytes, size: int, monkeypatch: pytest.MonkeyPatch) -> list[Re
 @example(pieces=[b"\xef\xbb\xbf", b'{"a":1}'], size=1)
 def test_the_records_of_blocks_are_those_of_the_whole(pieces: list[bytes], size: int) -> None:
     data = b"".join(pieces)
-    with pytest.MonkeyPatch.context() as patch:
-        assert by_block(data, size, patch) == list(records_of(data))
+    assert by_block(data, size) == list(records_of(data))
 
 
 def both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> tuple[Session | str, Session | str]:
@@ -135,11 +132,10 @@ def test_a_line_is_held_against_one_that_was_read_long_before(tmp_path: Path, mo
 
 @pytest.mark.parametrize("most", [60, 61, 62])
 def test_of_a_line_that_is_longer_than_enough_the_whole_file_tells(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit, "BLOCK", 16)
     monkeypatch.setattr(kit, "enough", lambda: most)
     data = b'{"a":1}\n' + b'{"b":"' + b"x" * 53 + b'"}\n{"c":3}\n'
     assert max(map(len, data.splitlines())) == 61
-    found = lines_in(io.BytesIO(data), len(data), lambda block: None).found
+    found = lines_in(io.BytesIO(data), len(data), lambda block: None, 16).found
     if most < 61:
         with pytest.raises(Longer):
             list(found)

@@ -71,18 +71,19 @@ def lines_of(data: bytes) -> Lines:
     return Lines(records_of(data), Records(data), len(data))
 
 
-def lines_in(file: BinaryIO, size: int, tell: Callable[[bytes], object]) -> Lines:
-    """The same of a file of about `size` bytes, of which a block at a time is in memory; `tell` is given each.
+def lines_in(file: BinaryIO, size: int, tell: Callable[[bytes], object], block: int | None = None) -> Lines:
+    """The same of a file of about `size` bytes, of which a block at a time is in memory (`block` bytes, for None
+    `BLOCK`); `tell` is given each.
 
     Its records are put down as those of a file that is being read. Whoever asks for the next one may be raised Longer,
     and OSError.
     """
-    return Lines(_records_in(file, tell), Records.being_read(file), size)
+    return Lines(_records_in(file, tell, block or BLOCK), Records.being_read(file), size)
 
 
-def _records_in(file: BinaryIO, tell: Callable[[bytes], object]) -> Iterator[Record]:
+def _records_in(file: BinaryIO, tell: Callable[[bytes], object], size: int) -> Iterator[Record]:
     rest, before, line = b"", 0, 0
-    while block := file.read(BLOCK):
+    while block := file.read(size):
         tell(block)
         data = rest + block
         end = data.rfind(b"\n") + 1
