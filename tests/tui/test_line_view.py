@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.strip import Strip
 
+from tests.tui.app import on_bench, press, settled, story
+from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.rounds_list import RoundsList
 
 
 class Numbers(LineView):
@@ -34,7 +39,7 @@ class Shown(App[None]):
         yield Numbers()
 
 
-def finished(view: Numbers) -> list[Strip]:
+def finished(view: LineView) -> list[Strip]:
     return view.render_lines(Region(0, 0, view.outer_size.width, view.outer_size.height))
 
 
@@ -71,3 +76,66 @@ async def test_what_changes_a_line_draws_it_anew() -> None:
         await pilot.pause()
         finished(view)
         assert sorted(set(view.drawn)) == list(range(8))
+
+
+class Listed(LineList):
+    """Fifty lines, of which it is told which were drawn."""
+
+    DEFAULT_CSS = "Listed { height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[int] = []
+
+    def on_mount(self) -> None:
+        self.set_lines(50)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        self.drawn.append(line)
+        return Strip([Segment(f"line {line}")]).adjust_cell_length(width)
+
+
+class Lists(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Listed()
+
+
+async def test_a_list_of_another_height_keeps_the_lines_that_it_drew_and_ends_with_its_last() -> None:
+    async with Lists().run_test(size=(40, 12)) as pilot:
+        listed = pilot.app.query_one(Listed)
+        listed.focus()
+        await pilot.press("end")
+        await pilot.pause()
+        shown = [strip.text.strip() for strip in finished(listed)]
+        assert shown == [f"line {number}" for number in range(38, 50)]
+        for height, drawn, top in ((9, set(), 41), (12, set(), 38), (14, {36, 37}, 36)):
+            listed.drawn.clear()
+            await pilot.resize_terminal(40, height)
+            await pilot.pause()
+            finished(listed)
+            assert (set(listed.drawn), listed.scroll_offset.y) == (drawn, top)
+        listed.drawn.clear()
+        await pilot.resize_terminal(30, 14)
+        await pilot.pause()
+        finished(listed)
+        assert set(listed.drawn) == set(range(36, 50))
+
+
+async def test_lines_that_show_after_a_change_of_plan_what_they_showed_are_not_finished_anew() -> None:
+    async with on_bench(story(12, calls=1)) as (pilot, bench):
+        rounds = bench.query_one(RoundsList)
+        listed = slice(1, 1 + len(rounds.rows or ()))  # inside the border
+        before = finished(rounds)[listed]
+        assert len(before) > 5
+        assert rounds.drawn is not None
+        rounds.show(replace(rounds.drawn))
+        await settled(pilot)
+        after = finished(rounds)[listed]
+        assert [one is other for one, other in zip(before, after, strict=True)] == [True] * len(before)
+        at = rounds.line
+        await press(pilot, "down")
+        moved = finished(rounds)[listed]
+        assert [y for y, one in enumerate(moved) if one is not before[y]] == [at, rounds.line]
+        bench.app.theme = "textual-light"
+        await settled(pilot)
+        assert not any(one is other for one, other in zip(finished(rounds)[listed], moved, strict=True))

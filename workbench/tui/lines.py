@@ -13,7 +13,7 @@ from workbench.base.figures import short
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Span
 from workbench.tui.plain import bar, clock, figure, fit, several
-from workbench.tui.rows import WORDS, Groups, Row, first_words, group_fate, role_word
+from workbench.tui.rows import WORDS, Groups, Row, group_fate, role_word
 
 Cells = list[tuple[str, str]]
 
@@ -42,7 +42,7 @@ def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
     first = layout.messages[span.start]
     calls = groups.calls[span.stop] - groups.calls[span.start]
     label = groups.label(row.group)
-    words = first_words(first)
+    words = groups.words(span.start)
     if label == "pre":
         words = f"before round 1 ({figure(len(span))}): {words}"
     times = 6 if width >= 70 else 0
@@ -63,7 +63,7 @@ def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
     span = Span(row.index, row.index + 1)
     share = tokens / groups.largest_group
     fated = (fate, WORDS[fate])
-    return _cells(drawn, span, width, lead, first_words(message), tokens, share, fated)
+    return _cells(drawn, span, width, lead, groups.words(row.index), tokens, share, fated)
 
 
 def split_cells(drawn: Drawn, width: int) -> Cells:

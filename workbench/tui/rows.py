@@ -34,6 +34,7 @@ class Groups:
         self.starts = array("q", [span.start for span in self.spans])
         self.calls = _calls_before(layout.shape)
         self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
+        self._words = _words_of(layout.shape)
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -45,6 +46,13 @@ class Groups:
         if self.has_input and group == len(self.spans) - 1:
             return "now"
         return str(group + (0 if self.has_preamble else 1))
+
+    def words(self, index: int) -> str:
+        """What message `index` is about, found once: its line is drawn after every change of plan."""
+        known = self._words.get(index)
+        if known is None:
+            known = self._words[index] = first_words(self.layout.messages[index])
+        return known
 
     def basis_of(self, span: Span) -> Basis:
         """On what a span's token figure stands: exact where bills close it at both ends."""
@@ -66,6 +74,12 @@ def _groups_of(shape: Shape) -> tuple[Span, ...]:
 def _calls_before(shape: Shape) -> array[int]:
     """How many calls stand before each message, and in all."""
     return array("q", accumulate((len(message.calls) for message in shape.messages), initial=0))
+
+
+@per_shape
+def _words_of(shape: Shape) -> dict[int, str]:
+    """The words of those messages whose lines were drawn."""
+    return {}
 
 
 @dataclass(frozen=True)

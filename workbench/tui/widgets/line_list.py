@@ -109,7 +109,8 @@ class LineList(LineView, can_focus=True):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        self.set_lines(self.line_count)
+        if self.line_width != self.virtual_size.width:
+            self.set_lines(self.line_count)
         self.into_view()
 
     def on_focus(self) -> None:

@@ -80,9 +80,9 @@ class LineView(ScrollView):
         self.forget_lines()
 
     def forget_lines(self) -> None:
-        """Draw every line anew."""
+        """Draw every line anew. What comes out as it was, the same object, is found finished."""
         self._strips.clear()
-        self.refresh()
+        super().refresh()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -108,7 +108,8 @@ class LineView(ScrollView):
                 strip = _styled(strip, marks(self.sought, strip.text), self.get_component_rich_style("lines--sought"))
             if selected:
                 strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))
-            self._strips[key] = strip = strip.apply_offsets(0, line)
+            # Where nothing can be selected a line's picture does not depend on its number.
+            self._strips[key] = strip = strip.apply_offsets(0, line) if self.allow_select else strip
         return strip
 
     # --- selecting with the mouse -----------------------------------------------------------------------------------

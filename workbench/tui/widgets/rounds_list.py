@@ -7,7 +7,7 @@ are ever made. Fates are looked up when a line is drawn, never stored per messag
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
 
@@ -24,6 +25,7 @@ from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cel
 from workbench.tui.reload import continues
 from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.line_view import KEPT
 
 
 class RoundsList(LineList):
@@ -96,6 +98,7 @@ class RoundsList(LineList):
         self._hits: Sequence[int] = ()
         self._anchor: tuple[str, bool] | None = None
         self._dragging = self._dropped = False
+        self._pictures: LRUCache[Hashable, Strip] = LRUCache(KEPT)
 
     # --- data -------------------------------------------------------------------------------------------------------
 
@@ -353,8 +356,17 @@ class RoundsList(LineList):
         if at_cursor:
             name = "rounds--cursor" if self.has_focus else "rounds--cursor-blurred"
             over = self.get_component_rich_style(name, partial=True)
-        segments = [Segment(text, (base + self._style(name) if name else base) + over) for text, name in cells]
-        return Strip(segments).adjust_cell_length(width, base + over)
+        # After a change of plan most lines show what they showed before it.
+        seen = (tuple(cells), base, over)
+        strip = self._pictures.get(seen)
+        if strip is None:
+            segments = [Segment(text, (base + self._style(name) if name else base) + over) for text, name in cells]
+            self._pictures[seen] = strip = Strip(segments).adjust_cell_length(width, base + over)
+        return strip
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._pictures.clear()
 
     def _hit_within(self, span: Span) -> bool:
         at = bisect_left(self._hits, span.start)
