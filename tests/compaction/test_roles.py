@@ -135,6 +135,20 @@ def test_a_call_that_a_compaction_moves_behind_an_answer_is_led_in_for_gemini_al
     assert mended(reply, GEMINI).provenance[2] == (Span(0, 3),), "what the reply stands for"
 
 
+def test_a_call_that_was_the_first_of_all_and_has_a_reply_put_before_it_is_led_in() -> None:
+    """An earlier summary and a call that are pinned: all that is gone stood behind them."""
+    pieces = (Kept(0, 1), made("system", Span(3, 5)), made("assistant", Span(3, 5)), Kept(1, 3), Kept(5, 6))
+    context, outcome = moved("u c1 r1 a u a", *pieces, api=GEMINI)
+    assert legal(context, outcome).detail == f"Gemini would refuse 1 message: 1 {BEHIND}"
+    whole = mended(outcome, GEMINI)
+    assert [(m.id, m.role) for m in whole.messages][2:5] == [
+        ("made", "assistant"),
+        ("gap-1", "user"),
+        ("1", "assistant"),
+    ]
+    assert (whole.provenance[3], legal(context, whole).passed) == ((Span(3, 5),), True)
+
+
 def test_what_an_api_would_have_refused_before_is_no_fault_of_the_outcome() -> None:
     context, outcome = moved("S a u a c1 r1", Kept(0, 2), made("user", Span(2, 3)), Kept(3, 6), api=GEMINI)
     assert mended(outcome, GEMINI) is outcome

@@ -45,15 +45,17 @@ def _turns(source: Sequence[Message], piece: Piece, roles: Roles) -> list[Messag
 
 
 def _led_in(outcome: Outcome, piece: Piece, met: Message, before: Message | None, roles: Roles) -> Iterator[Piece]:
-    """The piece with a gap before its message `met`, which stands for what is gone; as it is where that message stood
-    behind the same one before."""
+    """The piece with a gap before its message `met`, which stands for what is gone before it, or where nothing is (a
+    reply was put before what is pinned) for all that is; as it is where that message stood behind the same one
+    before."""
     if isinstance(piece, Made):
         at, gone = 0, piece.stands_for
     else:
         at = next(at for at in range(piece.start, piece.stop) if outcome.source[at] is met)
         *_, previous = (None, *_turns(outcome.source, Kept(0, at), roles))
-        spans = (Span(one.start, one.stop) for one in outcome.fates if one.start < at and one.fate in _GONE)
-        gone = () if previous is before else tuple(merged(spans))
+        spans = [Span(one.start, one.stop) for one in outcome.fates if one.fate in _GONE]
+        earlier = [span for span in spans if span.start < at]
+        gone = () if previous is before else tuple(merged(earlier or spans))
     if not gone:
         yield piece
         return
