@@ -323,3 +323,21 @@ def test_what_json_shows_of_a_type_is_there(path: str) -> None:
     module, _, name = path.rpartition(".")
     kind = getattr(importlib.import_module(f"workbench.{module}"), name)
     assert [key for key in _KEYS[path].split() if not hasattr(kind, key) and key not in kind.__annotations__] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "out"), [("report", "-o there.md"), ("play", "--svg there.svg"), ("play", "--cast there.cast")]
+)
+def test_that_a_file_is_there_is_said_before_the_session_is_read(
+    command: str, out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    option, name = out.split()
+    Path(name).write_bytes(b"kept")
+    run = cwb(command, "no-session.jsonl", option, name)
+    assert (run.exit_code, run.stderr) == (
+        2,
+        f"Error: {name} exists already; choose another name or allow it to be replaced.\n",
+    )
+    assert Path(name).read_bytes() == b"kept"
+    assert "no-session.jsonl does not exist" in cwb(command, "no-session.jsonl", option, name, "--overwrite").stderr

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.base.files import write_atomically
+from workbench.base.files import refuse_taken, write_atomically
 from workbench.base.text import counted
 from workbench.cli.output import has_a_screen, write_json
 from workbench.play.cast import cast
@@ -18,9 +19,15 @@ from workbench.play.told import told
 
 
 def tellings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of which `tell` is told."""
+    """Give a command the options of which `tell` is told; whether its files can be written is seen before it begins."""
     path = click.Path(path_type=Path)
-    offering = command
+
+    @wraps(command)
+    def offering(*chosen: Any, **given: Any) -> None:
+        for file in filter(None, (given["cast"], given["svg"])):
+            refuse_taken(file, overwrite=given["overwrite"])
+        command(*chosen, **given)
+
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Every frame as data, one JSON document."),
         click.option("--text", is_flag=True, help="In words, not on the screen; so it is in a pipe, too."),
