@@ -18,7 +18,7 @@ from workbench.compaction.progressive.retained import Texts, passages_of, texts_
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
-from workbench.facts import actions_of
+from workbench.facts.tools import actions_of
 from workbench.formats.kit.titles import first_words as title_of
 from workbench.session import Message, Opaque, Span, Text, ToolResult, ToolUse
 from workbench.summarizers.driver import Run

@@ -11,7 +11,7 @@ import pytest
 from workbench.analysis.became import State
 from workbench.analysis.holding import Said, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
 """Of the pairs of each half so many are judged as they are labelled, *present* and *right* each."""

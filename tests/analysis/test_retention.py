@@ -18,7 +18,7 @@ from workbench.cli.retention import told_share
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary
-from workbench.facts import ErrorState, Fact, FactKind
+from workbench.facts.fact import ErrorState, Fact, FactKind
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Span, Text
 from workbench.tui.screens.compare_words import held_cells

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.facts import FactKind, find
+from workbench.facts.fact import FactKind
+from workbench.facts.found import find
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 HERE = Path(__file__).with_name("labelled")

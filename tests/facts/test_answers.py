@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.facts.talk import agent, answered, call, injecting, user
-from workbench.facts import find, standing
 from workbench.facts.answers import SHORT, answers
+from workbench.facts.found import find
 from workbench.facts.pasted import without_paste
+from workbench.facts.standing import standing
 
 FLOUR = {
     "question": "Which flour?",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, answered, call, injecting, user
-from workbench.facts import find
 from workbench.facts.decided import ECHO_CHARS, REPLY_CHARS, is_decision, is_users_decision
+from workbench.facts.found import find
 from workbench.session import Message
 
 

@@ -9,10 +9,14 @@ import pytest
 
 from tests.facts.talk import agent, answered, call, edited, injecting, ran, result, user
 from workbench.base.text import clip_at_word
-from workbench.facts import Fact, Uses, calls_in, find, known
+from workbench.facts.again import Uses
+from workbench.facts.calls import calls_in
 from workbench.facts.decided import is_decision
 from workbench.facts.done import same_command
 from workbench.facts.errors import error_line
+from workbench.facts.fact import Fact
+from workbench.facts.found import find
+from workbench.facts.known import known
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import HEAD_CHARS, own_words, sentences, spoken

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.facts import Fact, find
+from workbench.facts.fact import Fact
+from workbench.facts.found import find
 from workbench.session import Message
 
 STEPS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("labelled_work.json").read_text("utf-8"))["steps"]

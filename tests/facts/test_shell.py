@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, call, ran, result
-from workbench.facts import calls_in, find, powershell
-from workbench.facts.calls import is_check
+from workbench.facts import powershell
+from workbench.facts.calls import calls_in, is_check
+from workbench.facts.found import find
 from workbench.facts.shell import effects, views
 from workbench.facts.shell_lines import LONGEST, is_told, simple_commands
 from workbench.session import Message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, ran, user
-from workbench.facts import find
+from workbench.facts.found import find
 from workbench.session import Message
 
 THOUGHT = "THOUGHT: I change the mast.\n\n```python\nmast = 1\n```\n\n```bash\nsed -i s/1/2/ mast.py && make test\n```"

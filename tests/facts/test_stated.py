@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, call, user
-from workbench.facts import find, stated
+from workbench.facts.found import find
 from workbench.facts.replaced import replaced
+from workbench.facts.stated import stated
 
 
 @pytest.mark.parametrize(

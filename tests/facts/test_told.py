@@ -9,9 +9,14 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.told import assert_told
-from workbench.facts import Fact, Uses, calls_in, find, known, standing
+from workbench.facts.again import Uses
+from workbench.facts.calls import calls_in
 from workbench.facts.diffstat import changes, diffstat, in_words
+from workbench.facts.fact import Fact
+from workbench.facts.found import find
+from workbench.facts.known import known
 from workbench.facts.plan import plan_of
+from workbench.facts.standing import standing
 from workbench.formats.files import load
 from workbench.session import Message
 

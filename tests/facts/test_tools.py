@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, result, user
-from workbench.facts import actions_of, calls_in
+from workbench.facts.calls import calls_in
+from workbench.facts.tools import actions_of
 from workbench.session import ToolUse
 
 PATCH = (

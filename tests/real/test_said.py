@@ -10,8 +10,9 @@ from workbench.compaction.conversation import OneText
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
-from workbench.facts import find, standing
 from workbench.facts.answers import answers
+from workbench.facts.found import find
+from workbench.facts.standing import standing
 from workbench.formats.files import load
 from workbench.summarizers.extractive import COMFORTABLE, extractive
 

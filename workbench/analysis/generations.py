@@ -19,7 +19,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.shape import Shape
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 from workbench.session import Block, Message, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes
 

@@ -23,8 +23,8 @@ from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claim
 from workbench.analysis.built import built, heap_of, in_order, scrambled
 from workbench.analysis.contradiction import another_value, contradicts, turned
 from workbench.analysis.sense import Sense, denies, normal, sense_of, units
-from workbench.facts import FactKind
 from workbench.facts.done import same_command
+from workbench.facts.fact import FactKind
 from workbench.facts.tables import bounded
 from workbench.facts.terms import language_of, words
 from workbench.facts.wording import sentences

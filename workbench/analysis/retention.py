@@ -28,9 +28,10 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.facts import Fact, FactKind, find
 from workbench.facts.again import Uses
 from workbench.facts.calls import is_check
+from workbench.facts.fact import Fact, FactKind
+from workbench.facts.found import find
 from workbench.facts.known import Known, known
 from workbench.facts.pasted import without_paste
 from workbench.session import Message

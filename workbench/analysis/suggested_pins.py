@@ -10,8 +10,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import standing_of
-from workbench.facts import Fact
 from workbench.facts.decided import decisions
+from workbench.facts.fact import Fact
 from workbench.facts.standing import PIN_REASON, Standing
 
 DEAR = 1_000

@@ -14,7 +14,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import fields_of, plain
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 
 NAMED = 3
 """So many examples stand in a line; --json lists all."""

@@ -13,7 +13,7 @@ from itertools import islice
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Made
-from workbench.compaction.shape_facts import actions_at
+from workbench.compaction.shape_calls import actions_at
 from workbench.facts.tools import actions_of
 from workbench.session import Message, Span, Text
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.base.text import clip_at_word
-from workbench.facts import Fact, calls_in, find, known
-from workbench.facts.calls import is_check
+from workbench.facts.calls import calls_in, is_check
 from workbench.facts.done import same_command
+from workbench.facts.fact import Fact
+from workbench.facts.found import find
+from workbench.facts.known import known
 from workbench.facts.plan import Task, plan_of
 from workbench.facts.wording import own_words
 from workbench.session import Message

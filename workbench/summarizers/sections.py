@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 from workbench.facts.fences import fences
 from workbench.summarizers.extractive import topics_of_titles
 from workbench.summarizers.labels import Topic

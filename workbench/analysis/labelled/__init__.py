@@ -17,7 +17,7 @@ from typing import Literal, cast, get_args
 
 from workbench.analysis.became import State
 from workbench.analysis.holding import Said, Sought, Verdict, sought
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 
 Half = Literal["tuning", "held"]
 HALVES: tuple[Half, ...] = get_args(Half)

@@ -22,12 +22,13 @@ from workbench.analysis.retention import replaced_of
 from workbench.base.secrets import masked
 from workbench.base.text import clip
 from workbench.compaction.shape import Shape
-from workbench.compaction.shape_facts import calls_of, facts_of, standing_of
-from workbench.facts import Fact
+from workbench.compaction.shape_calls import calls_of
+from workbench.compaction.shape_facts import facts_of, standing_of
 from workbench.facts.answers import typed
 from workbench.facts.calls import Called, is_check
 from workbench.facts.diffstat import replaced
 from workbench.facts.done import same_command
+from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import CHANGES, Action, normal_path

@@ -12,7 +12,7 @@ from workbench.analysis.why import fillers
 from workbench.base.figures import short
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.context import Context
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 
 NAMED = 0.15
 """From this share of the context on, a part of it is named as a cause."""

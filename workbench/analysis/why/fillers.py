@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.compaction.context import Context
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.calls import Called, answered
 from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.analysis.why.fillers import part
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.tools import PATH_KEYS
 from workbench.session import Message, ToolResult, ToolUse

@@ -10,7 +10,7 @@ from typing import Literal
 from workbench.compaction.assembled.mentions import Changed, external_changes, mentioned, reminder
 from workbench.compaction.assembled.recap import recap
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.plan import changes_plan, plan_of
 
 

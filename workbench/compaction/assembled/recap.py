@@ -8,7 +8,7 @@ from workbench.base.text import clip_at_word
 from workbench.compaction.context import Context
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape, newest_per_shape
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.plan import Task, plan_of
 
 TASK_CHARS = 80

@@ -11,7 +11,7 @@ from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
 from workbench.compaction.past import Past, Place
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
-from workbench.compaction.shape_facts import actions_at
+from workbench.compaction.shape_calls import actions_at
 from workbench.compaction.spans import each
 from workbench.session import Span
 

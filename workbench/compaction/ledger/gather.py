@@ -14,11 +14,12 @@ from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.facts.episodes import LOOKS
+from workbench.facts.fact import Fact
 from workbench.facts.pasted import around_pastes, without_paste
 from workbench.facts.shell_lines import simple_commands
+from workbench.facts.standing import standing
 from workbench.facts.stated import stated
 from workbench.facts.wording import is_agents, sentences, spoken
 from workbench.session import Message, Text

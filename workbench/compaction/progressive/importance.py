@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.compaction.progressive.key_events import changed_by, fixes_of
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import actions_at, calls_of
+from workbench.compaction.shape_calls import actions_at, calls_of
 from workbench.facts.decided import is_decision
 from workbench.facts.said import is_instruction
 from workbench.facts.wording import LONGEST_SENTENCE, sentences, spoken

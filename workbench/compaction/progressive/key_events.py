@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.done import same_command
 from workbench.facts.episodes import attempted

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.text import summary_inside
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, plan_of

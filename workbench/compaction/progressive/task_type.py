@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.figures import grouped
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.shape_calls import calls_of
 from workbench.facts.calls import Called, is_check
 from workbench.facts.done import same_command
 from workbench.facts.tools import CHANGES, tool_name

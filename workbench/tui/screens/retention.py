@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from workbench import bench as steps
 from workbench.bench import Bench
-from workbench.facts import FactKind
+from workbench.facts.fact import FactKind
 from workbench.tui.failures import failure_of
 from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key

@@ -1,0 +1,24 @@
+"""What the calls of a shape's messages are and did, looked up once. Facts are told by `shape_facts`, whose words and
+patterns take a tenth of a second to be read: what needs no more than calls asks here."""
+
+from __future__ import annotations
+
+from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.calls import Called, calls_in
+from workbench.facts.tools import Action, actions_of
+from workbench.session import Message
+
+
+@per_shape
+def calls_of(shape: Shape) -> tuple[Called, ...]:
+    """Every tool call with its result."""
+    return calls_in(shape.messages)
+
+
+def actions_at(shape: Shape, index: int) -> tuple[Action, ...]:
+    """What the calls of message `index` did to files and on the command line."""
+    return shape.once(_actions_in, (shape.messages[index],))
+
+
+def _actions_in(message: Message) -> tuple[Action, ...]:
+    return tuple(action for call in message.calls for action in actions_of(call))
