@@ -135,7 +135,7 @@ class Pager(TextView):
         part = self._parts[number]
         if not isinstance(part, Piece):
             return super().draw_line(row, width)
-        base, text = self.rich_style, wrapped.lines[line]
+        base, text = self.visual_style.rich_style, wrapped.lines[line]
         style = base + self._style(f"text-view--{part.style}") if part.style else base
         runs: Iterable[Run] = ()
         if self.line_state(row):

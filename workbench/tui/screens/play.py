@@ -58,7 +58,7 @@ class Stage(Widget):
         asked = (self.number, self.size.width, self.size.height)
         if asked != self._drawn:
             self._rows, self._drawn = drawn(self.story, *asked), asked
-        base = self.rich_style
+        base = self.visual_style.rich_style
         runs = (
             Segment(text, base + self.get_component_rich_style(f"stage--{name}", partial=True) if name else base)
             for text, name in self._rows[y]

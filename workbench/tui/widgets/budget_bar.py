@@ -113,7 +113,7 @@ class BudgetBar(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        width, base, budget = self.size.width, self.rich_style, self.budget
+        width, base, budget = self.size.width, self.visual_style.rich_style, self.budget
         if budget is None or y >= self.size.height:
             return Strip.blank(width, base)
         styled = (

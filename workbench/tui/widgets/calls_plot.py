@@ -154,7 +154,7 @@ class CallsPlot(Widget, can_focus=True):
         return first, first + wide
 
     def render_line(self, y: int) -> Strip:
-        drawing, base = self.drawing, self.rich_style
+        drawing, base = self.drawing, self.visual_style.rich_style
         if drawing is None or y >= len(drawing.rows):
             return Strip.blank(self.size.width, base)
         row = list(drawing.rows[y])

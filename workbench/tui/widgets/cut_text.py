@@ -16,4 +16,4 @@ class CutText(Static):
             return strip
         said = strip.crop(0, min(cell_len(strip.text.rstrip()) + 1, width - 1))
         style = next((one.style for one in reversed(list(said)) if one.text.strip()), None)
-        return Strip([*said, Segment("…", style)]).adjust_cell_length(width, self.rich_style)
+        return Strip([*said, Segment("…", style)]).adjust_cell_length(width, self.visual_style.rich_style)

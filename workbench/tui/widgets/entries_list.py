@@ -77,9 +77,9 @@ class EntriesList(LineList, can_focus=False):
             Segment(text, self._style(name, under_cursor=line == self.line))
             for text, name in entry_cells(self.entries[line], width, self.now)
         ]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, self.visual_style.rich_style)
 
     def _style(self, name: str, *, under_cursor: bool) -> Style:
         if under_cursor:
             return self.get_component_rich_style("entries--cursor")
-        return self.rich_style if name == "words" else self.get_component_rich_style(f"entries--{name}")
+        return self.visual_style.rich_style if name == "words" else self.get_component_rich_style(f"entries--{name}")

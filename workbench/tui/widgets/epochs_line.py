@@ -64,7 +64,7 @@ class EpochsLine(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         segments = [Segment(" ", base)]
         for number, cell in enumerate(epoch_cells(self.stretches, width, self.epoch)):
             name = "here" if cell.epoch == self.epoch and cell.text != "…" else "other"

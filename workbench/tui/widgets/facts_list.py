@@ -90,7 +90,7 @@ class FactsList(LineList):
         self.opened()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        fact, base = self.facts[line], self.rich_style
+        fact, base = self.facts[line], self.visual_style.rich_style
         if line == self.line and self.has_focus:
             styles = dict.fromkeys(("none", "part", "dim", ""), self.get_component_rich_style("facts--cursor"))
         else:

@@ -65,7 +65,7 @@ class GrowthLine(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         if y or not self.points:
             return Strip.blank(width, base)
         styled = [

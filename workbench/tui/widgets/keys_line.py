@@ -111,7 +111,7 @@ class KeysLine(Widget):
         return sorted(found, key=lambda each: each[0])
 
     def render_line(self, y: int) -> Strip:
-        base, width = self.rich_style, self.size.width
+        base, width = self.visual_style.rich_style, self.size.width
         key_style, words_style, rule = (
             base + self.get_component_rich_style(f"keys-line--{name}", partial=True)
             for name in ("key", "words", "rule")

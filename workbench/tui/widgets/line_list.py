@@ -124,6 +124,6 @@ class LineList(LineView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         if y == 0 and not self.line_count and self.empty:
-            style = self.rich_style + self.get_component_rich_style("lines--empty", partial=True)
+            style = self.visual_style.rich_style + self.get_component_rich_style("lines--empty", partial=True)
             return Strip([Segment(fit(f" {self.empty}", self.line_width), style)])
         return super().render_line(y)

@@ -97,7 +97,7 @@ class LineView(ScrollView):
     def render_line(self, y: int) -> Strip:
         line, width = y + self.scroll_offset.y, self.line_width
         if line >= self.virtual_size.height:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.visual_style.rich_style)
         selection = self.text_selection
         selected = selection.get_span(line) if selection else None
         key = (line, width, self.line_state(line), selected)

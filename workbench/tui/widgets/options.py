@@ -35,7 +35,7 @@ class Options(OptionList):
         if y or self.option_count or not self.empty:
             return super().render_line(y)
         width = self.scrollable_content_region.width
-        return Strip([Segment(fit(self.empty, width), self.rich_style + Style(dim=True))])
+        return Strip([Segment(fit(self.empty, width), self.visual_style.rich_style + Style(dim=True))])
 
     @property
     def line_count(self) -> int:

@@ -348,7 +348,7 @@ class PolicySheet(Widget, can_focus=True):
         return max(map(len, self._columns), default=0)
 
     def render_line(self, y: int) -> Strip:
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         if y + self.top >= self._height:
             return Strip.blank(width, base)
         at = self.at if self.is_at_hand else None

@@ -164,7 +164,7 @@ class Records(LineList):
 
     def draw_line(self, line: int, width: int) -> Strip:
         record = self.lines[line]
-        style = self.get_component_rich_style("records--cursor") if line == self.line else self.rich_style
+        style = self.get_component_rich_style("records--cursor") if line == self.line else self.visual_style.rich_style
         warn = style if line == self.line else self.get_component_rich_style("records--warn")
         left = self.heads.left
         segments = [Segment(" " * len(BEFORE) if left else "", style)]

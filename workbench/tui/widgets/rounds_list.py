@@ -337,9 +337,9 @@ class RoundsList(LineList):
 
     def draw_line(self, line: int, width: int) -> Strip:
         if self.drawn is None or self.rows is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.visual_style.rich_style)
         row, at_cursor = self.rows[line], line == self.line
-        base = self.rich_style
+        base = self.visual_style.rich_style
         match row.kind:
             case "header":
                 is_open = row.group in self.rows.opened

@@ -242,7 +242,7 @@ class TextView(LineView, can_focus=True):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw_line(self, line: int, width: int) -> Strip:
-        base, wrapped = self.rich_style, self._wrapped
+        base, wrapped = self.visual_style.rich_style, self._wrapped
         number, start, stop = wrapped.line[line], wrapped.start[line], wrapped.stop[line]
         text, name = wrapped.lines[number], wrapped.styles[number]
         segments = []
@@ -257,5 +257,5 @@ class TextView(LineView, can_focus=True):
 
     def _styled(self, name: str) -> Style:
         if not name:
-            return self.rich_style
-        return self.rich_style + self.get_component_rich_style(f"text-view--{name}", partial=True)
+            return self.visual_style.rich_style
+        return self.visual_style.rich_style + self.get_component_rich_style(f"text-view--{name}", partial=True)

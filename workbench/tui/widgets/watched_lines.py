@@ -98,7 +98,7 @@ class WatchedLines(Widget):
             self.styles.height = height
 
     def render_line(self, y: int) -> Strip:
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         styled = (
             Segment(text, base + self.get_component_rich_style(f"watched--{name}", partial=True) if name else base)
             for text, name in line_cells(self.watching, y, self.most, width)
