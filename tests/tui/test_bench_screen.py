@@ -30,6 +30,24 @@ async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
         assert screen.bench is before, "nothing was typed into a field that was hidden"
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 18), (140, 25), (140, 42), (140, 70), (240, 60)])
+async def test_what_is_styled_for_a_place_is_all_that_its_rules_speak_of(size: tuple[int, int]) -> None:
+    """To style the whole screen behind it changes nothing any more."""
+
+    def rules() -> dict[str, dict[str, object]]:
+        return {str(one): one.styles.get_rules() for one in screen.walk_children(with_self=True)}
+
+    async with on_bench(story(), size=size) as (pilot, screen):
+        seen = []
+        for key in "9045":
+            await press(pilot, "escape", key)
+            shown = rules()
+            screen.update_node_styles()
+            assert rules() == shown
+            seen.append(shown)
+        assert seen[0] != seen[1], "the policy is a sheet"
+
+
 async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EDITOR", raising=False)
     monkeypatch.delenv("VISUAL", raising=False)

@@ -25,6 +25,10 @@ LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall
 itself."""
 
 
+STYLED = "#verdict, #panes, #rounds, #middle, #text, #policy"
+"""The widgets that bench.tcss styles by which place is seen."""
+
+
 def place_of(view: View) -> str:
     return view.pane if view.pane in PLACES else "middle"
 
@@ -39,11 +43,13 @@ def in_list(screen: Screen[Any]) -> bool:
 
 
 def show_place(screen: Screen[Any], view: View) -> None:
-    """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing.
-    The policy is a sheet over the other places while it is at hand."""
-    at = place_of(view)
+    """Where only one place is seen at a time, say which. The policy is a sheet over the other places while it is at
+    hand. To style all widgets of the screen anew takes longer than a frame."""
+    at, was = place_of(view), screen.classes
     shown = {f"-show-{each}": each == at for each in PLACES} if screen.size.width < NARROW else {}
-    screen.update_classes({"-sheet": at == "policy", **shown})
+    screen.update_classes({"-sheet": at == "policy", **shown}, update=False)
+    if screen.classes != was:
+        screen.app.stylesheet.update_nodes(screen.query(STYLED))
 
 
 def mark_tab(screen: Screen[Any], view: View) -> None:
