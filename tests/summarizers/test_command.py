@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import shlex
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,8 @@ from workbench.summarizers.command import MOST, by_command
 from workbench.summarizers.named import Name, named, parsed
 
 SH = "sh -c "
+
+found_again = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are not told of here")
 
 
 def test_a_command_is_named_whole() -> None:
@@ -66,30 +68,28 @@ async def test_what_is_no_summary_is_told(line: str, failed: SummaryFailed) -> N
     assert await by_command(line)(request()) == failed
 
 
+@found_again
 async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    alive = tmp_path / "pid"
-    line = f"{SH}{shlex.quote(f'sleep 600 & echo $! > {alive}; wait')}"
-    asked = asyncio.ensure_future(by_command(line)(request(timeout_s=60.0)))
-    await until(lambda: alive.exists() and alive.read_text().endswith("\n"))
+    asked = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request(timeout_s=60.0)))
+    await until(lambda: len(running(tmp_path)) == 2)
     while not asked.done():  # it may not have begun to wait when what it started is there already
         go_ahead(60)
         await asyncio.sleep(0.001)
-    assert await asked == SummaryFailed("timeout", "sh wrote no whole answer within 60 s")
-    await until(lambda: has_ended(alive))
+    assert await asked == SummaryFailed("timeout", "env wrote no whole answer within 60 s")
+    await until(lambda: not running(tmp_path))
 
 
+@found_again
 async def test_cancelling_ends_it(tmp_path: Path) -> None:
-    own, begun = tmp_path / "pid", tmp_path / "begun"
-    os.mkfifo(begun)
-    line = f"{SH}{shlex.quote(f'echo $$ > {own}; echo > {begun}; sleep 600')}"
-    task = asyncio.ensure_future(by_command(line)(request()))
-    await asyncio.to_thread(begun.read_text)
+    task = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request()))
+    await until(lambda: len(running(tmp_path)) == 2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await until(lambda: has_ended(own))
+    await until(lambda: not running(tmp_path))
 
 
+@found_again
 @pytest.mark.parametrize("cancelled", [1, 2, 3])
 @pytest.mark.parametrize("turns", [1, 4, 30])
 async def test_it_leaves_nothing_however_often_and_early_it_is_cancelled(
@@ -97,8 +97,7 @@ async def test_it_leaves_nothing_however_often_and_early_it_is_cancelled(
 ) -> None:
     """An application that is left cancels what it has cancelled before. Cancelled twice while the program started,
     asyncio waited for good; and what is open when its loop is closed cannot be closed any more."""
-    own = tmp_path / "pid"
-    task = asyncio.ensure_future(by_command(f"{SH}{shlex.quote(f'echo $$ > {own}; sleep 600')}")(request()))
+    task = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request()))
     for _ in range(turns):
         await asyncio.sleep(0.001)
     for _ in range(cancelled):
@@ -111,7 +110,7 @@ async def test_it_leaves_nothing_however_often_and_early_it_is_cancelled(
         warnings.simplefilter("always", ResourceWarning)
         gc.collect()
     assert [str(one.message) for one in told] == []
-    await until(lambda: has_ended(own))
+    await until(lambda: not running(tmp_path))
 
 
 async def until(met: Callable[[], bool]) -> None:
@@ -123,10 +122,16 @@ async def until(met: Callable[[], bool]) -> None:
     raise AssertionError("it never came to that")
 
 
-def has_ended(pid: Path) -> bool:
-    """Whether the process whose number stands in a file runs no more; one that nobody waits for yet has ended, too."""
-    try:
-        state = Path(f"/proc/{pid.read_text().strip()}/stat").read_text()
-    except OSError:
-        return True
-    return state.split()[2] == "Z"
+def marked(mark: Path, line: str) -> str:
+    """A command line for a shell, of which all that it starts can be found again."""
+    return f"env STARTED_FOR={mark} {SH}{shlex.quote(line)}"
+
+
+def running(mark: Path) -> list[str]:
+    """The processes that were started so and run: what one was told is gone with it, also where nobody waits for it."""
+    told, found = f"STARTED_FOR={mark}".encode(), []
+    for said in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if told in said.read_bytes().split(b"\0"):
+                found.append(said.parent.name)
+    return found
