@@ -137,6 +137,8 @@ async def until(met: Callable[[], bool]) -> None:
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys as a person does: when what was done before is seen."""
+    await quiet()
     for key in keys:
         await pilot.press(key)
         await settled(pilot)

@@ -15,10 +15,11 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
+from workbench.tui.growth import Growth, epoch_at, growth_cells, growth_of
 from workbench.tui.screens.filter_dialog import FilterScreen
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.find_bar import FindBar
-from workbench.tui.widgets.growth_line import GrowthLine, epoch_at, growth_cells
+from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
 SIZE = (120, 40)
@@ -176,26 +177,27 @@ POINTS = tuple(
 
 
 def test_the_growth_line_draws_levels_marks_and_the_epoch() -> None:
-    cells = growth_cells(POINTS, 10, epoch=2)
+    cells = growth_cells(growth_of(POINTS), 10, epoch=2)
     assert "".join(text for text, _ in cells) == " ▂▃▅▇██▼▂"
     assert [style for _, style in cells[1:9]] == ["other"] * 6 + ["mark-here", "here"]
-    wide = "".join(text for text, _ in growth_cells(POINTS, 120, epoch=1))
+    wide = "".join(text for text, _ in growth_cells(growth_of(POINTS), 120, epoch=1))
     assert wide.endswith("growth by call: 8 calls, peak 800, ▼ 1 compaction recorded")
     assert wide.count("▼") == 2
     assert len(wide) <= 120
 
 
 def test_many_calls_share_columns_and_no_compaction_is_lost() -> None:
-    points = [Point(n, 1 + n // 100, n % 100, Basis.ESTIMATE, n % 100 == 0 and n > 0) for n in range(1_000)]
-    cells = growth_cells(points, 60, epoch=10)
+    points = (Point(n, 1 + n // 100, n % 100, Basis.ESTIMATE, n % 100 == 0 and n > 0) for n in range(1_000))
+    grown = growth_of(tuple(points))
+    cells = growth_cells(grown, 60, epoch=10)
     assert sum(text == "▼" for text, _ in cells) == 9
     assert len("".join(text for text, _ in cells)) <= 60
-    assert [epoch_at(points, 60, x) for x in (0, 1, 58, 59, 60)] == [None, 1, 10, None, None]
+    assert [epoch_at(grown, 60, x) for x in (0, 1, 58, 59, 60)] == [None, 1, 10, None, None]
 
 
 def test_a_growth_line_without_calls_is_blank() -> None:
-    assert growth_cells((), 40, epoch=1) == [(" ", "dim"), ("", "dim")]
-    assert epoch_at((), 40, 3) is None
+    assert growth_cells(Growth(), 40, epoch=1) == [(" ", "dim"), ("", "dim")]
+    assert epoch_at(Growth(), 40, 3) is None
 
 
 async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
@@ -203,9 +205,9 @@ async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
     async with on_bench(path) as (pilot, screen):
         line = screen.query_one(GrowthLine)
         assert line.display
-        assert line.points
+        assert line.growth.points
         assert line.epoch == screen.bench.epoch
-        first = line.points[0].epoch
+        first = line.growth.points[0].epoch
         await pilot.click(GrowthLine, offset=(1, 0))
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == first

@@ -123,9 +123,6 @@ class WorkbenchApp(App[None]):
         leave_without_terminal(self)
         mask_logs()
         self._collect_as_before = collect_at_rest(self)
-        for theme in THEMES:
-            self.register_theme(theme)
-        self._choose_theme()
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
         if self.settings.keys:
             self.set_keymap(dict(self.settings.keys))
@@ -159,6 +156,8 @@ class WorkbenchApp(App[None]):
 
     def _choose_theme(self) -> None:
         """The one in the settings, else the last one chosen, else ours for so many colours as the terminal has."""
+        for theme in THEMES:
+            self.register_theme(theme)
         wanted = self.settings.theme or self.home.theme
         usual = usual_theme(None if self.is_headless else self.console.color_system)
         self.theme = wanted if wanted in self.available_themes else usual
@@ -201,13 +200,7 @@ class WorkbenchApp(App[None]):
             return
 
         screen = BenchScreen(
-            ready.bench,
-            ready.counter,
-            ready.groups,
-            mark=ready.mark,
-            note=ready.note,
-            memory=self.memory,
-            follow=ready.opening.follow,
+            ready.view, ready.counter, note=ready.note, memory=self.memory, follow=ready.opening.follow
         )
         with self.batch_update():
             while len(self.screen_stack) > 1:
@@ -329,6 +322,8 @@ class WorkbenchApp(App[None]):
         read_own_rules(self.stylesheet, screen)
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Compose):
+            self._choose_theme()  # before the first screen is styled, which would be styled again
         if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
             self._again = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event
@@ -385,4 +380,7 @@ class WorkbenchApp(App[None]):
 
 
 def _import_bench() -> None:
-    import workbench.tui.bench.screen  # noqa: F401
+    import workbench.base.secrets.found
+    import workbench.tui.bench.screen
+
+    _ = workbench.base.secrets.found  # its first sentence of what cannot be done is masked where it is drawn

@@ -68,7 +68,7 @@ def test_nothing_is_told_that_is_not_true_of_the_whole(desk: Desk, path: Path) -
     assert told(desk).endswith("· epoch before the newest, the earlier ones are being read: 0\u00a0%")
     assert told(whole).endswith("· epoch 4/5")
     view, bench = desk.view, desk.bench
-    assert (view.stretches, view.growth, view.verdict, view.bills) == ((), (), "", None)
+    assert (view.stretches, view.growth.points, view.verdict, view.bills) == ((), (), "", None)
     assert bench.context.outcome_size(bench.plan.outcome) == whole.bench.context.outcome_size(whole.bench.plan.outcome)
     assert (bench.plan.before, bench.plan.triggers) == (whole.bench.plan.before, whole.bench.plan.triggers)
     assert [one.id for one in bench.messages] == [one.id for one in whole.bench.messages]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.analysis.timeline import done_again, lost_in, timeline
+from workbench.analysis.timeline import Stretch, done_again, lost_in, timeline
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
@@ -17,11 +17,11 @@ from workbench.session import Span
 from workbench.tokens import Counter, weights
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View, drawable, to_count
+from workbench.tui.growth import Growth, growth_of
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
-    from workbench.analysis.growth import Point
 
 BETWEEN_S = 0.25
 """How far counting is stands on the screen four times a second."""
@@ -69,8 +69,12 @@ async def count_from(host: Host, first: Span) -> None:
     except asyncio.CancelledError:
         given_up.set()
         raise
-    if bench.session.begins_at:
-        return
+    if not bench.session.begins_at:
+        host.call_later(_all_counted, host)  # behind the figures that were told last
+
+
+def _all_counted(host: Host) -> None:
+    """What is told of all epochs, and looked for in them."""
     show_growth(host)
     host.spawn("bills", _bills, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
@@ -101,26 +105,28 @@ async def _growth(host: Host) -> None:
     is."""
     bench, counted = host.store.bench, host.store.view.counting is None
 
-    def work() -> tuple[tuple[Point, ...], str]:
+    def work() -> tuple[Growth, tuple[Stretch, ...], str]:
         from workbench.analysis.growth import growth
 
         points = growth(bench.session, host.counter, bench.scale)
+        stretches = timeline(bench.session, points)
         if not counted:
-            return points, ""
+            return growth_of(points), stretches, ""
         from workbench.analysis.why.causes import causes
         from workbench.analysis.why.diagnosis import limit_of
         from workbench.analysis.why.refusals import refusals
         from workbench.analysis.why.verdict import verdict
 
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
-        return points, verdict(bench.context, limit, causes(bench.context))
+        return growth_of(points), stretches, verdict(bench.context, limit, causes(bench.context))
 
-    points, said = await asyncio.to_thread(work)
+    grown, stretches, said = await asyncio.to_thread(work)
     view = host.store.view
-    losses = {one.number: one.lost for one in view.stretches}
-    again = {one.number: one.again for one in view.stretches}
-    stretches = timeline(bench.session, points, losses, again)
-    host.store.put(replace(view, growth=points, stretches=stretches, verdict=said))
+    known = {one.number: one for one in view.stretches}
+    stretches = tuple(
+        replace(one, lost=was.lost, again=was.again) if (was := known.get(one.number)) else one for one in stretches
+    )
+    host.store.put(replace(view, growth=grown, stretches=stretches, verdict=said))
 
 
 MOST_EPOCHS = 12
@@ -140,7 +146,7 @@ async def _losses(host: Host) -> None:
         if session is not host.store.bench.session:
             return
         view = host.store.view
-        host.store.put(replace(view, stretches=timeline(session, view.growth, known, again)))
+        host.store.put(replace(view, stretches=timeline(session, view.growth.points, known, again)))
 
 
 async def _bills(host: Host) -> None:

@@ -18,6 +18,7 @@ from workbench.remembered import Work, work_of
 from workbench.session import Session
 from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
+from workbench.tui.growth import Growth
 from workbench.tui.history import History
 from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Arrangement, Groups
@@ -25,7 +26,6 @@ from workbench.tui.status_lines import opening_words
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
-    from workbench.analysis.growth import Point
     from workbench.analysis.receipt import Receipt
     from workbench.analysis.search import Query
     from workbench.compaction.checks import Check
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 AT_ONCE = 1_000
 """Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""
 
-ALL, AS_USUAL = Filter(), Folds()
+ALL, AS_USUAL, UNTOLD = Filter(), Folds(), Growth()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class View:
     reading: float | None = 0.0
     whole: Session | None = None
     remark: str = ""
-    growth: tuple[Point, ...] = ()
+    growth: Growth = UNTOLD
     stretches: tuple[Stretch, ...] = ()
     verdict: str = ""
     bills: Bills | None = None

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.screen import Screen
-
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
@@ -24,6 +22,7 @@ from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outc
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.plain import several
+from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
     from workbench.analysis.why.mends import Edit

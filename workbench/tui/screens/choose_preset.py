@@ -11,7 +11,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
@@ -22,6 +21,7 @@ from workbench.compaction.strategy import Strategy
 from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
+from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.options import Options

@@ -13,7 +13,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
@@ -35,6 +34,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
+from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.run_words import BY_HAND
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING

@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
@@ -48,6 +47,7 @@ from workbench.tui.ranking import (
     row,
     width_of,
 )
+from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine

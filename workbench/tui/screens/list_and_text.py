@@ -8,7 +8,6 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
@@ -16,6 +15,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
+from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine

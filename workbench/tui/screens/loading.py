@@ -15,22 +15,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import percent
+from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
-    from workbench.finding.following import Mark
     from workbench.formats.format import Part, Progress
     from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
-    from workbench.tui.rows import Groups
+    from workbench.tui.bench.store import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +127,13 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
         """For the application: everything is there that the bench needs to be drawn."""
 
         opening: Opening
-        bench: Bench
+        view: View
         counter: Counter
-        groups: Groups
-        mark: Mark | None = None
         note: str = ""
+
+        @property
+        def bench(self) -> Bench:
+            return self.view.bench
 
     @dataclass
     class Several(Message):
@@ -256,6 +257,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     from workbench.bench import open_bench, watching, with_kept_scale, with_limit
     from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
+    from workbench.tui.bench.store import first_view
     from workbench.tui.rows import Groups
 
     counter = Counter(CountCache(paths.token_counts()))
@@ -269,7 +271,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     if len(session.messages) > MANY:
         # A full collection would walk all of them, and hold the screen up for several tenths of a second.
         gc.freeze()
-    return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
+    return LoadingScreen.Ready(opening, first_view(bench, Groups(bench.layout), mark), counter, note)
 
 
 def _first_read(opening: Opening, progress: Progress) -> Session:

@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
@@ -36,6 +35,7 @@ from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
+from workbench.tui.screen import Screen
 from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING

@@ -12,7 +12,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
@@ -32,6 +31,7 @@ from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
+from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.ask import Answer, ask_prompt_name
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap

@@ -12,7 +12,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
@@ -25,6 +24,7 @@ from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
+from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.retention_words import HEADS as KIND_HEADS
 from workbench.tui.screens.retention_words import (
     Judged,

@@ -1,0 +1,210 @@
+"""A screen painted a few lines at a time: the same picture, with room for others between them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.segment import ControlType, Segment
+from textual._compositor import Compositor, CompositorUpdate
+from textual.app import App, ComposeResult
+from textual.css.stylesheet import Stylesheet
+from textual.events import ScreenResume
+from textual.geometry import Region
+from textual.screen import Screen as TextualScreen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tests.tui.app import on_bench, press, settled, story
+from tests.tui.every_screen import visited
+from tests.tui.quiet import _PAINT, quiet
+from workbench.tui import screen as painting
+from workbench.tui.screen import BAND, Bands, ModalScreen, Screen, _cut
+
+Cell = tuple[str, object]
+
+
+class Glass:
+    """What a terminal shows of what is written to it: a sign and a style for each cell."""
+
+    def __init__(self) -> None:
+        self.cells: dict[tuple[int, int], Cell] = {}
+        self.written = 0
+
+    def write(self, app: App[Any], update: object) -> None:
+        if not isinstance(update, CompositorUpdate):
+            return
+        self.written += 1
+        x = y = 0
+        for segment in app.console.render(update):
+            if segment.control:
+                for code in segment.control:
+                    if code[0] is ControlType.CURSOR_MOVE_TO:
+                        x, y = int(code[1]), int(code[2])  # type: ignore[misc]
+            elif segment.text != "\n":
+                x = self.put(x, y, segment)
+
+    def put(self, x: int, y: int, segment: Segment) -> int:
+        for sign in segment.text:
+            self.cells[x, y] = sign, segment.style
+            x += cell_len(sign)
+        return x
+
+
+def whole(screen: TextualScreen[Any]) -> Glass:
+    """What Textual's own compositor makes of a screen in one go."""
+    glass = Glass()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bands, "_get_renders", Compositor._get_renders)
+        for y, strip in enumerate(screen._compositor.render_strips()):
+            x = 0
+            for segment in strip:
+                x = glass.put(x, y, segment)
+    return glass
+
+
+@pytest.fixture
+def glass(monkeypatch: pytest.MonkeyPatch) -> Glass:
+    """Screens are painted as they are outside of tests, a band at a turn of the loop."""
+    seen = Glass()
+    monkeypatch.setattr(TextualScreen, "_compositor_refresh", _PAINT)
+    monkeypatch.setattr(App, "_display", lambda app, _, update: seen.write(app, update))
+    monkeypatch.setattr(painting, "AT_A_STRETCH_S", 0.0)
+    return seen
+
+
+async def test_what_is_painted_in_bands_is_what_textual_paints_at_once(glass: Glass) -> None:
+    async with on_bench(story(), size=(120, 40)) as (pilot, screen):
+        await quiet()
+        assert glass.cells == whole(screen).cells
+        assert glass.written > 40 / BAND
+        for key in ("down", "K", "end", "pageup", "2", "5", "4", "p", "slash"):
+            await press(pilot, key)
+            assert glass.cells == whole(pilot.app.screen).cells, key
+        glass.cells.clear()
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        assert glass.cells == whole(pilot.app.screen).cells
+
+
+async def test_every_screen_that_comes_in_front_is_painted_whole(glass: Glass) -> None:
+    async with on_bench(story(), size=(120, 40)) as (pilot, _):
+        async for name, screen in visited(pilot, ("why", "help", "compare", "policy", "generations")):
+            await quiet()
+            assert glass.cells == whole(screen).cells, name
+
+
+class Told(Screen[None]):
+    CSS = "Told { layout: vertical; } Static { height: 1; }"
+
+    def compose(self) -> ComposeResult:
+        for number in range(3 * BAND):
+            yield Static(f"line {number}")
+
+
+class Dialog(ModalScreen[None]):
+    def compose(self) -> ComposeResult:
+        yield Static("asked")
+
+
+async def test_between_bands_the_loop_goes_on_and_who_waits_for_the_picture_is_called_behind_the_last(
+    glass: Glass,
+) -> None:
+    async with App[None]().run_test(size=(20, 3 * BAND)) as pilot:
+        await pilot.app.push_screen(front := Told())
+        await quiet()
+        before, called, turns = glass.written, list[int](), list[int]()
+
+        def turn() -> None:
+            turns.append(glass.written - before)
+            if len(turns) < 4:
+                asyncio.get_running_loop().call_soon(turn)
+
+        front._compositor._dirty_regions.add(front.region)
+        front.call_after_refresh(lambda: called.append(glass.written - before))
+        front._compositor_refresh()
+        turn()
+        await quiet()
+        assert turns == [0, 1, 2, 3]
+        assert called == [3]
+
+
+async def test_behind_a_dialog_who_waits_for_a_picture_is_called_all_the_same(glass: Glass) -> None:
+    called: list[str] = []
+    async with App[None]().run_test() as pilot:
+        await pilot.app.push_screen(behind := Told())
+        await pilot.app.push_screen(Dialog())
+        behind.call_after_refresh(called.append, "behind")
+        behind.refresh()
+        await quiet()
+        assert called == ["behind"]
+        assert glass.cells == whole(pilot.app.screen).cells
+
+
+async def test_a_screen_that_is_gone_before_it_is_painted_is_not_missed(glass: Glass) -> None:
+    async with App[None]().run_test() as pilot:
+        await pilot.app.push_screen(front := Told())
+        front._compositor_refresh()
+        pilot.app.pop_screen()
+        await quiet()
+        assert pilot.app.return_code in (None, 0)
+        assert glass.cells == whole(pilot.app.screen).cells
+
+
+async def test_what_changes_while_changes_are_held_back_is_painted_afterwards(glass: Glass) -> None:
+    async with App[None]().run_test(size=(20, 3 * BAND)) as pilot:
+        await pilot.app.push_screen(front := Told())
+        await quiet()
+        front.query(Static).first().update("changed")
+        pilot.app._begin_batch()
+        front._dirty_widgets.add(front.query(Static).first())
+        front._compositor.update_widgets(front._dirty_widgets)
+        front._compositor_refresh()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert glass.cells[0, 0][0] == "l"
+        pilot.app._end_batch()
+        await quiet()
+        assert glass.cells == whole(front).cells
+        assert glass.cells[0, 0][0] == "c"
+
+
+async def test_a_screen_is_styled_once_when_it_comes_and_again_when_it_comes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    styled: list[type[Widget]] = []
+    update = Stylesheet.update_nodes
+
+    def updated(sheet: Any, nodes: Any, **how: Any) -> None:
+        known = list(nodes)
+        styled.extend(type(one) for one in known if isinstance(one, Told))
+        update(sheet, known, **how)
+
+    monkeypatch.setattr(Stylesheet, "update_nodes", updated)
+    async with App[None]().run_test() as pilot:
+        await pilot.app.push_screen(front := Told())
+        await quiet()
+        assert styled == []
+        front.post_message(ScreenResume())
+        await quiet()
+        assert styled == [Told]
+
+
+@pytest.mark.parametrize(
+    ("regions", "band", "rest"),
+    [
+        ([(0, 3, 9, BAND - 1)], [(0, 3, 9, BAND - 1)], []),
+        ([(0, 3, 9, BAND)], [(0, 3, 9, BAND)], []),
+        ([(0, 3, 9, BAND + 1)], [(0, 3, 9, BAND)], [(0, 3 + BAND, 9, 1)]),
+        ([(0, 3, 9, 1), (2, 2 + BAND, 4, 2)], [(0, 3, 9, 1), (2, 2 + BAND, 4, 1)], [(2, 3 + BAND, 4, 1)]),
+        ([(0, 3, 9, 1), (2, 3 + BAND, 4, 2)], [(0, 3, 9, 1)], [(2, 3 + BAND, 4, 2)]),
+    ],
+)
+def test_the_topmost_band_is_cut_from_what_is_to_be_painted(
+    regions: list[tuple[int, int, int, int]],
+    band: list[tuple[int, int, int, int]],
+    rest: list[tuple[int, int, int, int]],
+) -> None:
+    assert _cut({Region(*one) for one in regions}) == ({Region(*one) for one in band}, {Region(*one) for one in rest})

@@ -1,0 +1,117 @@
+"""Screens that are painted a few lines at a time, so that a key is answered between them.
+
+Textual paints all that has changed at a stretch: several frames for a whole bench. Every screen of the workbench is one
+of these.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from time import perf_counter
+
+from textual import events, screen
+from textual._compositor import Compositor
+from textual.geometry import Region
+from textual.message import Message
+from textual.screen import ScreenResultType
+from textual.strip import Strip
+
+BAND = 5
+"""Lines that are painted together."""
+
+AT_A_STRETCH_S = 0.005
+"""After so long the loop goes on with what else there is to do."""
+
+
+class Bands(Compositor):
+    """Asks a widget for the lines that are painted alone; Textual's asks for all of them."""
+
+    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        crop = crop or self.size.region
+        lines = Region(0, crop.y, self.size.width, crop.height)
+        for widget, (region, clip) in self.visible_widgets.items():
+            if seen := crop.overlaps(clip) and region.intersection(clip).intersection(lines):
+                yield region, seen, widget.render_lines(seen.translate(-region.offset))
+
+
+class Screen(screen.Screen[ScreenResultType]):
+    def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(name, id, classes)
+        self._compositor = Bands()
+        self._is_due = False
+        """Whether the loop is asked to paint."""
+        self._was_in_front = False
+        """Whether what it is made of was styled when it came."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        await super()._dispatch_message(message)
+        await asyncio.sleep(0)  # a screen has many messages when it comes, and Textual takes all of them at a stretch
+
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        # Textual's own comes after this one. Widgets that have just been made are styled already.
+        event.refresh_styles = event.refresh_styles and self._was_in_front
+        self._was_in_front = True
+
+    def _compositor_refresh(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._paint)
+
+    def _paint(self) -> None:
+        """Paint what is dirty, from the top, until it is time for others."""
+        self._is_due = False
+        if not self.is_running:
+            return
+        if self.app._batch_count:
+            self.call_later(self._compositor_refresh)
+            return
+        try:
+            self._compositor.update_widgets(self._dirty_widgets)  # what has become so since
+            if self.app.screen_stack[-1:] == [self]:
+                self._paint_bands()
+            else:
+                super()._compositor_refresh()  # what is behind another screen is marked there
+        except Exception as error:
+            self.app._handle_exception(error)
+        if self._callbacks and not self._is_due:
+            self.call_next(self._invoke_and_clear_callbacks)
+
+    def _paint_bands(self) -> None:
+        began, dirty = perf_counter(), self._compositor._dirty_regions
+        on_screen = self._compositor.size.region.intersection
+        waiting = {seen for region in dirty if (seen := on_screen(region))}  # it may have been larger
+        dirty.clear()
+        while waiting:
+            band, waiting = _cut(waiting)
+            dirty.update(band)
+            super()._compositor_refresh()
+            if waiting and perf_counter() - began > AT_A_STRETCH_S:
+                dirty.update(waiting)
+                self._compositor_refresh()
+                return
+
+    async def _invoke_and_clear_callbacks(self) -> None:
+        """What waits for a screen to be painted is called when all of it is."""
+        if not self._is_due:
+            await super()._invoke_and_clear_callbacks()
+
+
+class ModalScreen(screen.ModalScreen[ScreenResultType], Screen[ScreenResultType]):
+    pass
+
+
+def _cut(regions: set[Region]) -> tuple[set[Region], set[Region]]:
+    """The parts of them in the topmost band, and the rest."""
+    stop = min(region.y for region in regions) + BAND
+    band, rest = set(), set()
+    for region in regions:
+        if region.bottom <= stop:
+            band.add(region)
+        elif region.y >= stop:
+            rest.add(region)
+        else:
+            above, below = region.split_horizontal(stop - region.y)
+            band.add(above)
+            rest.add(below)
+    return band, rest
