@@ -219,6 +219,7 @@ def _newest_first(home: Path) -> None:
     megabytes = file.stat().st_size / 1e6
     is_file = f"{megabytes:.0f} MB (the file)"
     _row("peak memory, so", f"{opened['peak']:.0f} MB", "", is_file, f"{opened['peak'] / megabytes:.2f}")
+    _row("longest stall, while the rest is read", f"{_inside('stalls', file)['opening']:.0f} ms", FRAME, "", "")
     with _workbench(file) as first:
         first.wait_for(MARKS["usable"])
         _row("first key, while the rest is read", f"{first.answered(b':', GO_TO):.0f} ms", "600 ms", "", "")
@@ -305,11 +306,15 @@ def _measure_on_few(home: Path, python: str) -> None:
         usable = ours.wait_for(MARKS["usable"])
         ours.wait_for(MARKS["counted"])
         ours.settled(TOP)
-        cpu, settled, memory = ours.cpu_per_key(DOWN, 100), ours.settled(DOWN), ours.peak_mb
+        cpu, memory = ours.cpu_per_key(DOWN, 100), ours.peak_mb
+        ours.settled(TOP)
+        settled = ours.settled(DOWN)
     with Terminal([python, "-m", "ccviewer", str(file)], {**os.environ, "HOME": str(home)}) as peer:
         their_usable = peer.wait_for(FIRST_WORDS.encode())
         peer.settled(b"\t")
-        their_cpu, their_settled, their_memory = peer.cpu_per_key(DOWN, 100), peer.settled(DOWN), peer.peak_mb
+        their_cpu, their_memory = peer.cpu_per_key(DOWN, 100), peer.peak_mb
+        peer.settled(TOP)
+        their_settled = peer.settled(DOWN)
     _seconds("usable", usable, "", their_usable, "ccviewer")
     _row("CPU per key", f"{cpu:.1f} ms", "", f"{their_cpu:.1f} ms (ccviewer)", f"{cpu / their_cpu:.2f}")
     _row(

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+AT_WORK_S = 10
+"""How long it is looked at what takes longer."""
+
 
 class Stalls:
     """The longest stretch since the last `take`, in milliseconds of the loop's own thread: what others did meanwhile is
@@ -47,7 +50,8 @@ def watched() -> Iterator[Stalls]:
 
 
 async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dict[str, float]:
-    """Open `file`, move, search, pin, change a number, change the strategy: the longest stretch of each.
+    """Open `file`, move, search, pin, change a number, change the strategy, turn the window to another size, compare
+    policies and replay them: the longest stretch of each.
 
     Without `collections_at_rest` Python collects garbage when it would, not when the screen rests (`tui/rest.py`).
     """
@@ -104,4 +108,18 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
                 choose(screen, preset)
                 await press()
             found["switching the strategy"] = stalls.take()
+            for size in ((100, 30), (200, 60), (140, 40)):
+                await pilot.resize_terminal(*size)
+                await press()
+            found["another size"] = stalls.take()
+            for name, key in (("comparing", "C"), ("replaying", "A")):
+                app.simulate_key(key)
+                await asyncio.sleep(AT_WORK_S)
+                app.simulate_key("down")
+                await asyncio.sleep(1)
+                app.simulate_key("escape")
+                await rest()
+                found[name] = stalls.take()
+            await asyncio.sleep(AT_WORK_S)
+            found["at rest, collecting garbage"] = stalls.take()
     return found

@@ -1,7 +1,9 @@
 """The same pictures on every machine: times in UTC, and nothing that moves; and no waiting for a clock."""
 
+import pkgutil
 import time
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 from textual.css.model import RuleSet
@@ -9,6 +11,7 @@ from textual.css.parse import parse
 from textual.css.tokenizer import Token
 
 from tests.tui.quiet import paint_later, quiet
+from workbench.tui import screens
 
 Tokens = dict[str, list[Token]]
 
@@ -21,6 +24,13 @@ RESTS = (
     "screens.run_draft.SETTLE_S",
 )
 """How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def screens_are_imported() -> None:
+    """The first key to some of them waits for a thread that imports it, which is no worker."""
+    for found in pkgutil.iter_modules(screens.__path__):
+        import_module(f"{screens.__name__}.{found.name}")
 
 
 @pytest.fixture(autouse=True)

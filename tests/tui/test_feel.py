@@ -181,7 +181,17 @@ async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypat
             assert len(running(app)) == timers
         (timer,) = running(app)
         assert timer._callback is not None
-        for busy, still in ((0, [timer]), (100_000, [])):  # the share from which something is being done
+        until = asyncio.Event()
+        worker = app.run_worker(until.wait())
+        for busy, at_work, still in (  # the share from which something is being done, and whether a worker does it
+            (0, True, [timer]),
+            (100_000, True, [timer]),
+            (0, False, [timer]),
+            (100_000, False, []),
+        ):
+            if not at_work:
+                until.set()
+                await worker.wait()
             monkeypatch.setattr("workbench.tui.rest.BUSY", busy)
             timer._callback()
             assert running(app) == still

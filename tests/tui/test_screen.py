@@ -21,6 +21,8 @@ from tests.tui.app import on_bench, press, settled, story
 from tests.tui.every_screen import visited
 from tests.tui.quiet import _PAINT, quiet
 from workbench.tui import screen as painting
+from workbench.tui.bench.places import BREAKPOINTS, LINES
+from workbench.tui.fit import fit
 from workbench.tui.screen import BAND, Bands, ModalScreen, Screen, _cut
 
 Cell = tuple[str, object]
@@ -190,6 +192,55 @@ async def test_a_screen_is_styled_once_when_it_comes_and_again_when_it_comes_bac
         front.post_message(ScreenResume())
         await quiet()
         assert styled == [Told]
+
+
+class Sized(Screen[None]):
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = LINES
+
+    def compose(self) -> ComposeResult:
+        fit(self)
+        for number in range(2 * painting.TOGETHER + 1):
+            yield Static(f"line {number}")
+
+
+@pytest.mark.parametrize(
+    ("size", "classes"),
+    [
+        ((109, 29), {"-narrow", "-low"}),
+        ((110, 30), {"-wide", "-tall"}),
+        ((229, 65), {"-wide", "-tall"}),
+        ((230, 66), {"-huge", "-highest"}),
+    ],
+)
+async def test_at_another_size_every_widget_is_styled_once_and_all_is_laid_out_as_it_will_be(
+    size: tuple[int, int], classes: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    styled: list[Widget] = []
+    laid_out: list[set[str]] = []
+    apply, reflow = Stylesheet.apply, Compositor.reflow
+
+    def applied(sheet: Any, node: Any, **how: Any) -> None:
+        styled.append(node)
+        apply(sheet, node, **how)
+
+    def watched(compositor: Compositor, parent: Widget, size: Any) -> Any:
+        laid_out.append(set(parent.classes))
+        return reflow(compositor, parent, size)
+
+    async with App[None]().run_test(size=(80, 10)) as pilot:
+        await pilot.app.push_screen(front := Sized())
+        await quiet()
+        monkeypatch.setattr(Stylesheet, "apply", applied)
+        monkeypatch.setattr(Compositor, "reflow", watched)
+        await pilot.resize_terminal(*size)
+        await quiet()
+        assert front.classes == classes
+        assert laid_out[0] == classes
+        assert [one for one in laid_out if one not in (classes, set())] == []
+        assert [one for one in styled if isinstance(one, Static)] == list(front.query(Static))
+        monkeypatch.undo()
+        assert front._get_breakpoint_classes(size[0], BREAKPOINTS or []) < classes
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,18 @@ class Course:
         return growth(self.session, self.counter, self.scale)
 
     @cached_property
+    def recorded_at(self) -> dict[int, Point]:
+        """By the number of a call, from 1, the point of the growth that it is."""
+        calls = {index: call for call, index in enumerate(self.calls, 1)}
+        number = {self.members[index]: calls[index] for index in self.answers}
+        return {number[point.message]: point for point in self.growth if point.message in number}
+
+    @cached_property
+    def recorded_line(self) -> list[tuple[int, int]]:
+        """The same as (call, tokens), in the order of the growth."""
+        return [(call, point.tokens) for call, point in self.recorded_at.items()]
+
+    @cached_property
     def growth_in(self) -> dict[int, list[Point]]:
         """The same by the number of the epoch."""
         found: dict[int, list[Point]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,13 +64,10 @@ def growth_picture(found: Diagnosis) -> Picture:
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
     """One saw-tooth for each policy, over the session as it was recorded; where there is one policy alone its triggers,
     and where it lost a watched sentence."""
-    calls = {index: call for call, index in enumerate(course.calls, 1)}
-    number = {course.members[index]: calls[index] for index in course.answers}
-    points = [point for point in course.growth if point.message in number]
-    marks = {
-        number[point.message]: COMPACTED for point in points if point.compacted and point.epoch > course.numbers[0]
-    } | {calls[index]: REFUSED for index in course.refused}
-    lines = [Line(RECORDED, [(number[point.message], point.tokens) for point in points])]
+    first = course.numbers[0]
+    marks = {call: COMPACTED for call, point in course.recorded_at.items() if point.compacted and point.epoch > first}
+    marks |= {bisect_left(course.calls, index) + 1: REFUSED for index in course.refused}
+    lines = [Line(RECORDED, course.recorded_line)]
     lines += [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
     levels = [Level("window", window)] if window else []
     if len(played) == 1:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
@@ -38,13 +39,20 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _EMPTY = 0x2800
 """The braille character without dots, from which Unicode counts them."""
 
+_X, _Y = itemgetter(0), itemgetter(1)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Line:
     """`points` in ascending x; `sign` is one character."""
 
     sign: str
     points: Sequence[tuple[int, int]]
+
+    @cached_property
+    def highest(self) -> int:
+        """The largest y; 0 without points."""
+        return max(map(_Y, self.points), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,11 @@ class Drawing:
         return ["".join(character for character, _ in row).rstrip() for row in self.rows]
 
 
+def highest_of(lines: Iterable[Line]) -> int:
+    """The largest y of all lines, 1 where there is no point."""
+    return max((line.highest for line in lines if line.points), default=1)
+
+
 def near(levels: Sequence[Level], highest: float) -> list[Level]:
     """The levels that a plot shows whose lines reach `highest`: one far above would leave no room for the lines."""
     return [level for level in levels if 0 < level.value <= highest * 1.5]
@@ -113,9 +126,9 @@ def drawn(
     `front` lies over all others; a line has its letters at the same columns with others or without. A level that lies
     far above every line is left out. `letters` says where lines carry theirs; one that stands alone needs none.
     """
-    first, last = span or (0.5, max((x for line in lines for x, _ in line.points), default=1) + 0.5)
+    first, last = span or (0.5, max((line.points[-1][0] for line in lines if line.points), default=1) + 0.5)
     seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
-    highest = max((y for line in seen for _, y in line.points), default=1)
+    highest = highest_of(seen)
     shown = near(levels, highest)
     rows = height - 2
     # One row above it all is for the marks.
@@ -134,7 +147,7 @@ def drawn(
         cells.curve(line)
     for line in seen:
         if line.sign == DOTTED:
-            for x, y in {math.floor(plane.column(x)) // 2: (x, y) for x, y in reversed(line.points)}.values():
+            for x, y in _apart(line.points, plane):
                 cells.dot(x, y, line.sign)
     # After all curves, so that none covers another one's letters.
     signs = [line.sign for line in lines if line.sign != DOTTED]
@@ -153,7 +166,7 @@ def drawn(
 
 def plot(lines: Sequence[Line], levels: Sequence[Level] = (), marks: Mapping[int, str] | None = None) -> list[str]:
     """The rows of a plot for the command line, its levels with their figures below it."""
-    top = max((y for line in lines for _, y in line.points), default=1)
+    top = highest_of(lines)
     shown = near(levels, top)
     named = [f"{level.sign} {level.name}: {grouped(level.value)}" for level in shown]
     named += [f"{level.name}: {grouped(level.value)}, above the plot" for level in levels if level not in shown]
@@ -183,8 +196,8 @@ class _Cells:
     def curve(self, line: Line) -> None:
         """Two dots in a column of cells and four in a row; what was drawn of other curves stays."""
         plane = self.plane
-        start = bisect_left(line.points, plane.first, key=itemgetter(0))
-        stop = bisect_right(line.points, plane.last, key=itemgetter(0))
+        start = bisect_left(line.points, plane.first, key=_X)
+        stop = bisect_right(line.points, plane.last, key=_X)
         # With the points just outside, to which the curve goes.
         points = thinned(line.points[max(0, start - 1) : stop + 1], 2 * plane.columns)
         places = [(plane.column(x) * 2, min(plane.row(y) * 4, 4 * plane.rows - 1)) for x, y in points]
@@ -198,11 +211,23 @@ class _Cells:
                     self.rows[y // 4][x // 2] = chr(_EMPTY + dots), line.sign
 
 
+def _apart(points: Sequence[tuple[int, int]], plane: Plane) -> Iterator[tuple[int, int]]:
+    """The first point of every other column."""
+
+    def place(point: tuple[int, int]) -> int:
+        return math.floor(plane.column(point[0])) // 2
+
+    at = 0
+    while at < len(points):
+        yield points[at]
+        at = bisect_right(points, place(points[at]), at, key=place)
+
+
 def _ends(lines: Sequence[Line], hidden: Collection[str], plane: Plane) -> dict[int, str]:
     """By row the signs of the curves that end there, as far as they are seen."""
     found: dict[int, str] = {}
     for line in (one for one in lines if one.sign not in {DOTTED, *hidden}):
-        if stop := bisect_right(line.points, plane.last, key=itemgetter(0)):
+        if stop := bisect_right(line.points, plane.last, key=_X):
             row = min(int(plane.row(line.points[stop - 1][1])), plane.rows - 1)
             found[row] = found.get(row, "") + line.sign
     return found
@@ -215,7 +240,7 @@ def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[f
     found = False
     for column in range(every * signs.index(line.sign) // len(signs) + 1, plane.columns, every):
         x = plane.x(column + 0.5)
-        after = bisect_right(line.points, x, key=itemgetter(0))
+        after = bisect_right(line.points, x, key=_X)
         if 0 < after < len(line.points):
             (x0, y0), (x1, y1) = line.points[after - 1], line.points[after]
             yield x, y0 + (y1 - y0) * (x - x0) / (x1 - x0)
@@ -252,8 +277,8 @@ def thinned(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int
     kept: list[tuple[int, int]] = []
     for start in range(0, len(points), step):
         stretch = points[start : start + step]
-        kept += dict.fromkeys((stretch[0], max(stretch, key=lambda point: point[1]), stretch[-1]))
-    return sorted(kept, key=lambda point: point[0])
+        kept += dict.fromkeys((stretch[0], max(stretch, key=_Y), stretch[-1]))
+    return sorted(kept, key=_X)
 
 
 FULL = "▁▂▃▄▅▆▇█"

@@ -117,7 +117,7 @@ class Replay:
     def name(self) -> str:
         return self.preset.name
 
-    @property
+    @cached_property
     def series(self) -> list[tuple[int, int]]:
         """The saw-tooth: (call from 1, tokens), two points where a compaction lies."""
         points: list[tuple[int, int]] = []

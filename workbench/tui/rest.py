@@ -1,4 +1,5 @@
-"""Full collections of garbage wait until nothing is done: each one holds the screen up for a tenth of a second.
+"""Full collections of garbage wait until nothing is done, and do not look at a long session: each one holds the screen
+up for a tenth of a second.
 
 Python makes one whenever a quarter more objects have come to stay, which a long session's plans do every few keys. What
 is young is collected as ever; what has grown old is looked through when nobody touches the screen. Where nothing has
@@ -12,9 +13,12 @@ import gc
 import time
 from collections.abc import Callable
 from contextvars import copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+
+if TYPE_CHECKING:
+    from workbench.session import Session
 
 REST_S = 3.0
 """How long nothing is done before there is time for it."""
@@ -28,6 +32,17 @@ at which Python itself would make one."""
 
 AT_MOST = 1_000
 """The number of those after which one is made even while something is done."""
+
+
+MANY = 10_000
+"""Messages from which a session is kept out of the collector's way."""
+
+
+def keep_out(session: Session) -> None:
+    """Have no collection look at what is there by now: a session that is read, or counted, stays as long as its screen.
+    `gc.unfreeze`, when another is opened, takes it back."""
+    if len(session.messages) > MANY:
+        gc.freeze()
 
 
 def collect_at_rest(app: App[None]) -> Callable[[], None]:
@@ -50,7 +65,8 @@ def collect_at_rest(app: App[None]) -> Callable[[], None]:
         def look() -> None:
             nonlocal waiting, used
             spent, used = time.process_time() - used, time.process_time()
-            if spent < BUSY * REST_S:
+            # What a worker waits for may be about to come: then its result is drawn.
+            if spent < BUSY * REST_S and all(worker.is_finished for worker in app.workers):
                 timer.stop()
                 gc.collect()
                 waiting = False

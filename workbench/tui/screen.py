@@ -17,8 +17,13 @@ from textual.message import Message
 from textual.screen import ScreenResultType
 from textual.strip import Strip
 
+from workbench.tui.fit import fit
+
 BAND = 5
 """Lines that are painted together."""
+
+TOGETHER = 8
+"""Widgets that are styled together."""
 
 AT_A_STRETCH_S = 0.005
 """After so long the loop goes on with what else there is to do."""
@@ -52,6 +57,23 @@ class Screen(screen.Screen[ScreenResultType]):
         # Textual's own comes after this one. Widgets that have just been made are styled already.
         event.refresh_styles = event.refresh_styles and self._was_in_front
         self._was_in_front = True
+
+    async def _on_resize(self, event: events.Resize) -> None:
+        """In the place of Textual's own: what the breakpoints change is styled a few widgets at a time, and before it is
+        laid out."""
+        event.stop()
+        event.prevent_default()
+        before = self.classes
+        fit(self, event.size)
+        if self.classes != before:
+            with self.app.batch_update():
+                widgets = self.walk_children(with_self=True)
+                for start in range(0, len(widgets), TOGETHER):
+                    self.app.stylesheet.update_nodes(widgets[start : start + TOGETHER])
+                    await asyncio.sleep(0)
+        for shown in (self, *self.app._background_screens):
+            shown._screen_resized(event.size)
+            await asyncio.sleep(0)
 
     def _compositor_refresh(self) -> None:
         if not self._is_due:

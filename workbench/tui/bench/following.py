@@ -4,7 +4,6 @@ looked at once a second, the rest is a thread's."""
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,8 @@ from workbench.tui.bench.store import Following, moved
 from workbench.tui.history import History
 from workbench.tui.plain import figure
 from workbench.tui.reload import Grown, grown
-from workbench.tui.screens.loading import MANY, in_steps
+from workbench.tui.rest import keep_out
+from workbench.tui.screens.loading import in_steps
 
 LOOK_S = 1.0
 """How often the file's date is looked at. Nothing else is done while it does not change."""
@@ -154,8 +154,7 @@ async def read_rest(host: Host) -> None:
         host.store.put(replace(host.store.view, reading=None))
         host.tell(f"{refused} F5 tries again.", bad=True)
         return
-    if len(session.messages) > MANY:
-        gc.freeze()
+    keep_out(session)
     host.store.put(replace(host.store.view, whole=session))
     await land(host)
 

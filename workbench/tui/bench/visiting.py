@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench import bench as steps
@@ -76,7 +78,14 @@ async def _rescued(host: Host) -> None:
         export(host)
 
 
-def compare(host: Host) -> None:
+async def _brought(screen: str) -> None:
+    """Have the module of a screen imported that has much to it; drawing goes on meanwhile, and keys wait."""
+    if (module := f"workbench.tui.screens.{screen}") not in sys.modules:
+        await asyncio.to_thread(import_module, module)
+
+
+async def compare(host: Host) -> None:
+    await _brought("compare")
     from workbench.tui.screens.compare import CompareScreen
 
     host.ask(CompareScreen(host.store.bench, host.counter), partial(policy.choose, host))
@@ -132,7 +141,8 @@ def see_lost(host: Host) -> None:
     host.ask(RetentionScreen(host.store.view.history, partial(watching.turn, host)), partial(_left, host))
 
 
-def see_probes(host: Host) -> None:
+async def see_probes(host: Host) -> None:
+    await _brought("probes")
     from workbench.tui.screens.probes import ProbesScreen
 
     host.ask(ProbesScreen(host.store.view.history), partial(_left, host))
@@ -197,7 +207,8 @@ def _done(mend: Edit) -> str:
     return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
 
 
-def replay(host: Host) -> None:
+async def replay(host: Host) -> None:
+    await _brought("replay")
     from workbench.tui.screens.replay import ReplayScreen
 
     def chosen(wanted: str | Preset) -> None:
@@ -302,7 +313,8 @@ def see_prompts(host: Host) -> None:
     host.ask(PromptsScreen(host.store.bench), partial(_prompted, host))
 
 
-def try_two(host: Host) -> None:
+async def try_two(host: Host) -> None:
+    await _brought("ab")
     from workbench.tui.screens.ab import AbScreen
 
     host.ask(AbScreen(host.store.bench), partial(_prompted, host))

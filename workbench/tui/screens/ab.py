@@ -92,6 +92,7 @@ Above each draft stand its size, its cost and how watched sentences (W) stand af
 the head does not say, and what it lost. Nothing on the bench changes; 1 and 2 take a side's prompt into the policy. \
 Live and rehearsed runs are kept in the journal."""
     CSS = """
+    AbScreen { background: $surface; }
     AbScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     AbScreen #title { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     AbScreen Horizontal { height: 1fr; }

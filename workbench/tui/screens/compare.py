@@ -73,6 +73,10 @@ class Asked:
         return len(self.presets) + (self.own is not None) + self.theirs
 
 
+def all_presets() -> tuple[Preset, ...]:
+    return tuple(map(load_preset, preset_names()))
+
+
 def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
     presets = tuple(of_its_time(one, bench.session) for one in presets)
     own = bench.chosen
@@ -110,7 +114,7 @@ is needed again. Where there is room what it loses follows, the gravest first, a
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
 bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
     CSS = """
-    CompareScreen { align: center middle; }
+    CompareScreen { align: center middle; background: $surface; }
     CompareScreen > Vertical { width: 100%; height: 100%; padding: 0 1; background: $surface; }
     CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     CompareScreen Table { height: auto; max-height: 60%; }
@@ -144,7 +148,8 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self.bench, self.counter = bench, counter
         self.titles = heads_of(goes_on=bench.epoch < len(bench.session.epochs))
         self.every = False
-        self.asked = asked_of(bench, candidates())
+        self.asked: Asked | None = None
+        """None until the presets are read."""
         self.ranked: tuple[Ranked, ...] = ()
         """In the order in which they are shown."""
         self._shown: tuple[str, ...] = ()
@@ -165,18 +170,19 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
 
     def start(self) -> None:
         """Compare anew: the strategies' own presets, or every one."""
-        presets = tuple(map(load_preset, preset_names())) if self.every else candidates()
-        self.asked = asked_of(self.bench, presets)
-        self.ranked, self.marked = (), ()
+        self.asked, self.ranked, self.marked = None, (), ()
         self._draw()
-        self.compare(self.asked)
+        self.compare(self.every)
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
-    async def compare(self, asked: Asked) -> None:
+    async def compare(self, every: bool) -> None:
         """Row by row in a thread, so that the first stands while the last is still made; then what they hold, then the
         session under each of them."""
         bench, worker, told = self.bench, get_current_worker(), 0.0
         ranked: list[Ranked] = []
+        presets = await asyncio.to_thread(all_presets if every else candidates)
+        self.asked = asked = asked_of(bench, presets)
+        self._say()
 
         def tell(at_least: float) -> None:
             nonlocal told
@@ -228,7 +234,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
     def _show(self, event: Told) -> None:
         """Show what is known by now; ordered when all that the order goes by is there."""
         if event.asked is self.asked:
-            known = len(event.ranked) == self.asked.count and all(one.held for one in event.ranked)
+            known = len(event.ranked) == event.asked.count and all(one.held for one in event.ranked)
             self.ranked = tuple(ordered(event.ranked, self.order, turned=self.turned)) if known else event.ranked
             self._draw()
 
@@ -287,7 +293,8 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
     def _say(self) -> None:
         what = "every preset" if self.every else "each strategy's own preset"
         judged = sum(one.held is not None for one in self.ranked)
-        words = said(len(self.ranked), self.asked.count, judged, what, str(self.bench.context.total))
+        count = self.asked.count if self.asked else 0
+        words = said(len(self.ranked), count, judged, what, str(self.bench.context.total)) if count else what
         self.query_one("#said", Static).update(Text(words))
 
     # --- the order --------------------------------------------------------------------------------------------------
@@ -342,4 +349,4 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         if preset is None:
             self.notify(f"The {THEIRS} compaction is the agent's own: it has no policy to open.", markup=False)
         else:
-            self.dismiss(None if preset is self.asked.own else preset)
+            self.dismiss(None if self.asked and preset is self.asked.own else preset)

@@ -52,6 +52,7 @@ weight (what mattered: what is needed again counts more) and by kind, each as th
 leaves out what is told wrongly; watched sentences; and how large context and summaries become. + and - change how \
 many there are."""
     CSS = """
+    GenerationsScreen { background: $surface; }
     GenerationsScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     GenerationsScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
     GenerationsScreen #finding { height: auto; padding: 1 1; text-style: bold; }

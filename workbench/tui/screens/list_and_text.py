@@ -32,6 +32,7 @@ class ListAndText(ModalScreen[T | None]):
     """What stands in a list without anything, and says what to press."""
     HELP = "A list, and the text of what is marked in it."
     DEFAULT_CSS = """
+    ListAndText { background: $surface; }
     ListAndText > Vertical { width: 100%; height: 100%; background: $surface; }
     ListAndText #about { height: 2; padding: 0 1; background: $panel; }
     ListAndText Horizontal { height: 1fr; }

@@ -21,6 +21,7 @@ from textual.worker import Worker, get_current_worker
 from workbench.base import paths
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import percent
+from workbench.tui.rest import keep_out
 from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
@@ -53,10 +54,6 @@ class Opening:
     part: str = ""
     follow: bool = False
     watched: tuple[str, ...] = ()
-
-
-MANY = 10_000
-"""Messages from which a session is kept out of the garbage collector's way."""
 
 
 STEPS = 20
@@ -268,9 +265,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
         bench = with_limit(bench, Window(opening.usual_window, "settings"))
     bench, note = _with_earlier_work(opening, watching(with_kept_scale(bench), opening.watched), counter)
     bench.context.outcome_size(bench.plan.outcome)
-    if len(session.messages) > MANY:
-        # A full collection would walk all of them, and hold the screen up for several tenths of a second.
-        gc.freeze()
+    keep_out(session)
     return LoadingScreen.Ready(opening, first_view(bench, Groups(bench.layout), mark), counter, note)
 
 

@@ -68,7 +68,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
 read prompts: f5 takes the text and goes on to choose a model, or to write by hand. f2 keeps the text as a prompt of \
 your own, which is then in the list of prompts."""
     CSS = """
-    PolicyTextScreen { align: center middle; }
+    PolicyTextScreen { align: center middle; background: $surface; }
     PolicyTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     PolicyTextScreen #name { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     PolicyTextScreen Horizontal { height: 1fr; }

@@ -27,6 +27,7 @@ class ProgressScreen(ModalScreen[T | None]):
 
     NAME: ClassVar[str] = ""
     DEFAULT_CSS = """
+    ProgressScreen { background: $surface; }
     ProgressScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     ProgressScreen #title, ProgressScreen #legend { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ProgressScreen #title { padding: 0 1; background: $panel; }

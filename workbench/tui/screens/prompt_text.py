@@ -30,6 +30,7 @@ class PromptTextScreen(ModalScreen[str | None]):
 Edit a copy of a prompt. A placeholder, a name in braces, is filled in when it is sent. One that nothing fills, and \
 what a template must not do, is named with its line."""
     CSS = """
+    PromptTextScreen { background: $surface; }
     PromptTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     PromptTextScreen #name { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     PromptTextScreen TextArea { height: 1fr; border: round $border; }

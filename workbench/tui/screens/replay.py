@@ -101,6 +101,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         """The session can be played: every token is counted. `recorded` tells what the agent itself did, `trails` how
         watched sentences came through that."""
 
+        asked: tuple[Preset, ...]
         bench: Bench
         course: Course
         recorded: str
@@ -118,12 +119,12 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         self.bench = bench
         self.counter = counter
         self.own = own_preset(bench, OWN)
-        self.asked = (self.own, *(one for one in candidates() if not _same(one, self.own)))
+        self.asked: tuple[Preset, ...] | None = None
+        """None for the bench's and every strategy's own, until they are read."""
         self.course: Course | None = None
         self.played: list[Replay] = []
         self.alone, self.recorded = True, True
         """Whether the plot has the line of the marked row only, and what was recorded."""
-        self._recorded: dict[int, Point] = {}
         self.trails: tuple[Trail, ...] = ()
         self._eyes = "◉" * len(bench.watched)
         """The head over how watched sentences stand, beside the saw."""
@@ -159,39 +160,40 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         self.play(self.asked)
 
     @work(thread=True, exclusive=True, group="replay", exit_on_error=False, description="play")
-    def play(self, asked: tuple[Preset, ...]) -> None:
-        """Policy by policy, so that the first stands while the last is still played."""
+    def play(self, asked: tuple[Preset, ...] | None) -> None:
+        """Policy by policy, so that the first stands while the last is still played. What is drawn of each is worked
+        out here, too."""
         with self.working() as told:
             bench, course = self.bench, self.course
+            asked = asked or (self.own, *(one for one in candidates() if not _same(one, self.own)))
             if course is None:
                 bench, course = course_on(bench, self.counter, told, first=1)
                 told("reading what the agent did")
                 trails = tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched)
-                self.post_message(self.Laid(bench, course, told_of_agent(course), trails))
+                _ = course.recorded_line, course.plain
+                self.post_message(self.Laid(asked, bench, course, told_of_agent(course), trails))
             for number, preset in enumerate(asked, 1):
                 told(f"playing {number} of {len(asked)}: {preset.id}")
-                self.post_message(self.Played(asked, replay(course, preset, bench.opened.limit, watched=bench.watched)))
+                played = replay(course, preset, bench.opened.limit, watched=bench.watched)
+                _ = played.series, played.cost, played.over_window
+                self.post_message(self.Played(asked, played))
 
     @on(Laid)
     def _laid(self, event: Laid) -> None:
+        self.asked = event.asked
         self.bench, self.course, self.trails = event.bench, event.course, event.trails
         words = self.query_one("#recorded", Static)
         words.update(plain(event.recorded))
         words.display = bool(event.recorded)
-        points = {point.message: point for point in event.course.growth}
-        course = event.course
-        answers = frozenset(course.answers)
-        members = ((call, course.members[index]) for call, index in enumerate(course.calls, 1) if index in answers)
-        self._recorded = {call: points[member] for call, member in members if member in points}
 
     @on(Played)
     def _one_more(self, event: Played) -> None:
-        if event.asked is not self.asked:
+        if event.asked is not self.asked or self.course is None:
             return
         self.played.append(event.one)
         told = dict(zip(HEADS, row(SIGNS[len(self.played) - 1 :][:1], event.one), strict=True))
         cells = {head: Text(plain(words), justify=_side(head)) for head, words in told.items()}
-        top = max(self.course.plain, default=1) if self.course else 1
+        top = max(self.course.plain, default=1)
         cells[SAW] = saw_cell(event.one, top)
         cells[self._eyes] = Text("  ").join(map(end_cell, event.one.watched))
         self.query_one(Table).add_row(*(cells[head] for head in self._shown))
@@ -199,7 +201,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         if len(self.played) == 1:
             plot = self.query_one(CallsPlot)
             plot.go(plot.calls)
-        if len(self.played) == len(self.asked):
+        if len(self.played) == len(event.asked):
             self.say(self._summed())
 
     def _summed(self) -> str:
@@ -250,7 +252,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
     def _tell_call(self) -> None:
         if self.course is not None and self.played and len(self.course.calls):
             call = self.query_one(CallsPlot).call
-            recorded = self._recorded.get(call)
+            recorded = self.course.recorded_at.get(call)
             text = call_words(self.course, self.played, call, max(self.here, 0), recorded, alone=self.alone)
             self.query_one("#call", Static).update(text)
 
@@ -281,7 +283,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
 
         others = (one.preset for one in choices()[0] if not one.heading)
         every = [self.own, *(one for one in others if not _same(one, self.own))]
-        asked = [one for one in every if any(_same(one, each) for each in self.asked)]
+        asked = [one for one in every if any(_same(one, each) for each in self.asked or (self.own,))]
         self.app.push_screen(ChoosePoliciesScreen(every, asked), chosen)
 
     @on(DataTable.RowSelected)

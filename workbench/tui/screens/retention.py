@@ -65,6 +65,7 @@ watches a sentence in the bench's header. Pins are steps of the bench: u takes t
 shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
 there); c compacts several times in a row."""
     CSS = """
+    RetentionScreen { background: $surface; }
     RetentionScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     RetentionScreen #said { height: 2; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
     RetentionScreen #both { height: 1fr; layout: vertical; }

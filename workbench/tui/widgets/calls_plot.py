@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.analysis.pictures import Picture
-from workbench.analysis.plots import AXIS, DOTTED, LEVEL, MARK, TICK, Drawing, drawn, near
+from workbench.analysis.plots import AXIS, DOTTED, LEVEL, MARK, TICK, Drawing, drawn, highest_of, near
 from workbench.tui.plain import figure, one_line
 
 LINES = 6
@@ -225,8 +225,7 @@ ALONE = "⠤⠤"
 
 def legend(picture: Picture) -> Text:
     """What the signs mean, on one line and in order: levels with their figures, then marks and lines."""
-    highest = max((y for line in picture.lines for _, y in line.points), default=1)
-    shown = near(picture.levels, highest)
+    shown = near(picture.levels, highest_of(picture.lines))
     parts = [f"{level.sign} {level.name} {figure(level.value)}" for level in shown]
     parts += [f"{level.name} {figure(level.value)}, above the plot" for level in picture.levels if level not in shown]
     named = sorted(picture.legend, key=lambda one: one[0].isalpha())
