@@ -59,8 +59,8 @@ class Screen(screen.Screen[ScreenResultType]):
         self._was_in_front = True
 
     async def _on_resize(self, event: events.Resize) -> None:
-        """In the place of Textual's own: what the breakpoints change is styled a few widgets at a time, and before it is
-        laid out."""
+        """In the place of Textual's own: what the breakpoints change is styled a few widgets at a time, before it
+        is laid out."""
         event.stop()
         event.prevent_default()
         before = self.classes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -355,10 +356,12 @@ class BenchScreen(Screen[None]):
         if pane := places.led_to(self, event.widget, self.view):
             self.show_pane(pane)
 
-    def on_resize(self) -> None:
+    async def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
         places.show_place(self, self.view)
+        await asyncio.sleep(0)  # each of them is much of a frame
         places.mark_tab(self, self.view)
+        await asyncio.sleep(0)
 
     # --- what the panes tell ----------------------------------------------------------------------------------------
 
