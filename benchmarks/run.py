@@ -46,6 +46,8 @@ is."""
 COMPACTIONS = 9
 GO_TO = b"r12 for round"
 """What is said where one types where to go."""
+HELP, ABOUT_READING = b"\x1bOP", b"is being read"
+"""F1, and what the help says of a session that is not there yet."""
 PEER_LINES, PEER_MEGABYTES = 5_000, 8
 KEYS = 200
 RUNS = 3
@@ -124,6 +126,9 @@ def _measure(file: Path, megabytes: float, home: Path) -> None:
             ("peak memory, opened again", warm["peak"], 2.0),
         ):
             _row(name, f"{found:.0f} MB", f"{budget * megabytes:.0f} MB", is_file, f"{found / megabytes:.2f}")
+    with _workbench(file) as read:
+        read.wait_for(MARKS["first paint"])
+        _row("first key, while it is read", f"{read.answered(HELP, ABOUT_READING):.0f} ms", "600 ms", "", "")
     with _workbench(file) as moved:
         moved.wait_for(MARKS["counted"])
         _moving(moved)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -136,7 +135,7 @@ def test_a_model_of_short_answers_leaves_more_room(preset: str, longest: int | N
     chosen = load_preset(preset)
     now = Gauge(tokens=limit - 1, limit=Window(200_000, "given", answer=longest))
     for tokens, fires in ((limit - 1, False), (limit, True)):
-        (trigger,) = strategy(chosen.strategy).triggers(replace(now, tokens=tokens), chosen.policy)
+        (trigger,) = strategy(chosen.strategy).triggers(now._replace(tokens=tokens), chosen.policy)
         assert (trigger.limit, trigger.fires) == (limit, fires)
 
 
@@ -297,7 +296,7 @@ def test_from_how_many_tokens_on_of_200_000_each_product_compacts(preset: str, l
     chosen = load_preset(preset)
     now = Gauge(limit=Window(200_000, "given"), meters={"events": 0, "reasoning": 0})
     for tokens, fires in ((limit - 1, False), (limit, True)):
-        found = strategy(chosen.strategy).triggers(replace(now, tokens=tokens), chosen.policy)
+        found = strategy(chosen.strategy).triggers(now._replace(tokens=tokens), chosen.policy)
         assert any(trigger.fires for trigger in found) is fires
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from workbench.compaction.layout import Layout
 from workbench.session import Message
 from workbench.tokens.window import Window
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """How full a context is at one moment.
+class Gauge(NamedTuple):
+    """How full a context is at one moment. A replay makes one before each of a session's calls.
 
     `lead` of the `messages` are the session's own system messages before everything else. `chars` is the history's size
     by `api_chars` (compact JSON as the model sees it); `tokens` the whole context, overhead included, on the basis of
@@ -38,7 +37,7 @@ class Gauge:
     cache_age_ms: int | None = None
     memory_lines: int = 0
     manual: bool = False
-    meters: Mapping[str, int] = field(default_factory=dict)
+    meters: Mapping[str, int] = MappingProxyType({})
 
     @property
     def window(self) -> int | None:

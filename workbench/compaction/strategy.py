@@ -321,7 +321,7 @@ class Strategy(Generic[P]):
         now = context.gauge()
         if not self.meters:
             return now
-        return replace(now, meters={name: metered(context, start, policy) for name, start in self.meters.items()})
+        return now._replace(meters={name: metered(context, start, policy) for name, start in self.meters.items()})
 
     def triggered(self, context: Context, policy: P) -> tuple[Trigger, ...]:
         """Every trigger of the policy, as it stands in this context."""

@@ -8,7 +8,6 @@ What goes where:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
@@ -104,7 +103,7 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
 def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
     """Tokens, events, and a recorded overflow."""
     if policy.estimate_from == "characters":
-        estimated = replace(now, tokens=int(now.chars / policy.chars_per_token))
+        estimated = now._replace(tokens=int(now.chars / policy.chars_per_token))
         found = [*token_triggers(estimated, policy, f"from {grouped(now.chars)} characters")]
     else:
         found = [*token_triggers(now, policy, "counted")]

@@ -68,7 +68,7 @@ def triggers(now: Gauge, policy: MessageWindowPolicy) -> tuple[Trigger, ...]:
     """Messages, or events, and tokens."""
     if policy.messages_as == "messages":
         return message_triggers(now, policy)
-    return message_triggers(replace(now, messages=now.lead + now.meters["events"]), policy, "events")
+    return message_triggers(now._replace(messages=now.lead + now.meters["events"]), policy, "events")
 
 
 def prompt_of(policy: MessageWindowPolicy) -> str:

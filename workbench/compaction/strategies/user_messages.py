@@ -117,7 +117,7 @@ class ReasoningMeter:
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
     earlier = now.meters["reasoning"] if policy.trigger_on_reasoning else 0
     note = f"{grouped(earlier)} of them reasoning of earlier rounds" if earlier else ""
-    counted = replace(now, tokens=now.tokens + earlier) if earlier else now
+    counted = now._replace(tokens=now.tokens + earlier) if earlier else now
     return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 
 
