@@ -359,9 +359,8 @@ class BenchScreen(Screen[None]):
     async def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
         places.show_place(self, self.view)
-        await asyncio.sleep(0)  # each of them is much of a frame
-        places.mark_tab(self, self.view)
-        await asyncio.sleep(0)
+        self.call_later(lambda: places.mark_tab(self, self.view))  # when it is laid out
+        await asyncio.sleep(0)  # it is much of a frame, and more is to come
 
     # --- what the panes tell ----------------------------------------------------------------------------------------
 
