@@ -100,8 +100,8 @@ def test_it_fires_at_ninety_percent_of_the_window_estimated_at_four_characters_a
     gauge = Gauge(chars=chars, tokens=1, limit=Window(200_000, "given"))
     assert fires(gauge)["90 % of the window"] is expected
     assert not fires(gauge, estimate_from="counted")["90 % of the window"]
-    assert fires(replace(gauge, tokens=180_000), estimate_from="counted")["90 % of the window"]
-    assert not fires(replace(gauge, limit=None))["90 % of the window"]
+    assert fires(gauge._replace(tokens=180_000), estimate_from="counted")["90 % of the window"]
+    assert not fires(gauge._replace(limit=None))["90 % of the window"]
 
 
 @rule("004-010")
