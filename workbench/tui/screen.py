@@ -59,10 +59,8 @@ class Screen(screen.Screen[ScreenResultType]):
         self._was_in_front = True
 
     async def _on_resize(self, event: events.Resize) -> None:
-        """In the place of Textual's own: what the breakpoints change is styled a few widgets at a time, before it
-        is laid out."""
-        event.stop()
-        event.prevent_default()
+        """Before Textual's own, which lays out and then styles: style what other breakpoints change, a few widgets at a
+        time. The event is that of the screens behind, too: whoever ends it here ends it there."""
         before = self.classes
         fit(self, event.size)
         if self.classes != before:
@@ -71,9 +69,6 @@ class Screen(screen.Screen[ScreenResultType]):
                 for start in range(0, len(widgets), TOGETHER):
                     self.app.stylesheet.update_nodes(widgets[start : start + TOGETHER])
                     await asyncio.sleep(0)
-        for shown in (self, *self.app._background_screens):
-            shown._screen_resized(event.size)
-            await asyncio.sleep(0)
 
     def _compositor_refresh(self) -> None:
         if not self._is_due:
