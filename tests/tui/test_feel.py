@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import pkgutil
+import weakref
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -23,7 +24,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tests.tui.app import app_of, bench_screen, notes, on_bench, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, at_rest, bench_screen, notes, on_bench, press, session_of, settled, story, story_file
 from tests.tui.quiet import quiet
 from workbench import bench as steps
 from workbench.session import Message, Text
@@ -34,7 +35,7 @@ from workbench.tui.bench.host import take
 from workbench.tui.bench.places import BREAKPOINTS, LINES
 from workbench.tui.bench.store import AT_ONCE
 from workbench.tui.fit import fit
-from workbench.tui.rest import AT_MOST, DUE, collect_at_rest
+from workbench.tui.rest import AT_MOST, DUE, MANY, Collecting, keep_out
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -156,7 +157,7 @@ async def test_a_timer_that_a_thread_asked_for_knows_its_app(monkeypatch: pytest
     app, loop = App[None](), asyncio.get_running_loop()
     async with app.run_test():
         gc.collect()
-        leave = collect_at_rest(app)
+        collecting = Collecting(app)
         while gc.get_count()[2] < DUE:
             await loop.run_in_executor(None, gc.collect, 1)
         await asyncio.sleep(0)
@@ -165,7 +166,7 @@ async def test_a_timer_that_a_thread_asked_for_knows_its_app(monkeypatch: pytest
         task = timer._task
         await asyncio.wait([task])
         assert task.cancelled() or task.exception() is None
-        leave()
+        collecting.leave()
 
 
 async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +174,7 @@ async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypat
     app = App[None]()
     async with app.run_test():
         gc.collect()
-        leave = collect_at_rest(app)
+        collecting = Collecting(app)
         for made, timers in ((DUE - 1, 0), (DUE, 1), (DUE + 1, 1)):
             while gc.get_count()[2] < made:
                 gc.collect(1)
@@ -196,11 +197,44 @@ async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypat
             timer._callback()
             assert running(app) == still
         assert gc.get_count()[2] == 0
-        leave()
+        collecting.leave()
         for _ in range(DUE + 1):
             gc.collect(1)
         await asyncio.sleep(0)
         assert running(app) == []
+
+
+@pytest.mark.parametrize(("count", "kept"), [(MANY - 1, False), (MANY, False), (MANY + 1, True)])
+def test_a_long_session_is_kept_out_of_the_collectors_way(
+    count: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    keep_out(session_of([Message(f"m{n}", "user", (Text("word"),)) for n in range(count)]))
+    assert bool(frozen) == kept
+
+
+async def test_of_a_session_that_is_opened_anew_nothing_of_the_old_one_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept out of the collector's way is looked through at the next rest. Else each time one opened a session
+    anew it was in memory once more."""
+    monkeypatch.setattr("workbench.tui.rest.MANY", 0)
+    monkeypatch.setattr("workbench.tui.rest.BUSY", 1e9)
+    path = story_file(tmp_path)
+    async with at_rest(path) as pilot:
+        old, app = weakref.ref(bench_screen(pilot)), pilot.app
+        assert isinstance(app, WorkbenchApp)
+        for held in (app._collecting._look, gc.collect):  # not before it is due, and not while it is kept out
+            held()
+            assert old() is not None
+        app.open(path)
+        await settled(pilot)
+        gc.collect()
+        assert old() is not None
+        app._collecting._look()
+        assert old() is None
+        assert gc.get_freeze_count()
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from workbench.tui.home import Home, opened, read_home, write_home
 from workbench.tui.line_breaks import keep_figures_whole
 from workbench.tui.own_rules import read_own_rules
 from workbench.tui.palette import Command, Palette
-from workbench.tui.rest import collect_at_rest
+from workbench.tui.rest import Collecting
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
@@ -122,7 +122,7 @@ class WorkbenchApp(App[None]):
         keep_figures_whole()
         leave_without_terminal(self)
         mask_logs()
-        self._collect_as_before = collect_at_rest(self)
+        self._collecting = Collecting(self)
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
         if self.settings.keys:
             self.set_keymap(dict(self.settings.keys))
@@ -146,7 +146,7 @@ class WorkbenchApp(App[None]):
             self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
 
     def on_unmount(self) -> None:
-        self._collect_as_before()
+        self._collecting.leave()
 
     def _fatal_error(self) -> None:
         """What is left on the terminal after a crash. Textual's own shows the variables of every frame, which hold what
@@ -202,6 +202,8 @@ class WorkbenchApp(App[None]):
         screen = BenchScreen(
             ready.view, ready.counter, note=ready.note, memory=self.memory, follow=ready.opening.follow
         )
+        if any(isinstance(shown, BenchScreen) for shown in self.screen_stack):
+            self._collecting.replaced()
         with self.batch_update():
             while len(self.screen_stack) > 1:
                 self.pop_screen()

@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.timer import Timer
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -34,49 +34,60 @@ AT_MOST = 1_000
 """The number of those after which one is made even while something is done."""
 
 
-MANY = 10_000
+MANY = 1_000
 """Messages from which a session is kept out of the collector's way."""
 
 
 def keep_out(session: Session) -> None:
     """Have no collection look at what is there by now: a session that is read, or counted, stays as long as its screen.
-    `gc.unfreeze`, when another is opened, takes it back."""
+    When that has gone `Collecting.replaced` takes it back."""
     if len(session.messages) > MANY:
         gc.freeze()
 
 
-def collect_at_rest(app: App[None]) -> Callable[[], None]:
-    """Put full collections off to the app's pauses; returns what brings them back."""
-    before = gc.get_threshold()
-    loop, here = asyncio.get_running_loop(), copy_context()
-    waiting = False
+class Collecting:
+    """Full collections, put off to the pauses of an app from when this is made until `leave`."""
 
-    def collected(phase: str, about: dict[str, Any]) -> None:
+    def __init__(self, app: App[None]) -> None:
+        self._app = app
+        self._loop, self._here = asyncio.get_running_loop(), copy_context()
+        self._before = gc.get_threshold()
+        self._timer: Timer | None = None
+        self._used = 0.0
+        self._has_gone = False
+        """Whether a session that is kept out has had its screen."""
+        gc.set_threshold(*self._before[:2], AT_MOST)
+        gc.callbacks.append(self._collected)
+
+    def replaced(self) -> None:
+        """Another session has taken a screen's place: at the next pause what was kept out is looked through, too."""
+        self._has_gone = True
+        self._wait()
+
+    def leave(self) -> None:
+        gc.callbacks.remove(self._collected)
+        gc.set_threshold(*self._before)
+
+    def _collected(self, phase: str, about: dict[str, Any]) -> None:
         """Called by Python for every collection, in whatever thread it is made."""
-        if phase == "stop" and about["generation"] == 1 and gc.get_count()[2] >= DUE and not waiting:
-            loop.call_soon_threadsafe(wait, context=here)  # a timer needs to know its app, and a thread does not
+        if phase == "stop" and about["generation"] == 1 and gc.get_count()[2] >= DUE and not self._timer:
+            self._loop.call_soon_threadsafe(self._wait, context=self._here)  # a timer needs to know its app
 
-    def wait() -> None:
-        nonlocal waiting
-        if waiting:
-            return
-        waiting, used = True, time.process_time()
+    def _wait(self) -> None:
+        if self._timer is None:
+            self._used = time.process_time()
+            self._timer = self._app.set_interval(REST_S, self._look)
 
-        def look() -> None:
-            nonlocal waiting, used
-            spent, used = time.process_time() - used, time.process_time()
-            # What a worker waits for may be about to come: then its result is drawn.
-            if spent < BUSY * REST_S and all(worker.is_finished for worker in app.workers):
-                timer.stop()
-                gc.collect()
-                waiting = False
-
-        timer = app.set_interval(REST_S, look)
-
-    def leave() -> None:
-        gc.callbacks.remove(collected)
-        gc.set_threshold(*before)
-
-    gc.set_threshold(*before[:2], AT_MOST)
-    gc.callbacks.append(collected)
-    return leave
+    def _look(self) -> None:
+        spent, self._used = time.process_time() - self._used, time.process_time()
+        # What a worker waits for may be about to come: then its result is drawn.
+        if self._timer and spent < BUSY * REST_S and all(worker.is_finished for worker in self._app.workers):
+            self._timer.stop()
+            self._timer = None
+            kept = self._has_gone and gc.get_freeze_count()
+            if kept:
+                gc.unfreeze()
+            gc.collect()
+            if kept:
+                gc.freeze()
+            self._has_gone = False

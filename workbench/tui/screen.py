@@ -16,6 +16,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.screen import ScreenResultType
 from textual.strip import Strip
+from textual.widget import Widget
 
 from workbench.tui.fit import fit
 
@@ -52,6 +53,11 @@ class Screen(screen.Screen[ScreenResultType]):
     async def _dispatch_message(self, message: Message) -> None:
         await super()._dispatch_message(message)
         await asyncio.sleep(0)  # a screen has many messages when it comes, and Textual takes all of them at a stretch
+
+    async def mount_composed_widgets(self, widgets: list[Widget]) -> None:
+        with self.app.batch_update():
+            for widget in widgets:
+                await super().mount_composed_widgets([widget])  # each is styled with all that is in it
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         # Textual's own comes after this one. Widgets that have just been made are styled already.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -245,8 +244,6 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
     from workbench.finding.following import mark_of
 
-    # What an earlier session left frozen may be collected once its screen is gone.
-    gc.unfreeze()
     source = opening.source
     mark = mark_of(source) if isinstance(source, Path) else None
     session = _first_read(opening, progress)
