@@ -382,7 +382,6 @@ class WorkbenchApp(App[None]):
 
 
 def _import_bench() -> None:
-    import workbench.base.secrets.found
-    import workbench.tui.bench.screen
-
-    _ = workbench.base.secrets.found  # its first sentence of what cannot be done is masked where it is drawn
+    """And what masks sentences: that something cannot be done is said as soon as the bench is drawn."""
+    from workbench.base.secrets import found  # noqa: F401
+    from workbench.tui.bench import screen  # noqa: F401

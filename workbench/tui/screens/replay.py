@@ -165,7 +165,8 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         out here, too."""
         with self.working() as told:
             bench, course = self.bench, self.course
-            asked = asked or (self.own, *(one for one in candidates() if not _same(one, self.own)))
+            if asked is None:
+                asked = (self.own, *(one for one in candidates() if not _same(one, self.own)))
             if course is None:
                 bench, course = course_on(bench, self.counter, told, first=1)
                 told("reading what the agent did")
@@ -283,7 +284,8 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
 
         others = (one.preset for one in choices()[0] if not one.heading)
         every = [self.own, *(one for one in others if not _same(one, self.own))]
-        asked = [one for one in every if any(_same(one, each) for each in self.asked or (self.own,))]
+        now = (self.own,) if self.asked is None else self.asked
+        asked = [one for one in every if any(_same(one, each) for each in now)]
         self.app.push_screen(ChoosePoliciesScreen(every, asked), chosen)
 
     @on(DataTable.RowSelected)
