@@ -67,6 +67,7 @@ def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("app.wait_for_idle", "pilot.wait_for_idle", "pilot.Pilot._wait_for_screen"):
         monkeypatch.setattr(f"textual.{name}", quiet)
     monkeypatch.setattr("textual.screen.Screen._compositor_refresh", paint_later)
+    monkeypatch.setattr("workbench.tui.screen.Screen._paint_on", paint_later)
     monkeypatch.setattr("textual.notifications.Notification.time_left", 86_400.0)  # a note stays until a test reads it
     for name in RESTS:
         monkeypatch.setattr(f"workbench.tui.{name}", 0.001)

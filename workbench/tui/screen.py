@@ -7,12 +7,14 @@ of these.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from textual import events, screen
-from textual._compositor import Compositor
-from textual.geometry import Region
+from textual._compositor import Compositor, CompositorUpdate
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.screen import ScreenResultType
 from textual.strip import Strip
@@ -27,7 +29,7 @@ TOGETHER = 8
 """Widgets that are styled together."""
 
 AT_A_STRETCH_S = 0.005
-"""After so long the loop goes on with what else there is to do."""
+"""After so long the loop goes on with what else there is to do, and then with the picture."""
 
 
 class Bands(Compositor):
@@ -41,12 +43,36 @@ class Bands(Compositor):
                 yield region, seen, widget.render_lines(seen.translate(-region.offset))
 
 
+class Together(CompositorUpdate):
+    """What was painted band by band, written at once: no terminal shows half of it, nor has more to take in."""
+
+    def __init__(self, updates: Sequence[CompositorUpdate]) -> None:
+        self.updates = updates
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for update in self.updates:
+            yield from update.__rich_console__(console, options)  # type: ignore[attr-defined]
+
+    def render_segments(self, console: Console) -> str:
+        return "".join(update.render_segments(console) for update in self.updates)
+
+
+@dataclass
+class Painting:
+    """A picture that is being painted, for a terminal of this size: where it waits to be, and what was."""
+
+    size: Size
+    waiting: set[Region]
+    done: list[CompositorUpdate] = field(default_factory=list)
+
+
 class Screen(screen.Screen[ScreenResultType]):
     def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name, id, classes)
         self._compositor = Bands()
         self._is_due = False
         """Whether the loop is asked to paint."""
+        self._painting: Painting | None = None
         self._was_in_front = False
         """Whether what it is made of was styled when it came."""
 
@@ -76,43 +102,64 @@ class Screen(screen.Screen[ScreenResultType]):
                     self.app.stylesheet.update_nodes(widgets[start : start + TOGETHER])
                     await asyncio.sleep(0)
 
+    # --- painting ---------------------------------------------------------------------------------------------------
+
     def _compositor_refresh(self) -> None:
+        """In the place of Textual's painting, which calls this when the compositor knows what is dirty."""
+        if self.app.screen_stack[-1:] != [self]:
+            super()._compositor_refresh()  # what is behind another screen is marked there
+            return
+        self._dirty_widgets.clear()
+        self._ask()
+
+    def _ask(self) -> None:
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._paint)
 
     def _paint(self) -> None:
-        """Paint what is dirty, from the top, until it is time for others."""
         self._is_due = False
         if not self.is_running:
             return
         if self.app._batch_count:
-            self.call_later(self._compositor_refresh)
+            self.call_later(self._ask)
             return
         try:
-            self._compositor.update_widgets(self._dirty_widgets)  # what has become so since
             if self.app.screen_stack[-1:] == [self]:
-                self._paint_bands()
+                self._paint_on()
             else:
-                super()._compositor_refresh()  # what is behind another screen is marked there
+                self._painting = None
+                super()._compositor_refresh()
         except Exception as error:
             self.app._handle_exception(error)
         if self._callbacks and not self._is_due:
             self.call_next(self._invoke_and_clear_callbacks)
 
-    def _paint_bands(self) -> None:
-        began, dirty = perf_counter(), self._compositor._dirty_regions
-        on_screen = self._compositor.size.region.intersection
-        waiting = {seen for region in dirty if (seen := on_screen(region))}  # it may have been larger
-        dirty.clear()
-        while waiting:
-            band, waiting = _cut(waiting)
-            dirty.update(band)
-            super()._compositor_refresh()
-            if waiting and perf_counter() - began > AT_A_STRETCH_S:
-                dirty.update(waiting)
-                self._compositor_refresh()
+    def _paint_on(self) -> None:
+        """Go on with the picture, from the top, until it is time for others; show it when all of it is painted. What
+        becomes dirty meanwhile is for the next one."""
+        began, compositor = perf_counter(), self._compositor
+        now = self._painting
+        if now is None or now.size != compositor.size:
+            whole = compositor.size.region
+            dirty = {whole} if now else set(map(whole.intersection, compositor._dirty_regions))  # it was larger before
+            compositor._dirty_regions.clear()
+            now = self._painting = Painting(compositor.size, {one for one in dirty if one})
+        while now.waiting:
+            band, now.waiting = _cut(now.waiting)
+            newer, compositor._dirty_regions = compositor._dirty_regions, band
+            update = compositor.render_update(screen_stack=self.app._background_screens)
+            compositor._dirty_regions = newer
+            if isinstance(update, CompositorUpdate):
+                now.done.append(update)
+            if perf_counter() - began > AT_A_STRETCH_S:
+                self._ask()
                 return
+        self._painting = None
+        self.app._display(self, Together(now.done))
+        self.app._update_mouse_over(self)
+        if compositor._dirty_regions:
+            self._ask()
 
     async def _invoke_and_clear_callbacks(self) -> None:
         """What waits for a screen to be painted is called when all of it is."""
