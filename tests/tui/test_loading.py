@@ -45,7 +45,7 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
     (path := tmp_path / "long.jsonl").write_bytes(lines())
     memory = tmp_path / "memory"
     ready = open_on_bench(Opening(path, memory=memory), lambda done, total: None, lambda: None)
-    screen = BenchScreen(ready.view, ready.counter, memory=memory)
+    screen = BenchScreen(ready.bench, ready.counter, ready.groups, mark=ready.mark, memory=memory)
     seen: list[tuple[bool, str]] = []
 
     def look(was: View | None, now: View) -> None:

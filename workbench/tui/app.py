@@ -200,7 +200,13 @@ class WorkbenchApp(App[None]):
             return
 
         screen = BenchScreen(
-            ready.view, ready.counter, note=ready.note, memory=self.memory, follow=ready.opening.follow
+            ready.bench,
+            ready.counter,
+            ready.groups,
+            mark=ready.mark,
+            note=ready.note,
+            memory=self.memory,
+            follow=ready.opening.follow,
         )
         if any(isinstance(shown, BenchScreen) for shown in self.screen_stack):
             self._collecting.replaced()

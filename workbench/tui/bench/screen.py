@@ -20,6 +20,7 @@ from textual.worker import Worker
 
 from workbench.bench import Bench
 from workbench.compaction.settings import Setting
+from workbench.finding.following import Mark
 from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.bench import (
@@ -40,12 +41,13 @@ from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
-from workbench.tui.bench.store import Store, View
+from workbench.tui.bench.store import Store, View, first_view
 from workbench.tui.failures import failure_of
 from workbench.tui.fit import fit
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
+from workbench.tui.rows import Groups
 from workbench.tui.screen import Screen
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -68,8 +70,8 @@ SPLIT = Binding.Group("Split")
 
 
 class BenchScreen(Screen[None]):
-    """A session on the bench. `view` is how it stands at first, `note` what to say first, `memory` the folder in which
-    the work is written down; with `follow` the file is followed."""
+    """A session on the bench. `mark` is that of its file, `note` what to say first, `memory` the folder in which the
+    work is written down; with `follow` the file is followed."""
 
     HELP = ABOUT_BENCH
     CSS_PATH = "bench.tcss"
@@ -95,15 +97,17 @@ class BenchScreen(Screen[None]):
 
     def __init__(
         self,
-        view: View,
+        bench: Bench,
         counter: Counter,
+        groups: Groups,
         *,
+        mark: Mark | None = None,
         note: str = "",
         memory: Path | None = None,
         follow: bool = False,
     ) -> None:
         super().__init__()
-        self.store = Store(view)
+        self.store = Store(first_view(bench, groups, mark))
         self.counter = counter
         self.memory = memory
         self._note, self._follow = note, follow

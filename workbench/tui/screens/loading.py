@@ -25,11 +25,12 @@ from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
+    from workbench.finding.following import Mark
     from workbench.formats.format import Part, Progress
     from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
-    from workbench.tui.bench.store import View
+    from workbench.tui.rows import Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,11 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
         """For the application: everything is there that the bench needs to be drawn."""
 
         opening: Opening
-        view: View
+        bench: Bench
         counter: Counter
+        groups: Groups
+        mark: Mark | None = None
         note: str = ""
-
-        @property
-        def bench(self) -> Bench:
-            return self.view.bench
 
     @dataclass
     class Several(Message):
@@ -251,7 +250,6 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     from workbench.bench import open_bench, watching, with_kept_scale, with_limit
     from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
-    from workbench.tui.bench.store import first_view
     from workbench.tui.rows import Groups
 
     counter = Counter(CountCache(paths.token_counts()))
@@ -263,7 +261,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     bench, note = _with_earlier_work(opening, watching(with_kept_scale(bench), opening.watched), counter)
     bench.context.outcome_size(bench.plan.outcome)
     keep_out(session)
-    return LoadingScreen.Ready(opening, first_view(bench, Groups(bench.layout), mark), counter, note)
+    return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
 
 
 def _first_read(opening: Opening, progress: Progress) -> Session:
