@@ -152,6 +152,16 @@ async def test_a_picture_that_is_painted_while_the_terminal_becomes_another_size
         assert max(y for _, y in glass.cells) == 2 * BAND - 1
 
 
+async def test_where_nothing_has_changed_nothing_is_written(glass: Glass) -> None:
+    async with App[None]().run_test() as pilot:
+        await pilot.app.push_screen(front := Told())
+        await quiet()
+        before = glass.written
+        front._compositor_refresh()
+        await quiet()
+        assert glass.written == before
+
+
 async def test_behind_a_dialog_who_waits_for_a_picture_is_called_all_the_same(glass: Glass) -> None:
     called: list[str] = []
     async with App[None]().run_test() as pilot:

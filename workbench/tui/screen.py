@@ -156,7 +156,7 @@ class Screen(screen.Screen[ScreenResultType]):
                 self._ask()
                 return
         self._painting = None
-        self.app._display(self, Together(now.done))
+        self.app._display(self, Together(now.done) if now.done else None)
         self.app._update_mouse_over(self)
         if compositor._dirty_regions:
             self._ask()
