@@ -172,19 +172,19 @@ def replaying(file: Path) -> dict[str, float]:
     return {"seconds": found["seconds"], "read_and_count": found["read_and_count"]}
 
 
-def stalls(file: Path, *, collections_at_rest: bool = True) -> dict[str, float]:
+def stalls(file: Path, *, a_little_at_a_time: bool = True) -> dict[str, float]:
     """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
     from benchmarks.stalls import longest
     from workbench.tui.home import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         write_home(Path(folder), lambda _: Home(toured=True))
-        return asyncio.run(longest(file, Path(folder), collections_at_rest=collections_at_rest))
+        return asyncio.run(longest(file, Path(folder), a_little_at_a_time=a_little_at_a_time))
 
 
 def stalls_of_collections(file: Path) -> dict[str, float]:
     """As `stalls`, with garbage collected whenever Python would."""
-    return stalls(file, collections_at_rest=False)
+    return stalls(file, a_little_at_a_time=False)
 
 
 def _peak_mb() -> float:

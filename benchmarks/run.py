@@ -155,18 +155,17 @@ def _measure(file: Path, megabytes: float, home: Path) -> None:
 
 
 def _stalls(file: Path) -> None:
-    """Ends with a sentence where putting off collections of garbage may not be worth its place any more."""
-    at_rest, whenever = _inside("stalls", file), _inside("stalls_of_collections", file)
-    for name, longest in at_rest.items():
+    """Ends with a sentence where collecting garbage a little at a time may not be worth its place any more."""
+    little, whenever = _inside("stalls", file), _inside("stalls_of_collections", file)
+    for name, longest in little.items():
         other = whenever[name]
         _row(
             f"longest stall, {name}", f"{longest:.0f} ms", FRAME, f"{other:.0f} ms (collections when Python would)", ""
         )
-    if at_rest["moving"] > whenever["moving"] / 2:
-        print(
-            "\nCollections put off until the screen rests did not halve its stalls while moving. Where a quiet machine"
-        )
-        print("says so, too, delete tui/rest.py.\n", flush=True)
+    felt, otherwise = (max(found[name] for name in found if name != "at rest") for found in (little, whenever))
+    if felt > otherwise / 2:
+        print("\nGarbage that is collected a little at a time did not halve the longest stall while something is done.")
+        print("Where a quiet machine says so, too, delete tui/rest.py.\n", flush=True)
 
 
 def _moving(terminal: Terminal) -> None:

@@ -49,13 +49,14 @@ def watched() -> Iterator[Stalls]:
         loop_handle._run = run
 
 
-async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dict[str, float]:
+async def longest(file: Path, memory: Path, *, a_little_at_a_time: bool) -> dict[str, float]:
     """Open `file`, move, search, pin, change a number, change the strategy, turn the window to another size, compare
     policies and replay them: the longest stretch of each.
 
-    Without `collections_at_rest` Python collects garbage when it would, not when the screen rests (`tui/rest.py`).
+    Without `a_little_at_a_time` Python collects garbage when it would, and all of it (`tui/rest.py`).
     """
     from workbench.compaction.preset import load_preset
+    from workbench.tui import rest
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.bench.policy import choose
     from workbench.tui.bench.screen import BenchScreen
@@ -65,6 +66,7 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
     presets = [load_preset(name) for name in ("progressive", "augment-example")]  # read in a thread by the screen
     app = WorkbenchApp(file, memory=memory)
     found: dict[str, float] = {}
+    gc.freeze()  # as an app does on a terminal
     with watched() as stalls:
         async with app.run_test(size=(140, 40)) as pilot:
 
@@ -73,7 +75,7 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
                 unready = not isinstance(screen, BenchScreen) or screen.view.counting or screen.view.checks is None
                 return bool(unready or any(not worker.is_finished for worker in app.workers))
 
-            async def rest() -> None:
+            async def settled() -> None:
                 await pilot.pause()
                 while busy():
                     await pilot.pause(0.05)
@@ -83,10 +85,11 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
                 for key in keys:
                     app.simulate_key(key)
                     await asyncio.sleep(1 / 30)
-                await rest()
+                await settled()
 
-            await rest()
-            if not collections_at_rest:
+            await settled()
+            if not a_little_at_a_time:
+                rest.look_through = lambda: None
                 gc.set_threshold(*thresholds)
             found["opening"] = stalls.take()
             screen = app.screen
@@ -118,8 +121,8 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
                 app.simulate_key("down")
                 await asyncio.sleep(1)
                 app.simulate_key("escape")
-                await rest()
+                await settled()
                 found[name] = stalls.take()
             await asyncio.sleep(AT_WORK_S)
-            found["at rest, collecting garbage"] = stalls.take()
+            found["at rest"] = stalls.take()
     return found

@@ -155,26 +155,70 @@ async def test_a_timer_that_a_thread_asked_for_knows_its_app(monkeypatch: pytest
     monkeypatch.setattr("workbench.tui.rest.REST_S", 0.001)
     monkeypatch.setattr("workbench.tui.rest.BUSY", 1e9)
     app, loop = App[None](), asyncio.get_running_loop()
-    async with app.run_test():
+    async with app.run_test() as pilot:
         gc.collect()
         collecting = Collecting(app)
+        await app.push_screen(Screen())
+        await app.push_screen(Screen())
+        await pilot.pause()
         while gc.get_count()[2] < DUE:
             await loop.run_in_executor(None, gc.collect, 1)
         await asyncio.sleep(0)
         (timer,) = running(app)
         assert timer._task is not None
         task = timer._task
+        await app.pop_screen()
         await asyncio.wait([task])
         assert task.cancelled() or task.exception() is None
         collecting.leave()
 
 
-async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A timer waits for the rest from the tenth collection of the middle generation on, and ends with a full one."""
+class Cycle:
+    """Garbage as soon as nobody names it, which only a collection finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+async def test_what_has_grown_old_on_a_screen_is_looked_through_at_once_and_kept_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From the fifth collection of the middle generation on; for that no timer runs."""
+    frozen: list[bool] = []
     app = App[None]()
     async with app.run_test():
         gc.collect()
         collecting = Collecting(app)
+        monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+        cycle = Cycle()
+        gone = weakref.ref(cycle)
+        for made, looks in ((DUE - 1, 0), (DUE, 1)):
+            while gc.get_count()[2] < made:
+                gc.collect(1)  # by which it has grown old
+            cycle = None  # type: ignore[assignment]
+            await asyncio.sleep(0)
+            assert (len(frozen), gone() is None, running(app)) == (looks, bool(looks), [])
+        assert gc.get_count()[2] == 0
+        collecting.leave()
+        for _ in range(DUE + 1):
+            gc.collect(1)
+        await asyncio.sleep(0)
+        assert (len(frozen), running(app)) == (1, [])
+
+
+async def test_what_came_with_a_screen_in_front_is_looked_through_when_it_has_gone_and_the_app_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frozen: list[bool] = []
+    app = App[None]()
+    async with app.run_test() as pilot:
+        gc.collect()
+        collecting = Collecting(app)
+        monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+        for looks in (0, 1, 1):  # the first stands in front of none; when the second comes what is old is kept out
+            await app.push_screen(Screen())
+            await pilot.pause()
+            assert len(frozen) == looks
         for made, timers in ((DUE - 1, 0), (DUE, 1), (DUE + 1, 1)):
             while gc.get_count()[2] < made:
                 gc.collect(1)
@@ -182,26 +226,39 @@ async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypat
             assert len(running(app)) == timers
         (timer,) = running(app)
         assert timer._callback is not None
-        until = asyncio.Event()
-        worker = app.run_worker(until.wait())
-        for busy, at_work, still in (  # the share from which something is being done, and whether a worker does it
-            (0, True, [timer]),
-            (100_000, True, [timer]),
-            (0, False, [timer]),
-            (100_000, False, []),
-        ):
+        # The share from which something is being done, how many screens stand in front, whether a worker is at work.
+        rests = ((100_000, 2, False), (100_000, 1, False), (0, 0, False), (100_000, 0, True), (100_000, 0, False))
+        for busy, in_front, at_work in rests:
+            while len(app.screen_stack) > 2 + in_front:
+                await app.pop_screen()
+            until = asyncio.Event()
+            worker = app.run_worker(until.wait())
             if not at_work:
                 until.set()
                 await worker.wait()
             monkeypatch.setattr("workbench.tui.rest.BUSY", busy)
+            assert (running(app), len(frozen)) == ([timer], 1)
             timer._callback()
-            assert running(app) == still
-        assert gc.get_count()[2] == 0
+            until.set()
+            await worker.wait()
+        assert (running(app), len(frozen), gc.get_count()[2]) == ([], 2, 0)
+        await app.push_screen(Screen())  # and again
+        await pilot.pause()
+        assert len(frozen) == 3
         collecting.leave()
-        for _ in range(DUE + 1):
-            gc.collect(1)
-        await asyncio.sleep(0)
-        assert running(app) == []
+
+
+@pytest.mark.parametrize("headless", [True, False])
+async def test_the_program_itself_is_kept_out_where_the_process_is_the_apps(
+    headless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    app = App[None]()
+    async with app.run_test():
+        monkeypatch.setattr(App, "is_headless", headless)
+        Collecting(app).leave()
+    assert bool(frozen) != headless
 
 
 @pytest.mark.parametrize(("count", "kept"), [(MANY - 1, False), (MANY, False), (MANY + 1, True)])

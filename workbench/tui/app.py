@@ -208,12 +208,11 @@ class WorkbenchApp(App[None]):
             memory=self.memory,
             follow=ready.opening.follow,
         )
-        if any(isinstance(shown, BenchScreen) for shown in self.screen_stack):
-            self._collecting.replaced()
         with self.batch_update():
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             self.push_screen(screen)
+        self._collecting.opened()
         if not ready.bench.session.begins_at:
             self._remember_opened(ready.bench.session)
         self.call_after_refresh(self._first_sight)

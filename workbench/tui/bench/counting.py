@@ -18,7 +18,6 @@ from workbench.tokens import Counter, weights
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View, drawable, to_count
 from workbench.tui.growth import Growth, growth_of
-from workbench.tui.rest import keep_out
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
@@ -175,7 +174,6 @@ async def _bills(host: Host) -> None:
 async def _keep(host: Host) -> None:
     """Keep a large session as it was read and counted, for the next time it is opened."""
     session = host.store.bench.session
-    keep_out(session)
     await asyncio.to_thread(parsed.keep, session)
     await asyncio.to_thread(weights.keep, session, host.counter)
 
