@@ -34,6 +34,7 @@ from workbench.tui.rest import Collecting
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
+from workbench.tui.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -112,6 +113,7 @@ class WorkbenchApp(App[None]):
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
         self._clashes: set[str] = set()
+        self._typed_ahead = TypedAhead(self)
         self._pressed: events.Key | None = None
         self._again = False
         self._said = set[str]()
@@ -331,6 +333,8 @@ class WorkbenchApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Compose):
             self._choose_theme()  # before the first screen is styled, which would be styled again
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._typed_ahead.holds(event):
+            return
         if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
             self._again = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event
