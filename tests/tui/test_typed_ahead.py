@@ -117,3 +117,19 @@ async def test_what_never_comes_to_an_end_holds_the_next_key_up_for_a_while_alon
         at = screen.query_one(RoundsList).index
         await at_once(pilot, "up", "up", "up")
         assert screen.query_one(RoundsList).index == at - 3
+
+
+async def test_the_order_stays_where_the_app_has_no_time_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.tui.typed_ahead.PATIENCE_S", 0.05)
+    async with on_bench(story()) as (pilot, screen):
+        free = asyncio.Event()
+
+        async def busy(_: WorkbenchApp, event: Key) -> None:
+            if event.key == "f12":
+                await free.wait()
+
+        monkeypatch.setattr(WorkbenchApp, "on_key", busy, raising=False)
+        await at_once(pilot, "slash", "f12", *"abc")
+        free.set()
+        await settled(pilot)
+        assert screen.query_one("#find-input", Input).value == "abc"

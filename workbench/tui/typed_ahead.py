@@ -32,6 +32,7 @@ class TypedAhead:
         self._app = app
         self._waiting: deque[Typed] = deque()
         self._next: Typed | None = None
+        self._taken = asyncio.Event()
         self._last = ""
         """The move that was taken last, "" where that was no move."""
         self._following: asyncio.Task[None] | None = None
@@ -42,6 +43,7 @@ class TypedAhead:
         others_wait = self._next is not None or bool(self._waiting)
         if typed is self._next:
             self._next = None
+            self._taken.set()
         elif self._following is None:
             self._following = asyncio.create_task(self._follow(), name="typed ahead")
         elif others_wait or not move or move != self._last:
@@ -54,7 +56,9 @@ class TypedAhead:
         """Give what waits its turn, one after the other."""
         while await self._led() and self._waiting:
             self._next = self._waiting.popleft()
+            self._taken.clear()
             self._app.post_message(self._next)
+            await self._taken.wait()  # the app may be at something longer
         self._following = None
 
     async def _led(self) -> bool:
