@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -87,6 +88,22 @@ class Terminal:
         os.close(self._ours)
         self._ours = -1
         return self._program.wait(PATIENCE_S)
+
+    def stopped(self, key: bytes) -> bytes:
+        """Press `key`, which stops the program; what it wrote until then. Raises TimeoutError when it goes on."""
+        self._seen, pressed = b"", time.perf_counter()
+        os.write(self._ours, key)
+        while not os.waitpid(self._program.pid, os.WNOHANG | os.WUNTRACED)[0]:
+            if time.perf_counter() - pressed > self._patience:
+                raise TimeoutError(f"{key!r} did not stop it in {self._patience} s")
+            self._read(0.05)
+        self._read(0)
+        return self._seen
+
+    def goes_on(self) -> None:
+        """Have a stopped program go on, as `fg` does."""
+        self._seen = b""
+        self._program.send_signal(signal.SIGCONT)
 
     def settled(self, key: bytes = b"") -> float:
         """Press `key`; milliseconds until the last that it made the program write, then `QUIET_S` of silence."""

@@ -238,10 +238,15 @@ class TestAsAProgram:
         assert run.stdout.count("\n") == 1
         assert run.stderr == ""
 
-    def test_a_file_opens_on_a_terminal_and_is_left_when_that_vanishes(self, session: Path) -> None:
+    def test_a_file_opens_on_a_terminal_goes_to_the_background_and_is_left_when_that_vanishes(
+        self, session: Path
+    ) -> None:
         with Terminal([sys.executable, "-m", "workbench", "open", str(session)], os.environ) as terminal:
             for mark in MARKS.values():
                 terminal.wait_for(mark)
+            assert b"\x1b[?1049l" in terminal.stopped(b"\x1a"), "the shell has its screen again"
+            terminal.goes_on()
+            terminal.wait_for(MARKS["counted"])
             assert terminal.vanish() == 0
 
     def test_an_ascii_terminal_takes_the_output(self, session: Path) -> None:

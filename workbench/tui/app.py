@@ -68,6 +68,14 @@ class WorkbenchApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),
         Binding(
+            "ctrl+z",
+            "suspend_process",
+            "Suspend",
+            show=False,
+            id="app.suspend",
+            tooltip="Back to the shell; there fg goes on here.",
+        ),
+        Binding(
             "apostrophe",
             "letters",
             "Letters",
