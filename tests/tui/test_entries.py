@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from rich.cells import cell_len
 
 from tests.paths import SAMPLES
@@ -70,13 +73,36 @@ def test_a_search_finds_every_word_anywhere() -> None:
     assert matching(entries, "nothing") == []
 
 
-def test_a_typed_path_is_a_file_that_is_there(tmp_path: Path, own_home: Path) -> None:
-    path = tmp_path / "s.jsonl"
+def test_a_typed_path_is_a_session_that_is_there(tmp_path: Path, own_home: Path) -> None:
+    path, folder = tmp_path / "s.jsonl", tmp_path / "empty"
     path.write_text("{}")
+    folder.mkdir()
     (own_home / "h.jsonl").write_text("{}")
+    task = tmp_path / "task"
+    task.mkdir()
+    said = [{"role": "user", "content": "Mend the gate"}, {"role": "assistant", "content": "Done."}]
+    (task / "api_conversation_history.json").write_text(json.dumps(said))
     assert typed_path(str(path)) == path
     assert typed_path("~/h.jsonl") == own_home / "h.jsonl"
-    assert [typed_path(text) for text in ("s.jsonl", str(tmp_path), "/nowhere", "~nobody/x", "/\0")] == [None] * 5
+    assert typed_path(str(task)) == task, "the folder of a session"
+    no_session = ("s.jsonl", str(tmp_path), str(folder), "/nowhere", "~nobody/x", "/\0", "", "'", "a b")
+    assert [typed_path(text) for text in no_session] == [None] * len(no_session)
+
+
+@pytest.mark.parametrize("name", ["it's a session.jsonl", "plain.jsonl", "50% 'of' it \\ (2).jsonl", "día.jsonl"])
+def test_a_path_is_taken_as_terminals_paste_what_is_dropped_on_them(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("{}")
+    escaped = "".join(f"\\{sign}" if sign in " '()\\%" else sign for sign in str(path))
+    for text in (
+        str(path),
+        shlex.quote(str(path)),
+        f"{shlex.quote(str(path))} ",
+        escaped,
+        f"{escaped} ",
+        path.as_uri(),
+    ):
+        assert typed_path(text) == path, text
 
 
 def test_lines_have_the_width_of_the_list_whatever_they_say() -> None:

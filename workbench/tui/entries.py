@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from workbench.analysis.fullness import fullness, glanced_window
 from workbench.base.figures import short
 from workbench.base.resources import SAMPLES
+from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
 from workbench.tui.home import Recent
@@ -98,14 +102,26 @@ def part_entries(path: Path, parts: Iterable[Part]) -> list[Entry]:
 
 
 def typed_path(query: str) -> Path | None:
-    """The file that a search names outright, None where it is only a search."""
-    if not query.startswith(("/", "~", "./", "../")):
-        return None
+    """The file or the session's folder that a search names outright, None where it is only a search."""
+    for text in (query, *_as_dropped(query)):
+        if text.startswith(("/", "~", "./", "../")):
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
+                path = Path(text).expanduser()
+                if path.is_file() or (path.is_dir() and is_session_folder(path)):
+                    return path
+    return None
+
+
+def _as_dropped(text: str) -> Iterator[str]:
+    """A path as terminals put it where a file is dropped on them, and file managers copy it: in quotation marks, with
+    escapes, as an address."""
     try:
-        path = Path(query).expanduser()
-        return path if path.is_file() else None
-    except (OSError, ValueError, RuntimeError):
-        return None
+        (word,) = shlex.split(text)
+    except ValueError:  # several words, none, or a quotation mark by itself
+        return
+    yield word
+    if word.startswith("file://"):
+        yield unquote(urlsplit(word).path)
 
 
 def matching(entries: Sequence[Entry], query: str) -> list[Entry]:

@@ -51,11 +51,12 @@ SETTLE_S = 0.05
 
 class OpenScreen(Screen[None]):
     HELP = """\
-Choose a session to open. Typing searches kind, title, first request and path; a path typed from its root (/ or ~) is \
-opened as it is. The list holds the files you named, those opened lately, the samples with what each teaches, and the \
-sessions that coding agents keep on this machine, the newest first, as they are found; a folder that you named is \
-looked through instead. The bar shows how much of its model's window the last recorded call took. The pane beside the \
-list tells what a glance at the two ends of the file shows; epochs are what the agent worked with between two \
+Choose a session to open. Typing searches kind, title, first request and path; a path typed from its root (/ or ~), or \
+of a file that is dropped on the terminal, is opened as it is. The list holds the files you named, those opened \
+lately, the samples with what each teaches, and the sessions that coding agents keep on this machine, the newest \
+first, as they are found; a folder that you named is looked through instead. The bar shows how much of its model's \
+window the last recorded call took. The pane beside the list tells what a glance at the two ends of the file shows; \
+epochs are what the agent worked with between two \
 compactions. Nothing is changed by looking."""
     CSS = """
     OpenScreen {
