@@ -72,6 +72,17 @@ class TestCompact:
         assert [str(path) for path in (tmp_path / "to").iterdir()] == [found["out"]]
         assert Path(found["out"]).name == found["export"]["name"]
 
+    def test_a_session_whose_name_has_a_byte_that_is_no_character(self, session: Path, tmp_path: Path) -> None:
+        """Claude Code's summary tells the name of the transcript."""
+        odd = tmp_path / os.fsdecode(b"caf\xe9.jsonl")
+        try:
+            session.rename(odd)
+        except OSError:
+            pytest.skip("no file can be called so here")
+        out = tmp_path / "out.jsonl"
+        assert document("compact", odd, "--preset", "claude-code", "-o", out)["written"]
+        assert "caf\ufffd.jsonl" in out.read_text(encoding="utf-8")
+
     @pytest.mark.parametrize("name", ["u3", "13"])
     def test_a_pin_by_id_or_number(self, name: str, session: Path, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"

@@ -3,6 +3,7 @@ policy, no plan."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,8 +59,8 @@ def context_at(
 
 def transcript_of(session: Session) -> str:
     """The name of the session's own file, "" where it is in none: what an agent can look for in its own folder, and
-    nothing of this machine."""
-    return session.path.name if session.path else ""
+    nothing of this machine. A byte in it that is no character is U+FFFD: no request and no session holds another."""
+    return os.fsencode(session.path.name).decode("utf-8", "replace") if session.path else ""
 
 
 def api_of(session: Session) -> Api | None:
