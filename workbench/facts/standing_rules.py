@@ -44,7 +44,7 @@ A role is an alternation, searched in one sentence in lower case, without emphas
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -126,6 +126,12 @@ class Ground:
 _IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without"))
 """One of these has to be among the roles when the sentence has the form of a question."""
 
+_ORDERS = ("verb", "told")
+"""Roles that are an order."""
+
+_EDGE = re.compile(r"\b\w")
+_BEHIND_SIGN = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
+
 _OF_US = ("ours", "mine")
 """Roles that tell of someone's doing and set a rule by it."""
 
@@ -174,12 +180,16 @@ def _common() -> Mapping[str, tuple[frozenset[str], re.Pattern[str]]]:
 
 @dataclass(frozen=True)
 class Grammar:
-    """The roles of one language, each as a pattern; what it has no words for is not there. A role is compiled when it
+    """The roles of one language, each as a pattern; what it has no words for is not there. `beginning` are the roles
+    that count only where a clause begins, which it does behind the words of `before`, too. A role is compiled when it
     is first asked for: of most languages a sentence is only asked for one or two."""
 
     roles: Mapping[str, str]
+    beginning: Mapping[str, str]
+    before: str
 
     def has(self, role: str, low: str) -> bool:
+        """Of the roles that count anywhere."""
         return role in self.roles and _compiled(self.roles[role]).search(low) is not None
 
     def leans(self, low: str) -> bool:
@@ -188,7 +198,29 @@ class Grammar:
 
     def found(self, low: str) -> frozenset[str]:
         """The roles that stand in a sentence in lower case."""
-        return frozenset(role for role, pattern in self.roles.items() if _compiled(pattern).search(low))
+        found = {role for role in self.roles if self.has(role, low)}
+        places = self._clauses(low) if self.beginning else ()
+        for role, pattern in self.beginning.items():
+            matches = _compiled(pattern).match
+            if any(matches(low, at) for at in places):
+                found.add(role)
+        return frozenset(found if found.isdisjoint(_ORDERS) else {*found, "order"})
+
+    def _clauses(self, low: str) -> set[int]:
+        """Where a clause begins: with the sentence, behind a sign or words that stand before one, and behind such words
+        once more. Found once for all roles: in a pattern of each these words would stand fourteen times."""
+        words = [found.start() for found in _EDGE.finditer(low)]
+        before = _compiled(self.before)
+
+        @cache
+        def behind(at: int) -> Sequence[int]:
+            if not before.match(low, at):
+                return ()
+            return [end for end in words if end > at and before.fullmatch(low, at, end)]
+
+        places = {at for at in words if at == words[0] or _BEHIND_SIGN.search(low, max(at - 3, 0), at)}
+        places.update(*map(behind, words))
+        return places.union(*map(behind, places))
 
     def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> Ground | None:
         """Why a sentence in lower case, with these `roles`, is a standing instruction; None where it is none. `asked`:
@@ -226,21 +258,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def grammar(language: str) -> Grammar:
     words = table(language, "standing")
-    return Grammar(_unspaced(words) if language in UNSPACED else _spaced(words))
+    if language in UNSPACED:
+        return Grammar(_unspaced(words), {}, "")
+    before = "|".join(words[role] for role in ("link", "please", "scope", "whole"))
+    beginning = {role: rf"(?:{words[role]})(?!\w)" for role in _BEGINS & words.keys()}
+    return Grammar(_spaced(words), beginning, rf"(?:{before})[,:]? ")
 
 
 def _spaced(words: Mapping[str, str]) -> dict[str, str]:
-    """The patterns of a language with spaces: roles have edges, a clause begins at the sentence, after a comma or a
-    bracket, or after the words that stand before one."""
-    before = "|".join(words[role] for role in ("link", "please", "scope", "whole"))
-    begins = rf"(?:^\W*|[,;:.!?—–(] ?| - |\b(?:{before})[,:]? )(?:(?:{before})[,:]? )?"
-    patterns = {role: rf"(?<![\w-])(?:{alternatives})(?!\w)" for role, alternatives in words.items()}
-    patterns |= {role: rf"{begins}(?:{words[role]})(?!\w)" for role in _BEGINS & words.keys()}
+    """The patterns of a language with spaces, but for those of a clause's beginning: roles have edges."""
+    patterns = {role: rf"(?<![\w-])(?:{words[role]})(?!\w)" for role in words.keys() - _BEGINS}
     patterns |= {role: words[role] for role in _ANYWHERE & words.keys()}
     speak, into, tongue, please = (words[role] for role in ("speak", "into", "tongue", "please"))
     count, unit, bound = rf"\d[\d.,]*(?: ?[-–—] ?\d+)?|{words['number']}", words["unit"], words["bound"]
     return patterns | {
-        "order": f"{patterns['verb']}|{patterns['told']}",
         "policy": rf"^(?:(?:{please}),? )?(?:{words['policy']}),?\s+(?!(?:{words['definite']})\b)\S",
         "language": rf"\b(?:{speak})\b.{{0,60}}?\b(?:{into}) (?:\w+ )?(?:{tongue})\b"
         rf"|^(?:\W*(?:{please}),? )?(?:(?:{into}) )?(?:{tongue})(?: only|,? (?:{please}))\b",
@@ -255,11 +286,11 @@ def _spaced(words: Mapping[str, str]) -> dict[str, str]:
 def _unspaced(words: Mapping[str, str]) -> dict[str, str]:
     """The patterns of Chinese, Japanese and Korean. In the first a verb comes before what it is done to, in the others
     after it, and says at the end of the sentence that it is an order."""
-    patterns = {role: f"(?:{alternatives})" for role, alternatives in words.items()}
+    roles = words.keys() - {"order"}  # which says where the verb stands
+    patterns = {role: f"(?:{words[role]})" for role in roles}
     speak, into, tongue = (words[role] for role in ("speak", "into", "tongue"))
     count, unit, bound = rf"\d[\d.,]*(?: ?[-–—~] ?\d+)?|{words['number']}", words["unit"], words["bound"]
     return patterns | {
-        "order": f"{words['verb']}|{words['told']}",
         "policy": rf"{words['policy_at']}(?:{words['policy']})(?!{words['definite']})",
         "language": rf"(?:{into})(?:{tongue})(?:来|进行|去)?\S{{0,4}}?(?:{speak})"
         rf"|(?:{speak})\S{{0,8}}? ?(?:{into})(?:{tongue})|^请?都?(?:{into})(?:{tongue})"
