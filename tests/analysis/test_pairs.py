@@ -9,7 +9,7 @@ import re
 import pytest
 
 from workbench.analysis.became import State
-from workbench.analysis.holding import Said, sought
+from workbench.analysis.holding import LONGEST_LINE, Said, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
 from workbench.facts.fact import FactKind
 
@@ -257,3 +257,18 @@ def test_a_claim_may_stand_behind_a_verb(kind: FactKind, fact: str, state: State
     one = sought(kind, fact, "", state)
     assert one is not None
     assert Said([said]).judges(one).right is right
+
+
+def test_lines_that_are_alike_are_looked_at_once_and_of_a_fact_without_end_its_beginning() -> None:
+    """A log of fifty thousand equal lines was compared line by line with every fact; minutes went by."""
+    line, rule = "push the parser", "Never push the parser to main."
+    one, endless = sought("instruction", rule), sought("instruction", "Never push " + "a:b " * 10_000)
+    assert one is not None
+    assert endless is not None
+    log = "\n".join([line] * 1_000)
+    assert Said([log, rule, log])._units == Said([line, rule])._units
+    for long, short in (([log, rule], [line, rule]), ([rule, log], [rule, line]), ([log], [line])):
+        assert [Said(long).judges(fact) for fact in (one, endless)] == [
+            Said(short).judges(fact) for fact in (one, endless)
+        ]
+    assert len(endless.wordings[0].sense.text) <= LONGEST_LINE

@@ -130,7 +130,7 @@ def sought(kind: FactKind, text: str, detail: str = "", state: State = "") -> So
 
 
 def _wording(text: str, language: str) -> Wording:
-    sense = sense_of(text, language)
+    sense = sense_of(text[:LONGEST_LINE], language)
     return Wording(tuple(dict.fromkeys(sense.order)), sense)
 
 
@@ -151,7 +151,7 @@ class Said:
         self._low = " ".join(self._low_lines)
         self._low_starts = list(accumulate((len(line) + 1 for line in self._low_lines), initial=0))
         self._tokens = set(_TOKENS.findall(self._low))
-        self._units: list[str] = [one for line in self._lines for one in units(line)]
+        self._units = list(dict.fromkeys(one for line in self._lines for one in units(line)))
         self._by_word: dict[str, dict[str, list[int]]] = {}
         """By language and word the units that have it."""
 
