@@ -14,7 +14,6 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from tests.tui.app import on_bench, press, settled, story
-from tests.tui.every_screen import WAYS
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.watch import WatchScreen
@@ -134,17 +133,3 @@ async def test_the_order_stays_where_the_app_has_no_time_for_a_key(monkeypatch: 
         free.set()
         await settled(pilot)
         assert screen.query_one("#find-input", Input).value == "abc"
-
-
-async def test_what_is_typed_behind_a_key_that_brings_a_screen_does_nothing_on_the_bench() -> None:
-    async with on_bench(story()) as (pilot, screen):
-        wrong = []
-        for name in ("filter", "strategy", "watch", "window", "export", "compare", "keys"):
-            before = screen.bench
-            await at_once(pilot, *WAYS[name].split(), "x")
-            if pilot.app.screen is not screen and screen.bench != before:
-                wrong.append(name)
-            while pilot.app.screen is not screen:
-                await press(pilot, "escape")
-            await press(pilot, "escape", "0")
-        assert wrong == []
