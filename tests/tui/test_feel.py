@@ -183,7 +183,7 @@ class Cycle:
 async def test_what_has_grown_old_on_a_screen_is_looked_through_at_once_and_kept_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the fifth collection of the middle generation on; for that no timer runs."""
+    """From so many collections of the middle generation on; for that no timer runs."""
     frozen: list[bool] = []
     app = App[None]()
     async with app.run_test():

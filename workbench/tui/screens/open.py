@@ -56,8 +56,7 @@ of a file that is dropped on the terminal, is opened as it is. The list holds th
 lately, the samples with what each teaches, and the sessions that coding agents keep on this machine, the newest \
 first, as they are found; a folder that you named is looked through instead. The bar shows how much of its model's \
 window the last recorded call took. The pane beside the list tells what a glance at the two ends of the file shows; \
-epochs are what the agent worked with between two \
-compactions. Nothing is changed by looking."""
+epochs are what the agent worked with between two compactions. Nothing is changed by looking."""
     CSS = """
     OpenScreen {
         #search { height: 3; border: round $border; }
