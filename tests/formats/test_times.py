@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -10,8 +12,11 @@ import pytest
 
 from tests.commands import cwb
 from tests.paths import SAMPLES
+from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.formats import registry
+from workbench.formats.export import export
 from workbench.formats.files import load
+from workbench.session import Message, Session
 
 ODD = ("1e20", "NaN", "1e400", "-1e20", "null", "1" + "0" * 400, "-1", '"9999-12-31T23:59:59-14:00"', '"yesterday"')
 _TIME = re.compile(
@@ -51,3 +56,88 @@ def test_every_writer_writes_them(target: str, source: str, tmp_path: Path) -> N
     run = cwb("compact", path, *choice, "--to", target, "-o", out, "--force")
     assert run.exit_code == 0, run.output
     load(out)
+
+
+# --- times of tool results --------------------------------------------------------------------------------------------
+
+START = 1_600_000_000.0
+UNTIMED = {"augment", "mini-swe-agent", "swe-agent", "inspect", "langchain", "tau-bench", "aider"}
+UNTIMED |= {"openai-responses", "openai-chat", "anthropic-messages"}
+"""Formats that record no time for a tool result."""
+WITH_CALL = {"gemini", "opencode", "atif"}
+"""Formats whose reader gives a tool result the time of the record that it shares with its call."""
+
+
+def timed(*messages: tuple[float, Message]) -> Session:
+    return session_of([replace(message, time=START + seconds) for seconds, message in messages])
+
+
+READS = agent("a", "I look.", call("c", "Read", path="a"), call("d", "Read", path="b"))
+LOOKED = timed(
+    (0, user("u", "Read both")),
+    (10, READS),
+    (20, result("r", ("c", "import os"))),
+    (25, result("s", ("d", "import re"))),
+    (40, agent("b", "Done.")),
+    (50, agent("e", "", call("x", "Read", path="c"))),
+    (60, user("v", "Go on")),
+    (70, agent("f", "Done.")),
+)
+
+
+def written(session: Session, target: str) -> Session:
+    found = export(session, session.context(), target).found
+    assert isinstance(found, Session), found
+    return found
+
+
+@pytest.mark.parametrize("target", [target.id for target in registry.targets()])
+def test_a23_a_tool_result_is_exported_with_the_time_of_the_answer(target: str) -> None:
+    """The time of the newest of several results; the time of the call where no result was recorded."""
+    found = [(m.role, m.time and m.time - START) for m in written(LOOKED, target).context()]
+    name = target.partition(":")[0]
+    shared = name in WITH_CALL
+    answered = {None} if name in UNTIMED else {10, 40, 50} if shared else {25, 50}
+    assert {time for role, time in found if role == "tool"} <= answered
+    assert [time for _, time in found if time is not None and not 0 <= time <= 70] == []
+
+
+@pytest.mark.parametrize("target", [target.id for target in registry.targets()])
+def test_a23_what_is_put_between_the_messages_is_not_from_the_present(target: str) -> None:
+    session = timed(
+        (-5, Message("s", "system", READS.blocks[:1])),
+        (0, agent("h", "Hello.")),
+        (5, user("u", "Read both")),
+        (10, READS),
+        (20, result("r", ("c", "import os"))),
+        (30, result("o", ("unknown", "orphan"))),
+        (40, user("w", "And?")),
+        (50, result("s", ("d", "import re"))),
+        (60, agent("f", "Done.")),
+    )
+    times = [message.time for message in written(session, target).context()]
+    assert [time - START for time in times if time is not None and not -5 <= time - START <= 60] == []
+
+
+def test_a23_a_session_without_times_has_the_time_of_the_call_or_none() -> None:
+    """A result without a time has the time of its call; other formats' readers see no time that was not there."""
+    session = session_of(
+        [user("u", "Read"), replace(READS, time=START), result("r", ("c", "1"), ("d", "2")), agent("b", "Done.")]
+    )
+    found = [message.time for message in written(session, "pi").context() if message.role == "tool"]
+    assert found == [START, START]
+
+
+def test_a23_gemini_and_opencode_record_when_the_result_came() -> None:
+    """Each keeps call and result in one record, with a time for both."""
+    gemini = [json.loads(line) for line in export(LOOKED, LOOKED.context(), "gemini").written.data.splitlines()]
+    stamps = [call["timestamp"] for record in gemini for call in record.get("toolCalls", ())]
+    assert [stamp[14:19] for stamp in stamps] == ["27:05", "27:05", "27:30"]  # 12:26:40 and 25, 25 and 50 seconds
+    opencode = json.loads(export(LOOKED, LOOKED.context(), "opencode").written.data)
+    parts = [part["state"]["time"] for item in opencode["messages"] for part in item["parts"] if part["type"] == "tool"]
+    milliseconds = [{key: at - START * 1000 for key, at in time.items()} for time in parts]
+    assert milliseconds == [
+        {"start": 10_000, "end": 25_000},
+        {"start": 10_000, "end": 25_000},
+        {"start": 50_000, "end": 50_000},
+    ]

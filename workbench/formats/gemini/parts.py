@@ -184,9 +184,10 @@ def _text(parts: Sequence[Any]) -> str:
 
 
 def call_records(
-    message: Message, results: Mapping[str, ToolResult], notes: list[str], status: str = "success"
+    message: Message, answer: Message | None, notes: list[str], status: str = "success"
 ) -> list[dict[str, Any]]:
-    """The `toolCalls` of a response, each with its result where there is one."""
+    """The `toolCalls` of a response, each with its result in `answer`, and the time of that, where there is one."""
+    results = {result.call_id: result for result in answer.results} if answer else {}
     records: list[dict[str, Any]] = []
     for call in message.calls:
         result = results.get(call.id)
@@ -194,7 +195,8 @@ def call_records(
         if result is not None:
             record["result"] = result_parts(result, call.name, notes)
         failed = result is not None and result.is_error
-        records.append({**record, "status": "error" if failed else status, "timestamp": iso(message.time)})
+        time = message.time if answer is None or result is None or answer.time is None else answer.time
+        records.append({**record, "status": "error" if failed else status, "timestamp": iso(time)})
     return records
 
 

@@ -284,8 +284,7 @@ def _kept(sheet: _Sheet, message: Message, results: Message | None, recorded: li
     if own == results:
         sheet.pieces.append(_answered_once(raw) or source)
         return
-    by_id = {result.call_id: result for result in results.results} if results else {}
-    calls = call_records(message, by_id, sheet.notes)
+    calls = call_records(message, results, sheet.notes)
     for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
         if isinstance(old, dict) and old.get("id") == call["id"]:
             call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
@@ -312,9 +311,8 @@ def _said_once(raw: bytes) -> bytes | None:
 def _response(sheet: _Sheet, message: Message, results: Message | None) -> None:
     record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
     record |= response_record(message, sheet.notes, own=sheet.own)
-    by_id = {result.call_id: result for result in results.results} if results else {}
     if message.calls:
-        record["toolCalls"] = call_records(message, by_id, sheet.notes)  # type: ignore[assignment]
+        record["toolCalls"] = call_records(message, results, sheet.notes)  # type: ignore[assignment]
     record["model"] = message.model or sheet.session.model or "gemini-2.5-pro"
     if record["content"] or message.calls:
         sheet.pieces.append(render(with_mark(record, message.kind)))

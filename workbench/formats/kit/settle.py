@@ -107,7 +107,7 @@ def _paired(messages: list[Message]) -> tuple[list[Message], list[str]]:
                 out.append(replace(message, blocks=rest, source=()))
             continue
         blocks: list[Block] = []
-        results: list[ToolResult] = []
+        results: list[tuple[ToolResult, float | None]] = []
         for place, block in enumerate(message.blocks):
             if not isinstance(block, ToolUse):
                 if results and isinstance(block, Text) and block.text.strip():  # it goes on after them
@@ -120,11 +120,12 @@ def _paired(messages: list[Message]) -> tuple[list[Message], list[str]]:
             blocks.append(block if id == block.id else replace(block, id=id))
             at, result = answers.get((index, place), (index, None))
             moved += not all(between.results for between in messages[index + 1 : at])
+            time = messages[at].time
             if result is None and index < len(messages) - 1:
                 unanswered += 1
                 result = ToolResult(id, (Text(NO_RESULT),), is_error=True)
             if result is not None:
-                results.append(replace(result, call_id=id))
+                results.append((replace(result, call_id=id), time))
         out += _answer(message, blocks, results)
     notes = [
         f"{count} {what}"
@@ -173,10 +174,15 @@ def as_user_text(message: Message) -> str:
     return f"{SUMMARY_LABEL if message.kind == 'summary' else SYSTEM_LABEL}\n{message.text}"
 
 
-def _answer(message: Message, blocks: Sequence[Block], results: Sequence[ToolResult]) -> Iterator[Message]:
+def _answer(
+    message: Message, blocks: Sequence[Block], results: Sequence[tuple[ToolResult, float | None]]
+) -> Iterator[Message]:
+    """The calls, and their results in one message with the time of the newest result: of the call where no result has
+    one, for a writer gives a message without a time the present one."""
     yield replace(message, blocks=tuple(blocks))
     if results:
-        yield Message(f"{message.id}:results", "tool", tuple(results))
+        time = max((time for _, time in results if time is not None), default=message.time)
+        yield Message(f"{message.id}:results", "tool", tuple(result for result, _ in results), time=time)
 
 
 Place = tuple[int, int]

@@ -282,7 +282,7 @@ def _updated(sheet: _Sheet, raw: bytes, waiting: dict[str, list[tuple[ToolResult
     result = _next(waiting, pair[0].id)
     if result is not None and result[0] == pair[1]:
         return raw
-    state = _state(sheet, pair[0], result[0] if result else None, None, part["state"])
+    state = _state(sheet, pair[0], result, None, part["state"])
     return replace_fields(raw, {"state": render(state)})
 
 
@@ -298,7 +298,7 @@ def _part(
             found = _next(waiting, id)
             if found and sheet.native and (raw := _recorded(sheet, block, found[0], message)):
                 return raw
-            state = _state(sheet, block, found[0] if found else None, message.time, {})
+            state = _state(sheet, block, found, message.time, {})
             return render({"type": "tool", "callID": id, "tool": block.name, "state": state})
         case Opaque(_, raw_part) if sheet.native and isinstance(raw_part, dict):
             return render(raw_part)
@@ -324,12 +324,17 @@ def _recorded(sheet: _Sheet, call: ToolUse, result: ToolResult, message: Message
     return None
 
 
-def _state(sheet: _Sheet, call: ToolUse, result: ToolResult | None, seconds: float | None, old: Part) -> Part:
-    """A tool's state for a result that opencode did not record itself. `old` is the recorded state, if there is one."""
+def _state(
+    sheet: _Sheet, call: ToolUse, found: tuple[ToolResult, Message] | None, called: float | None, old: Part
+) -> Part:
+    """A tool's state for a result that opencode did not record itself, with its message. `called` is the time of the
+    call in seconds, `old` the recorded state, if there is one."""
     given = as_object(call.input)
-    at = round((time.time() if seconds is None else seconds) * 1000)
+    at = round((time.time() if called is None else called) * 1000)
+    result, answer = found or (None, None)
+    answered = at if answer is None or answer.time is None else round(answer.time * 1000)
     span = old.get("time") if isinstance(old.get("time"), dict) else None
-    start, end = (span or {}).get("start", at), (span or {}).get("end", at)
+    start, end = (span or {}).get("start", at), (span or {}).get("end", answered)
     if result is None:
         sheet.notes.append("calls without a result are sent as interrupted")
         return {"status": "running", "input": given, "time": {"start": start}}

@@ -88,7 +88,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         prompt, rest = system_prompt(session, messages)
         rest, notes = settled(rest, "anthropic-messages")
         sheet.notes.extend(notes)
-        messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
+        begun = next((message.time for message in messages if message.time is not None), None)
+        messages = [*([Message("system", "system", (Text(prompt),), time=begun)] if prompt else []), *rest]
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
     return _written(session, whole, name, sheet.notes)
