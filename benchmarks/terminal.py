@@ -87,7 +87,7 @@ class Terminal:
         """
         os.close(self._ours)
         self._ours = -1
-        return self._program.wait(PATIENCE_S)
+        return self._program.wait(self._patience)
 
     def stopped(self, key: bytes) -> bytes:
         """Press `key`, which stops the program; what it wrote until then. Raises TimeoutError when it goes on."""

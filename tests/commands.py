@@ -40,7 +40,7 @@ def document(*args: object, code: int | None = 0) -> dict[str, Any]:
 def program(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run as a new process: dear, and only for what this process cannot show."""
     command = [sys.executable, "-m", "workbench", *map(str, args)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60, **more)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, **more)
 
 
 LOADED = ["tests.commands", "anthropic", "workbench.cli.compact", "workbench.summarizers.live", "genai_prices.data"]

@@ -245,14 +245,15 @@ class TestAsAProgram:
     def test_a_reader_that_goes_away_is_no_error(self, tmp_path: Path) -> None:
         path = write_lines(tmp_path / "long.jsonl", session_lines(200))
         command = f"'{sys.executable}' -m workbench inspect '{path}' --verbosity default | head -n 1"
-        run = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+        run = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
         assert run.stdout.count("\n") == 1
         assert run.stderr == ""
 
     def test_a_file_opens_on_a_terminal_goes_to_the_background_and_is_left_when_that_vanishes(
         self, session: Path
     ) -> None:
-        with Terminal([sys.executable, "-m", "workbench", "open", str(session)], os.environ) as terminal:
+        command = [sys.executable, "-m", "workbench", "open", str(session)]
+        with Terminal(command, os.environ, patience=float("inf")) as terminal:
             for mark in MARKS.values():
                 terminal.wait_for(mark)
             assert b"\x1b[?1049l" in terminal.stopped(b"\x1a"), "the shell has its screen again"

@@ -234,12 +234,12 @@ class TestCompact:
             said, inner = os.pipe()
             child = program_on(inner, *args)
             os.close(inner)
-            await asyncio.wait_for(api.arrived.wait(), 60)
+            await api.arrived.wait()
             os.kill(child.pid or 0, stop)
             where, ended = (await asyncio.to_thread(read_to_the_end, said)).decode().splitlines()
             await asyncio.to_thread(child.join, 60)
             os.close(said)
-            await asyncio.wait_for(api.gone.wait(), 10)
+            await api.gone.wait()
         assert child.exitcode == 130
         assert where.startswith(f"Note: {MODEL} is asked at {api.url} for about $")
         assert ended.startswith("Cancelled: nothing was written; what had come is kept as run ")
@@ -263,12 +263,12 @@ class TestCompact:
             os.close(inner)
             seen = b""
             for sent in (0, 1):
-                seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+                seen += await asyncio.to_thread(read_until, terminal, b"[y/N] ")
                 assert len(api.received) == sent
                 os.write(terminal, b"y\n")
-            seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"~3 tokens written, "), 60)
+            seen += await asyncio.to_thread(read_until, terminal, b"~3 tokens written, ")
             os.kill(child.pid or 0, signal.SIGINT)
-            seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"kept as run"), 60)
+            seen += await asyncio.to_thread(read_until, terminal, b"kept as run")
             await asyncio.to_thread(child.join, 60)
             os.close(terminal)
         assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
@@ -291,10 +291,10 @@ class TestCompact:
             args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "--max-cost", "0.01")
             child = program_on(inner, *args)
             os.close(inner)
-            await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+            await asyncio.to_thread(read_until, terminal, b"[y/N] ")
             if sent:
                 os.write(terminal, b"y\n")
-                await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"[y/N] "), 60)
+                await asyncio.to_thread(read_until, terminal, b"[y/N] ")
             match how:
                 case "SIGINT" | "SIGTERM":
                     os.kill(child.pid or 0, signal.Signals[how])
@@ -304,7 +304,7 @@ class TestCompact:
                     os.close(terminal)
             ended = "Cancelled" if how.startswith("SIG") else "more than $"
             if how != "terminal gone":
-                await asyncio.wait_for(asyncio.to_thread(read_until, terminal, ended.encode()), 60)
+                await asyncio.to_thread(read_until, terminal, ended.encode())
                 drained = asyncio.create_task(asyncio.to_thread(read_to_the_end, terminal))
             await asyncio.to_thread(child.join, 60)
             if how != "terminal gone":

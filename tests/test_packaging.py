@@ -19,7 +19,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     build = [*pip, "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder / "wheel")]
-    subprocess.run(build, cwd=folder, check=True, capture_output=True, timeout=120)
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
     (wheel,) = (folder / "wheel").glob("compaction_workbench-*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(folder / "site")
@@ -36,7 +36,6 @@ def _python(installed: Path, *args: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
 
 

@@ -74,9 +74,7 @@ print(json.dumps({
 
 def _last_line(*code: str) -> str:
     """What a new interpreter says in the end."""
-    run = subprocess.run(
-        [sys.executable, "-c", *code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", *code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()[-1]
 

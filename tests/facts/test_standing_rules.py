@@ -63,7 +63,6 @@ AROUND = (
 )  # fmt: skip
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whatever_a_sentence_holds_looking_for_the_roles_comes_to_an_end(language: str) -> None:
     """Words that could be divided in many ways were, for hours: "no https://example.com/…" in an order of ten words."""
@@ -72,7 +71,6 @@ def test_whatever_a_sentence_holds_looking_for_the_roles_comes_to_an_end(languag
             grammar(language).found(around.replace("{}", word)[:LONGEST_SENTENCE])
 
 
-@pytest.mark.timeout(60)
 def test_a_rule_about_a_long_name_is_found() -> None:
     rule = (
         f"No src/workbench/{'very_long_module_name_' * 4}.py in every commit message and in all of the answers to me."

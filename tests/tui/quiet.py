@@ -13,9 +13,6 @@ from textual._context import active_app
 from textual.app import App
 from textual.screen import Screen
 
-MOST = 100_000
-"""Turns of the loop, after which something is taken for never coming to rest."""
-
 
 async def quiet(*_: object) -> bool:
     """Wait until no task can go on, every screen is laid out and painted, and what waited for that was called.
@@ -23,14 +20,13 @@ async def quiet(*_: object) -> bool:
     What threads and timers do later is not waited for: `settled` waits for workers.
     """
     app, loop = active_app.get(), asyncio.get_running_loop()
-    for _ in range(MOST):
+    while True:
         await asyncio.sleep(0)
         if not _ready(loop):
             if app._exit or not _beat(app):
                 return True
             if app._batch_count:
                 await breath()
-    raise AssertionError(f"the application does not come to rest: {app.screen_stack}")
 
 
 _PAINT = Screen._compositor_refresh

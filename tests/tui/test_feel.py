@@ -278,6 +278,7 @@ async def test_of_a_session_that_is_opened_anew_nothing_of_the_old_one_stays(
     anew it was in memory once more."""
     monkeypatch.setattr("workbench.tui.rest.MANY", 0)
     monkeypatch.setattr("workbench.tui.rest.BUSY", 1e9)
+    monkeypatch.setattr("workbench.tui.rest.REST_S", 86_400.0)  # no timer looks through it before the test does
     path = story_file(tmp_path)
     async with at_rest(path) as pilot:
         old, app = weakref.ref(bench_screen(pilot)), pilot.app

@@ -46,7 +46,7 @@ class Terminal:
         """What came with it is forgotten."""
         while mark.encode() not in self.seen:
             self.drawn.clear()
-            await asyncio.wait_for(self.drawn.wait(), 60)
+            await self.drawn.wait()
         self.seen = b""
 
     def type(self, keys: str) -> None:
@@ -104,18 +104,18 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
             if how != "its window closed":
                 child.send_signal(signal.SIGHUP if how == "told by a signal" else signal.SIGTERM)
                 await terminal.until("\033[?1049l")
-                await asyncio.wait_for(child.wait(), 60)
+                await child.wait()
                 assert termios.tcgetattr(terminal.inner) == was
                 os.close(terminal.inner)
                 terminal.close()
             else:
                 os.close(terminal.inner)
                 terminal.close()
-                await asyncio.wait_for(child.wait(), 60)
+                await child.wait()
         finally:
             if child.returncode is None:
                 child.kill()
-        await asyncio.wait_for(api.gone.wait(), 10)
+        await api.gone.wait()
         assert len(api.received) == 1
     assert child.returncode == 0
     assert processes_of(child.pid) == []
