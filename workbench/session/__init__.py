@@ -5,6 +5,7 @@ It knows no file format, no token and no strategy.
 """
 
 from workbench.session.fingerprint import fingerprint
+from workbench.session.images import media_of
 from workbench.session.message import (
     Billed,
     Block,
@@ -12,6 +13,7 @@ from workbench.session.message import (
     Media,
     Message,
     Opaque,
+    Pixels,
     Role,
     Text,
     Thinking,
@@ -45,6 +47,7 @@ __all__ = [
     "Message",
     "Opaque",
     "Pair",
+    "Pixels",
     "Records",
     "Role",
     "Rounds",
@@ -62,6 +65,7 @@ __all__ = [
     "exchanges_of",
     "fingerprint",
     "leading_system",
+    "media_of",
     "pairs_of",
     "rounds_of",
 ]

@@ -47,13 +47,18 @@ class ToolUse:
     input: dict[str, Any] | str
 
 
+Pixels = tuple[int, int]
+"""Width and height of an image."""
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """An image, document or sound: never decoded, counted as its placeholder. `size` is in bytes of the encoded
-    data."""
+    data. `pixels` are width and height of an image, None where its header does not name them (`images.media_of`)."""
 
     media_type: str
     size: int
+    pixels: Pixels | None = None
 
     @property
     def placeholder(self) -> str:

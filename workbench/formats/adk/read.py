@@ -22,6 +22,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
+from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
@@ -183,7 +184,7 @@ def _media(part: Item) -> Media | None:
     for key in ("inline_data", "file_data"):
         held = either(part, key)
         if isinstance(held, dict):
-            return Media(word_of(either(held, "mime_type")) or "file", len(as_text(held.get("data") or "")))
+            return media_of(word_of(either(held, "mime_type")) or "file", as_text(held.get("data") or ""))
     return None
 
 

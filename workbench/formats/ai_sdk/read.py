@@ -19,6 +19,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
+from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import LoadWarning, Records, Session
 
@@ -189,7 +190,7 @@ def _media(kind: str, part: Item) -> Media:
     known = head.startswith("data:")
     type = word_of(part.get("mediaType")) or word_of(part.get("mimeType")) or (head[5:].split(";")[0] if known else "")
     held = encoded if known and comma else "" if "://" in head else text_of(data)
-    return Media(type or kind, len(held))
+    return media_of(type or kind, held)
 
 
 def _usage(given: Any) -> Usage | None:

@@ -26,7 +26,6 @@ from workbench.session import (
     Epoch,
     Kind,
     LoadWarning,
-    Media,
     Message,
     Opaque,
     Records,
@@ -38,6 +37,7 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
+from workbench.session.images import media_of
 
 _ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
 
@@ -187,7 +187,7 @@ def _parts(content: Any) -> Iterator[Block]:
         source = dict_of(dict_of(part).get("source"))
         kind = dict_of(part).get("type")
         if kind in ("image", "audio") and source:
-            yield Media(word_of(source.get("media_type")) or str(kind), len(as_text(source.get("data") or "")))
+            yield media_of(word_of(source.get("media_type")) or str(kind), as_text(source.get("data") or ""))
         else:
             yield from_anthropic([part])[0]
     if not isinstance(content, list):

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, named, texts_of
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.images import pixels_of_encoded
 
 Node = dict[str, Any]
 
@@ -175,8 +176,8 @@ def _parts(result: Node) -> tuple[Text | Media, ...]:
 
 def _media(holder: Any, kind: str) -> Media:
     """Its size is that of the strings it holds, which are its encoded data but for a name."""
-    values = holder.values() if isinstance(holder, dict) else ()
-    return Media(kind, sum(len(value) for value in values if isinstance(value, str)))
+    values = [value for value in holder.values() if isinstance(value, str)] if isinstance(holder, dict) else []
+    return Media(kind, sum(map(len, values)), pixels_of_encoded(max(values, key=len, default="")))
 
 
 def request_nodes(blocks: Iterable[Block], notes: list[str]) -> list[Node]:

@@ -21,7 +21,6 @@ from workbench.session import (
     Block,
     Epoch,
     LoadWarning,
-    Media,
     Message,
     Opaque,
     Records,
@@ -32,6 +31,7 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
+from workbench.session.images import media_of
 
 Item = dict[str, Any]
 
@@ -196,7 +196,7 @@ def _block(part: Any) -> Block:
     if isinstance(item.get("name"), str) and "arguments" in item:
         return ToolUse(as_text(item.get("id") or ""), item["name"], arguments_of(item["arguments"]))
     if "data" in item:
-        return Media("image", len(as_text(item["data"])))
+        return media_of("image", as_text(item["data"]))
     return Text(part) if isinstance(part, str) else Opaque(type(part).__name__, part)
 
 

@@ -16,6 +16,7 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
+from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import LoadWarning, Records, Session, Tool
 
@@ -116,7 +117,7 @@ def _media(name: str, given: Item) -> Media:
     source = dict_of(given.get("source"))
     format = text_of(given.get("format"))
     kind = "application" if name == "document" else name
-    return Media(f"{kind}/{format}" if format else name, len(text_of(source.get("bytes"))))
+    return media_of(f"{kind}/{format}" if format else name, text_of(source.get("bytes")))
 
 
 def _texts(parts: Any) -> list[str]:

@@ -19,7 +19,8 @@ from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, word_of
-from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, ToolResult, Usage
+from workbench.session.images import media_of
+from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _TAGS = ("SYSTEM_NOTICE",)
@@ -189,7 +190,7 @@ def _block(raw: Any) -> Block:
     if kind == "file" and isinstance(raw.get("content"), str):
         return Text(f'<file path="{as_text(raw.get("path", ""))}">\n{raw["content"]}\n</file>', injected=True)
     if kind == "image" and "mediaType" in raw:
-        return Media(as_text(raw["mediaType"] or "image"), len(as_text(raw.get("data") or "")))
+        return media_of(as_text(raw["mediaType"] or "image"), as_text(raw.get("data") or ""))
     return from_anthropic([raw])[0]
 
 

@@ -12,6 +12,7 @@ from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 SUMMARY_PREFIX = "Another language model started to solve this problem and produced a summary of its thinking process"
 """How Codex's own summaries in clear begin."""
@@ -106,7 +107,7 @@ def _part(part: Any) -> Block:
         url = part.get("image_url")
         if isinstance(url, str) and url.startswith("data:"):
             media_type, _, encoded = url[len("data:") :].partition(",")
-            return Media(media_type.split(";")[0] or "image", len(encoded))
+            return media_of(media_type.split(";")[0] or "image", encoded)
         return Media("image", 0)
     return Opaque(text_of(kind), part)
 

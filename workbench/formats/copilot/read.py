@@ -26,6 +26,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow
+from workbench.session.images import media_of
 from workbench.session.message import (
     Block,
     Kind,
@@ -77,7 +78,7 @@ class _Prompt:
 class _Reading:
     """What has been read so far. `history` numbers the messages that the model would be sent now; `began` is how many
     of them there were when the compaction that runs `started`. `prompts` are what the person typed since the context
-    was last cleared, `assets` the sizes of attached data by their ids. `bills` are recorded usages by the id of their
+    was last cleared, `assets` attached data by their ids. `bills` are recorded usages by the id of their
     API call, `billed` the calls that gave the messages."""
 
     records: Records
@@ -102,7 +103,7 @@ class _Reading:
     tokens: int | None = None
     overhead: int | None = None
     window: RecordedWindow = field(default_factory=RecordedWindow)
-    assets: dict[str, int] = field(default_factory=dict)
+    assets: dict[str, Media] = field(default_factory=dict)
     steering: str = ""
 
 
@@ -179,15 +180,16 @@ def _user(
 def _attached(reading: _Reading, attached: Mapping[str, Any]) -> Iterator[Block]:
     """A file that is sent as it is; before an image stands a line that names it."""
     kept = text_of(attached.get("assetId"))
-    size = len(attached["data"]) if isinstance(attached.get("data"), str) else reading.assets.get(kept, 0)
-    if not size or attached.get("taggedFilesEntry"):
-        return
     media_type = text_of(attached.get("mimeType")) or "file"
+    data = attached.get("data")
+    media = media_of(media_type, data) if isinstance(data, str) else reading.assets.get(kept, Media("", 0))
+    if not media.size or attached.get("taggedFilesEntry"):
+        return
     path, name = text_of(attached.get("path")), text_of(attached.get("displayName"))
     if media_type.startswith("image/"):
         label = f"Image file at path {path}" if path else name or "Attached image"
         yield Text(label, injected=True)
-    yield Media(media_type, size)
+    yield Media(media_type, media.size, media.pixels)
 
 
 def _parted(text: str, typed: str) -> Iterable[Text]:
@@ -255,7 +257,7 @@ def _about(
     elif kind == "system.message":
         reading.system = _text(data.get("content")) or reading.system
     elif kind == "session.binary_asset" and isinstance(data.get("data"), str):
-        reading.assets[text_of(data.get("assetId"))] = len(data["data"])
+        reading.assets[text_of(data.get("assetId"))] = media_of("", data["data"])
     elif kind == "session.usage_record":
         _bill(reading, dict_of(data.get("usage")), line)
     elif kind == "session.compaction_start":

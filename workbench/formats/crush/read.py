@@ -25,7 +25,6 @@ from workbench.session import (
     Compaction,
     Epoch,
     LoadWarning,
-    Media,
     Message,
     Opaque,
     Records,
@@ -36,6 +35,7 @@ from workbench.session import (
     ToolResult,
     ToolUse,
 )
+from workbench.session.images import media_of
 
 _TABLES = frozenset(["sessions", "messages"])
 _INTERRUPTED = (
@@ -146,7 +146,7 @@ def _asked(parts: list[dict[str, Any]]) -> Iterator[Block]:
             yield Text(_executed(part), injected=True)
     for part in files:
         if part not in texts:
-            yield Media(text_of(part.get("MIMEType")) or "file", len(text_of(part.get("Data"))))
+            yield media_of(text_of(part.get("MIMEType")) or "file", text_of(part.get("Data")))
 
 
 def _file(part: Mapping[str, Any]) -> str:
@@ -184,7 +184,7 @@ def _result(part: Mapping[str, Any]) -> ToolResult:
     id, text, data = text_of(part.get("tool_call_id")), as_text(part.get("content") or ""), text_of(part.get("data"))
     failed = part.get("is_error") is True
     if data and not failed:
-        return ToolResult(id, (Media(text_of(part.get("mime_type")) or "file", len(data)),))
+        return ToolResult(id, (media_of(text_of(part.get("mime_type")) or "file", data),))
     return ToolResult(id, (Text(text),) if text else (), failed)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_object, as_text, in_result, named
 from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 INVALID = "invalid_call"
 """The name of a call that the model wrote so badly that goose kept only the error."""
@@ -59,7 +60,7 @@ def _block(item: Any) -> Block:
     if kind == "text" and isinstance(item.get("text"), str):
         return Text(item["text"])
     if kind == "image":
-        return Media(as_text(item.get("mimeType") or "image"), len(as_text(item.get("data", ""))))
+        return media_of(as_text(item.get("mimeType") or "image"), as_text(item.get("data", "")))
     if kind == "thinking" and isinstance(item.get("thinking"), str):
         signature = item.get("signature")
         return Thinking(item["thinking"], text_of(signature))

@@ -9,7 +9,8 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kind_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.values import dict_of, list_of, word_of
-from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
+from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import LoadWarning
 
 _ATTACHED = "attachment://"
@@ -78,7 +79,7 @@ class Items:
                 yield self._reasoning(part)
             elif kind in ("image", "audio", "video", "document") and isinstance(part.get(kind), str):
                 head, _, encoded = self.whole(part[kind]).partition(",")
-                yield Media(head[5:].split(";")[0] or kind if head.startswith("data:") else kind, len(encoded))
+                yield media_of(head[5:].split(";")[0] or kind if head.startswith("data:") else kind, encoded)
             elif kind == "text" and isinstance(part.get("text"), str):
                 yield Text(self.whole(part["text"]))
             else:

@@ -7,6 +7,7 @@ from typing import Any
 from workbench.formats.kit.blocks import in_result, parts_of
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult
+from workbench.session.images import media_of
 
 _FAILED = "<system>ERROR: Tool execution failed.</system>"
 _EMPTY = "<system>Tool output is empty.</system>"
@@ -34,7 +35,7 @@ def _part(part: Any) -> Block:
         given = body.get(kind)
         url = given if isinstance(given, str) else text_of(dict_of(given).get("url"))
         declared = url[5:].partition(";")[0] if url.startswith("data:") else ""
-        return Media(declared or _MEDIA[kind], len(url.partition(",")[2]) if declared else 0)
+        return media_of(declared or _MEDIA[kind], url.partition(",")[2] if declared else "")
     return Opaque(kind, part)
 
 

@@ -13,6 +13,7 @@ from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
 """How Claude Code's summary of older messages begins."""
@@ -201,7 +202,7 @@ def _media(kind: str, item: dict[str, Any]) -> Media:
     if not isinstance(source, dict):
         return Media(kind, 0)
     media_type, data = source.get("media_type"), source.get("data")
-    return Media(media_type if isinstance(media_type, str) else kind, len(data) if isinstance(data, str) else 0)
+    return media_of(media_type if isinstance(media_type, str) else kind, text_of(data))
 
 
 def _result_content(result: ToolResult, notes: list[str]) -> str | list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, in_result
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 _REJECTED = re.compile(r"Plan rejected\. User feedback: (.*?)(?:\n\nThe plan is stored at|\Z)", re.DOTALL)
 """A plan that the person refused, with words."""
@@ -57,7 +58,7 @@ def content_block(part: Any) -> Block:
             return Text(part["text"])
         for key in ("inlineData", "fileData"):
             if isinstance(inner := part.get(key), dict):
-                return Media(as_text(inner.get("mimeType") or "file"), len(as_text(inner.get("data", ""))))
+                return media_of(as_text(inner.get("mimeType") or "file"), as_text(inner.get("data", "")))
         return Opaque(next(iter(part), ""), part)
     return Opaque(type(part).__name__, part)
 

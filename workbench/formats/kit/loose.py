@@ -10,6 +10,7 @@ from workbench.formats.kit.blocks import arguments_of, from_anthropic, in_result
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
 from workbench.session import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -136,7 +137,7 @@ def _part(part: Any) -> Block:
         answer = came.get("response", came.get("result"))
         return ToolResult(text_of(came.get("id")) or text_of(came.get("name")), tuple(_result_parts(answer)))
     if kind in ("image_url", "image", "blob", "uri", "file", "input_image"):
-        return Media(text_of(given.get("mime_type")) or "image", len(text_of(given.get("content"))))
+        return media_of(text_of(given.get("mime_type")) or "image", text_of(given.get("content")))
     return from_anthropic([part])[0] if isinstance(part, dict) else Opaque(type(part).__name__, part)
 
 

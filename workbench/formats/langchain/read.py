@@ -19,7 +19,8 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name
-from workbench.session.message import Block, Kind, Media, Message, Opaque, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.images import media_of
+from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import LoadWarning, Records, Session, SessionFacts
 
 SUMMARY = {"lc_source": "summarization"}
@@ -120,7 +121,7 @@ def _parts(content: Any) -> Iterator[Block]:
         if kind == "image_url":
             url = part.get("image_url")
             head, _, encoded = as_text(dict_of(url).get("url") or url or "").partition(",")
-            yield Media(head[5:].split(";")[0] or "image" if head.startswith("data:") else "image", len(encoded))
+            yield media_of(head[5:].split(";")[0] or "image" if head.startswith("data:") else "image", encoded)
         elif kind == "reasoning":
             yield _reasoning(part)
         elif kind == "tool_call":

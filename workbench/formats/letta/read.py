@@ -36,6 +36,7 @@ from workbench.session import (
     ToolResult,
     ToolUse,
 )
+from workbench.session.images import media_of
 
 Item = dict[str, Any]
 
@@ -163,7 +164,7 @@ def _part(part: Any) -> Block:
             return Thinking(text_of(item.get("reasoning")) or summary, text_of(sealed))
         case "image":
             source = dict_of(item.get("source"))
-            return Media(word_of(source.get("media_type")) or "image", len(text_of(source.get("data"))))
+            return media_of(word_of(source.get("media_type")) or "image", text_of(source.get("data")))
     return Opaque(text_of(item.get("type")), part)
 
 

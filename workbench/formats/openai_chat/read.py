@@ -17,6 +17,7 @@ from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openai_chat.signature import ID
+from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Epoch, LoadWarning, Records, Session
 
@@ -133,9 +134,9 @@ def _part(part: Any) -> Block:
         url = inner.get("url")
         return _image(url) if isinstance(url, str) else Media("image", 0)
     if kind == "input_audio":
-        return Media(f"audio/{inner.get('format', '*')}", len(as_text(inner.get("data", ""))))
+        return media_of(f"audio/{inner.get('format', '*')}", as_text(inner.get("data", "")))
     if kind == "file":
-        return Media("file", len(as_text(inner.get("file_data", ""))))
+        return media_of("file", as_text(inner.get("file_data", "")))
     return Opaque(kind, part)
 
 
@@ -144,7 +145,7 @@ def _image(url: str) -> Media:
     if not url.startswith("data:"):
         return Media("image", 0)
     kind, _, encoded = url[len("data:") :].partition(",")
-    return Media(kind.split(";")[0] or "image", len(encoded))
+    return media_of(kind.split(";")[0] or "image", encoded)
 
 
 def _result_parts(content: Any) -> tuple[Text | Media, ...]:

@@ -28,7 +28,6 @@ from workbench.session import (
     Epoch,
     Kind,
     LoadWarning,
-    Media,
     Message,
     Opaque,
     Records,
@@ -40,6 +39,7 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
+from workbench.session.images import media_of
 
 _ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 COMPACTIONS = ("compaction", "compaction_summary")
@@ -209,11 +209,11 @@ def _part(part: Any) -> Block:
     if kind == "input_image":
         head, _, encoded = as_text(part.get("image_url") or "").partition(",")
         known = head.startswith("data:")
-        return Media(head[5:].split(";")[0] or "image" if known else "image", len(encoded) if known else 0)
+        return media_of(head[5:].split(";")[0] or "image" if known else "image", encoded if known else "")
     if kind == "input_file":
-        return Media("file", len(as_text(part.get("file_data") or "")))
+        return media_of("file", as_text(part.get("file_data") or ""))
     if kind == "input_audio":
-        return Media("audio", len(as_text(dict_of(part.get("input_audio")).get("data") or "")))
+        return media_of("audio", as_text(dict_of(part.get("input_audio")).get("data") or ""))
     return Text(part) if isinstance(part, str) else Opaque(kind, part)
 
 

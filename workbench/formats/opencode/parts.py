@@ -10,6 +10,7 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.mark import MARK, SPENT, marked
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.images import media_of
 
 Part = dict[str, Any]
 
@@ -157,7 +158,7 @@ def _text(value: Any) -> tuple[Text, ...]:
 def _media(part: Part) -> Media:
     mime, url = part.get("mime"), part.get("url")
     encoded = url.partition(",")[2] if isinstance(url, str) and url.startswith("data:") else ""
-    return Media(mime if isinstance(mime, str) and mime else "file", len(encoded))
+    return media_of(mime if isinstance(mime, str) and mime else "file", encoded)
 
 
 def _signature(metadata: Any) -> str:

@@ -15,6 +15,7 @@ from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.openhands.signature import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.images import media_of
 
 Event = dict[str, Any]
 
@@ -177,7 +178,7 @@ def _texts(parts: Any) -> tuple[Text | Media, ...]:
 
 def _image(url: Any) -> Media:
     kind, _, encoded = as_text(url).removeprefix("data:").partition(";base64,")
-    return Media(kind, len(encoded)) if encoded else Media("image", 0)
+    return media_of(kind, encoded) if encoded else Media("image", 0)
 
 
 def _observed(observation: Event) -> tuple[Text | Media, ...]:

@@ -28,7 +28,6 @@ from workbench.session import (
     Epoch,
     Kind,
     LoadWarning,
-    Media,
     Message,
     Opaque,
     Records,
@@ -40,6 +39,7 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
+from workbench.session.images import media_of
 
 _CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info")
@@ -178,7 +178,7 @@ def _block(part: Any) -> Block:
         given = given if isinstance(given, dict) else "" if given is None else as_text(given)
         return ToolUse(part["id"], intern(part["name"]), given)
     if kind == "image":
-        return Media(as_text(part.get("mimeType") or "image"), len(as_text(part.get("data", ""))))
+        return media_of(as_text(part.get("mimeType") or "image"), as_text(part.get("data", "")))
     return Opaque(kind if isinstance(kind, str) else type(part).__name__, part)
 
 

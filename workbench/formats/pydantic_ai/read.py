@@ -18,6 +18,7 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.formats.pydantic_ai.signature import ID, items_of
+from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import LoadWarning, Records, Session
 
@@ -160,7 +161,7 @@ def _is_file(part: Any) -> bool:
 
 def _media(part: Item) -> Media:
     kind = text_of(part.get("kind")).removesuffix("-url")
-    return Media(word_of(part.get("media_type")) or kind or "file", len(text_of(part.get("data"))))
+    return media_of(word_of(part.get("media_type")) or kind or "file", text_of(part.get("data")))
 
 
 def _usage(given: Any) -> Usage | None:

@@ -15,6 +15,7 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.smolagents.signature import ID, is_step
 from workbench.session import Block, LoadWarning, Media, Message, Records, Session, Text, ToolResult, ToolUse, Usage
+from workbench.session.images import media_of
 
 Item = dict[str, Any]
 
@@ -77,7 +78,7 @@ def _messages(index: int, step: Item) -> Iterator[Message]:
 
 
 def _images(held: Any) -> tuple[Media, ...]:
-    return tuple(Media("image", len(as_text(image))) for image in list_of(held))
+    return tuple(media_of("image", as_text(image)) for image in list_of(held))
 
 
 def _said(step: Item) -> str:

@@ -37,6 +37,7 @@ from workbench.session import (
     ToolResult,
     ToolUse,
 )
+from workbench.session.images import media_of
 
 _SUMMARY = "The previous conversation was compacted. Use this summary as context:\n\n{}"
 """How a summary is sent."""
@@ -145,7 +146,7 @@ def _of_user(part: Any) -> Block:
 
 
 def _image(body: dict[str, Any]) -> Media:
-    return Media("image", len(text_of(body.get("source"))))
+    return media_of("image", text_of(body.get("source")))
 
 
 def _answer(reading: _Reading, body: dict[str, Any], place: int) -> None:

@@ -1,0 +1,249 @@
+"""Limits of one request besides tokens, and the images of a context that exceed them.
+
+In short, for a context that is or would be sent:
+
+    limits = limits_of(session.model, session.facts.provider)     # None: nothing is documented for this model
+    limits = limits.as_stated(error.text)                         # where a recorded API error names other figures
+    for image in excess_images(messages, limits):                 # exactly those to be replaced or dropped
+        image.message, image.block, image.part                    # indexes: messages[…].blocks[…].content[…]
+        str(image)                                                # "image/png, 2162 × 322 px, 13 708 bytes"
+        image.reason                                              # "more than 2 000 px a side, …"
+
+`excess_images` names the fewest: without them the context is within every limit for images, and the images of a request
+that is too large in bytes are named largest first until the rest fits. `request_bytes` is the size of the JSON body.
+The figures and their sources are in `limits.toml` next to this module. `session.media_of` reads pixels from the data.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from workbench.base.figures import grouped
+from workbench.base.text import counted
+from workbench.base.values import json_text
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens.models import find, plain_name
+
+TABLE = Path(__file__).resolve().parent / "limits.toml"
+
+_ENVELOPE = 60
+"""Bytes of keys and quotes that a message and a block each add in a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """Limits of one request to `api`; None where none is documented. `source` says who documents them."""
+
+    api: str
+    source: str
+    image_side: int | None = None
+    many_images: int | None = None
+    many_side: int | None = None
+    image_bytes: int | None = None
+    images: int | None = None
+    request_bytes: int | None = None
+
+    def side(self, images: int) -> int | None:
+        """Longest side in pixels that an image may have in a request with so many images."""
+        many = self.many_images is not None and images > self.many_images
+        return self.many_side if many and self.many_side is not None else self.image_side
+
+    def as_stated(self, error: str) -> RequestLimits:
+        """Limits with the figures that an API error names in place of the documented ones."""
+        stated = self
+        if many := _MANY.search(error):
+            stated = replace(stated, many_side=_number(many["side"]))
+        elif side := _SIDE.search(error):
+            stated = replace(stated, image_side=_number(side["side"]))
+        if size := _BYTES.search(error):
+            stated = replace(stated, image_bytes=_number(size["most"]))
+        return stated
+
+
+_MANY = re.compile(r"many-image requests?\D{0,5}(?P<side>\d[\d,]*) ?(?:px|pixels)", re.IGNORECASE)
+_SIDE = re.compile(r"exceeds? max(?:imum)? allowed size:? (?P<side>\d[\d,]*) ?(?:px|pixels)", re.IGNORECASE)
+_BYTES = re.compile(r"image exceeds [\d.]+ MB maximum: [\d,]+ bytes > (?P<most>\d[\d,]*) bytes", re.IGNORECASE)
+
+
+def _number(figure: str) -> int:
+    return int(figure.replace(",", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    limits: RequestLimits
+    models: tuple[str, ...]
+    providers: tuple[str, ...]
+    up_to_window: int | None
+
+
+def limits_of(model: str | None, provider: str = "") -> RequestLimits | None:
+    """Limits of a request to the model, asked from that provider; None for a model for which none are documented."""
+    name, where = plain_name(model or ""), f"{provider} {model}".lower()
+    for entry in _entries():
+        if not name.startswith(entry.models) or (entry.providers and not any(one in where for one in entry.providers)):
+            continue
+        if entry.up_to_window is None or ((info := find(model)) and info.window <= entry.up_to_window):
+            return entry.limits
+    return None
+
+
+@cache
+def _entries() -> tuple[_Entry, ...]:
+    entries = []
+    for fields in tomllib.loads(TABLE.read_text(encoding="utf-8"))["limits"]:
+        models, providers = tuple(fields.pop("models")), tuple(fields.pop("providers", ()))
+        up_to = fields.pop("up_to_window", None)
+        entries.append(_Entry(RequestLimits(**fields), models, providers, up_to))
+    return tuple(entries)
+
+
+class Limit(StrEnum):
+    """The limit that an image exceeds, or for which it makes room."""
+
+    PIXELS = "pixels"
+    BYTES = "bytes"
+    COUNT = "count"
+    REQUEST = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image or document of a context: block `block` of message `message`, or part `part` of the result there."""
+
+    message: int
+    block: int
+    part: int | None
+    media: Media
+
+    def __str__(self) -> str:
+        """`image/png, 2 162 × 322 px, 13 708 bytes`; the bytes are those of its base64 text."""
+        pixels = self.media.pixels
+        size = f", {grouped(pixels[0])} × {grouped(pixels[1])} px" if pixels else ""
+        return f"{self.media.media_type}{size}, {grouped(self.media.size)} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class ExcessImage(Image):
+    """An image that has to go; `most` is the figure of the limit, `images` how many the request has."""
+
+    limit: Limit
+    most: int
+    images: int
+
+    @property
+    def reason(self) -> str:
+        """The limit in words, the end of a sentence about the image."""
+        most = grouped(self.most)
+        match self.limit:
+            case Limit.PIXELS:
+                return f"more than {most} px a side in a request with {counted(self.images, 'image')}"
+            case Limit.BYTES:
+                return f"more than {most} bytes of base64"
+            case Limit.COUNT:
+                return f"one of {counted(self.images, 'image')}, more than {most} in a request"
+        return f"part of a request of more than {most} bytes"
+
+
+def images_of(messages: Sequence[Message]) -> tuple[Image, ...]:
+    """Images and documents of a context, in order."""
+    return tuple(_images(messages))
+
+
+def _images(messages: Sequence[Message]) -> Iterator[Image]:
+    for number, message in enumerate(messages):
+        if message.kind == "boundary":
+            continue
+        for at, block in enumerate(message.blocks):
+            if isinstance(block, Media):
+                yield Image(number, at, None, block)
+            elif isinstance(block, ToolResult):
+                for part, content in enumerate(block.content):
+                    if isinstance(content, Media):
+                        yield Image(number, at, part, content)
+
+
+def excess_images(
+    messages: Sequence[Message], limits: RequestLimits, *, unseen_bytes: int = 0
+) -> tuple[ExcessImage, ...]:
+    """The images without which the context is within the limits, in order.
+
+    `unseen_bytes` are those of the request that lie in no message: system prompt and tools. Pixels are judged by the
+    number of images that the context has now, so that the images that stay are within the limit whatever goes.
+    """
+    images = images_of(messages)
+    over: dict[int, ExcessImage] = {}
+
+    def name(at: int, limit: Limit, most: int) -> None:
+        one = images[at]
+        over[at] = ExcessImage(one.message, one.block, one.part, one.media, limit, most, len(images))
+
+    side = limits.side(len(images))
+    for at, one in enumerate(images):
+        if limits.image_bytes is not None and one.media.size > limits.image_bytes and _is_image(one.media):
+            name(at, Limit.BYTES, limits.image_bytes)
+        elif side is not None and one.media.pixels is not None and max(one.media.pixels) > side:
+            name(at, Limit.PIXELS, side)
+    left = [at for at in range(len(images)) if at not in over]
+    if limits.images is not None:
+        for at in left[: max(0, len(left) - limits.images)]:  # the oldest
+            name(at, Limit.COUNT, limits.images)
+    if limits.request_bytes is not None:
+        room = limits.request_bytes - unseen_bytes - request_bytes(messages)
+        room += sum(one.media.size for one in over.values())
+        largest = sorted((at for at in left if at not in over), key=lambda at: -images[at].media.size)
+        for at in largest:
+            if room >= 0:
+                break
+            room += images[at].media.size
+            name(at, Limit.REQUEST, limits.request_bytes)
+    return tuple(over[at] for at in sorted(over))
+
+
+def _is_image(media: Media) -> bool:
+    return media.pixels is not None or media.media_type.startswith("image")
+
+
+def request_bytes(messages: Sequence[Message]) -> int:
+    """Bytes of the messages in the JSON body of a request, media in base64. An estimate: agents order their keys and
+    escape their texts differently."""
+    total = 0
+    for message in messages:
+        if message.kind != "boundary":
+            total += _ENVELOPE + sum(
+                _ENVELOPE + sum(_bytes(part) for part in _parts(block)) for block in message.blocks
+            )
+    return total
+
+
+def _parts(block: object) -> Iterator[str | Media]:
+    match block:
+        case Text(text):
+            yield text
+        case Thinking(text, signature):
+            yield text
+            yield signature
+        case ToolUse(id, name, given):
+            yield from (id, name, given if isinstance(given, str) else json_text(given))
+        case ToolResult(call_id, content):
+            yield call_id
+            for part in content:
+                yield from _parts(part)
+        case Media():
+            yield block
+        case Opaque(_, raw):
+            yield json_text(raw)
+
+
+def _bytes(part: str | Media) -> int:
+    """Bytes of a text in JSON, without its quotes, or of base64."""
+    if isinstance(part, Media):
+        return part.size
+    escaped = part.count("\n") + part.count('"') + part.count("\\") + part.count("\t")
+    return (len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass"))) + escaped
