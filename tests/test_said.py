@@ -125,9 +125,10 @@ def test_a_prompt_tells_the_answers_as_the_users() -> None:
 
 
 def test_what_progressive_retains_and_weighs() -> None:
-    shape = context_of(TALK).shape
+    context = context_of(TALK)
+    shape = context.shape
     assert passages_of(shape) == {}
-    assert texts_for(shape, range(6), (), Texts()).request == "Bake a loaf as in @loaf.md."
+    assert texts_for(context, range(6), (), Texts()).request == "Bake a loaf as in @loaf.md."
     assert {index: why for index, why in events_of(shape).items() if index in (0, 2, 4)} == {
         0: "the user's instruction",
         2: "the user's instruction",

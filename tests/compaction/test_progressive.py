@@ -225,5 +225,5 @@ def test_whatever_fails_the_first_request_lives_and_a_success_is_smaller(
     if outcome.rungs and outcome.status != "unchanged":
         assert outcome.rungs[0].before == context.total.tokens
     first = next((m for m in context.messages if m.starts_round), None)
-    if first is not None and outcome.status != "unchanged":
+    if first is not None and outcome.status != "unchanged" and not context.shape.summaries:
         assert first in outcome.messages or any(first.text in m.text for m in outcome.messages if m.kind == "summary")

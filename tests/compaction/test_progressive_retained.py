@@ -49,7 +49,7 @@ def test_each_change_is_summed_once_however_many_summaries_carry_some(monkeypatc
 def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None:
     earlier = Texts("Build it.", ("old",), (), (), (FileChange("a.py", 5, 5),))
     write = call("c1", "Write", file_path="a.py", content="one\ntwo\n")
-    shape = context_of(
+    context = context_of(
         [
             summary("s1", f"{earlier.front}\n\n<summary>\nSo far.\n</summary>\n{earlier.behind}"),
             user("u1", "Go on. <Pin>new</Pin>"),
@@ -57,8 +57,8 @@ def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None
             result("r1", "c1", "ok"),
             agent("a2", "Done."),
         ]
-    ).shape
-    found = texts_for(shape, (1, 2, 3), (0,), Texts(memories=("m",)))
+    )
+    found = texts_for(context, (1, 2, 3), (0,), Texts(memories=("m",)))
     assert (found.request, found.passages, found.memories) == ("Build it.", ("old", "new"), ("m",))
     assert found.changes == (FileChange("a.py", 7, 5, 2),)
-    assert texts_for(shape, (2, 3), (), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))
+    assert texts_for(context, (2, 3), (), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))

@@ -16,6 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layers import layers
 from workbench.compaction.outcome import FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import default_preset
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import OWN, strategy
 from workbench.compaction.strategy import Step, Strategy, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
@@ -84,7 +85,8 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     policy = default_preset(strategy.id).policy
     known = type(policy).model_fields
     policy = policy.with_(**{name: value for name, value in fields.items() if type(policy).today(name).name in known})
-    context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), **given)
+    begun = Shape([message for message in work() if message.kind != "summary"])
+    context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), first_context=begun, **given)
     steps: list[Step] = []
     outcome, requests = run(strategy, context, policy, answer, steps.append)
     whole = situation == "by hand"

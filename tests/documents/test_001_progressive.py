@@ -11,23 +11,28 @@ import pytest
 from tests.analysis.courses import course_of_messages
 from tests.commands import cwb, document, session_lines, write_lines
 from tests.documents.rules import rule
-from tests.paths import ROOT
+from tests.paths import ROOT, SAMPLES
 from workbench.analysis.replay import replay
 from workbench.base.environment import heeded
 from workbench.compaction.context import Context
+from workbench.compaction.edits import Edits, given, shortened_message
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
 from workbench.compaction.progressive.climb import AFTERWARDS, CHAINS, FALLBACK
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.conformance.building import agent, call, context_of, result, user
+from workbench.conformance.building import agent, call, context_of, result, session_of, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
-from workbench.session import Message, Text
+from workbench.formats.files import load
+from workbench.session import Epoch, Message, Text
+from workbench.tokens import Counter
 from workbench.tokens.window import Window
 
 FAILED = SummaryFailed("timeout", "no answer within 120 s")
@@ -143,9 +148,12 @@ OTHER = ("Bash", {"command": "sleep 3"})
 
 def steps(*calls: tuple[str, dict[str, Any]], failed: Sequence[int] = ()) -> list[Message]:
     out: list[Message] = []
-    for n, (name, given) in enumerate(calls):
+    for n, (name, arguments) in enumerate(calls):
         answer = "error: boom" if n in failed else "ok"
-        out += [agent(f"a{n}", "", call(f"c{n}", name, **given)), result(f"r{n}", (f"c{n}", answer), error=n in failed)]
+        out += [
+            agent(f"a{n}", "", call(f"c{n}", name, **arguments)),
+            result(f"r{n}", (f"c{n}", answer), error=n in failed),
+        ]
     return out
 
 
@@ -502,6 +510,134 @@ def test_what_is_retained_lasts_through_generations(chosen: ProgressivePolicy) -
     assert text.count("<original_request>") == 1
     for kept in ("generation 2", "<pinned>\nnever touch main\n</pinned>", "/p/a.py +2 −1 (1×)", "[~] write"):
         assert kept in text
+
+
+SUMMARY_OF_AGENT = summary("s", "The agent's own summary.")
+
+
+def recorded(*messages: Message, later: Sequence[Message], **fields: Any) -> Context:
+    """The context of a session's second epoch, as a recorded compaction left it: `later` behind the summary."""
+    held = (*messages, SUMMARY_OF_AGENT, *later)
+    places = {id(message): place for place, message in enumerate(held)}
+    second = tuple(places[id(message)] for message in (SUMMARY_OF_AGENT, *later))
+    epochs = (Epoch(1, range(len(messages))), Epoch(2, second))
+    return context_at(session_of(held, epochs=epochs, **fields), 2, Counter())
+
+
+def claimed(context: Context, chosen: ProgressivePolicy = FULL) -> list[str]:
+    """The texts that the outcome's messages call the original request, where each stands: at the very front."""
+    outcome, _ = run(context, chosen, "A summary.")
+    assert outcome.status == "compacted"
+    texts = [message.text for message in outcome.messages]
+    found = [
+        text.partition("\n</original_request>\n\n")[0] for text in texts if text.startswith("<original_request>\n")
+    ]
+    assert sum(text.count("<original_request>") for text in texts) == len(found)
+    return [text.removeprefix("<original_request>\n") for text in found]
+
+
+@rule("001-028", "001-029", "001-041")
+@EITHER
+def test_e1_the_first_request_of_the_whole_session_is_in_front_after_a_recorded_compaction(
+    chosen: ProgressivePolicy,
+) -> None:
+    """The context's own oldest request is a later one, and nothing may call it the original."""
+    first, later = [user("first", "Build the\nparser."), agent("a", "Built.")], talk(30)
+    assert claimed(recorded(*first, later=later), chosen) == ["Build the\nparser."]
+    kept = talk(1, first=0)
+    assert claimed(recorded(*first, *kept, later=[*kept, *later]), chosen) == ["Build the\nparser."]
+
+
+@rule("001-028", "001-029")
+@EITHER
+def test_e1_a_request_that_the_recorded_compaction_kept_or_copied_is_not_told_twice(chosen: ProgressivePolicy) -> None:
+    first, copy = user("first", "Build the parser."), user("copy", "Build the parser.")
+    for held in (first, copy):
+        outcome, _ = run(recorded(first, agent("a", "Built."), later=[held, *talk(30)]), chosen)
+        texts = [message.text for message in outcome.messages]
+        assert sum("Build the parser." in text for text in texts) == 1
+        assert texts[0].startswith("<original_request>\nBuild the parser.\n</original_request>\n\n")
+
+
+@rule("001-028", "001-029")
+def test_e1_of_several_new_summaries_the_oldest_carries_the_request() -> None:
+    chosen = policy(task_type="mixed", incremental_summary_chunk_size=10, sliding_window_size=99)
+    context = recorded(user("first", "Build it."), agent("a", "Built."), later=talk(35))
+    outcome, requests = run(context, chosen)
+    assert len(requests) == 3
+    assert [text.startswith("<original_request>\nBuild it.\n") for text in (m.text for m in outcome.messages)][:4] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@rule("001-028", "001-029")
+@EITHER
+def test_e1_where_the_sessions_beginning_is_not_known_nothing_is_called_its_first_request(
+    chosen: ProgressivePolicy,
+) -> None:
+    """The file begins behind a compaction, only its end is read, or the first request was dropped by hand."""
+    later = talk(30)
+    assert claimed(context_of([SUMMARY_OF_AGENT, *later]), chosen) == []
+    assert claimed(context_of([user("kept", "A kept one."), SUMMARY_OF_AGENT, *later]), chosen) == []
+    assert claimed(context_of([user("mark", "", "boundary"), *later]), chosen) == []
+    assert claimed(recorded(SUMMARY_OF_AGENT, *talk(1, first=0), later=later), chosen) == []
+    tail = recorded(user("first", "Build it."), agent("a", "Built."), later=later, begins_at=1)
+    assert claimed(tail, chosen) == []
+    edited = given(context_of(later), Edits(dropped=frozenset({"u1"})))
+    assert claimed(edited, chosen) == []
+    outcome, _ = run(edited, chosen)
+    assert any("retained: no first request is known, " in line for line in outcome.trace)
+
+
+@rule("001-028", "001-029")
+def test_e1_what_an_earlier_summary_calls_the_request_counts_where_the_beginning_is_not_read_and_only_there() -> None:
+    earlier = summary("ours", "<original_request>\nBuild it.\n</original_request>\n\n<summary>\nSo far.\n</summary>")
+    assert claimed(context_of([earlier, *talk(30)])) == ["Build it."]
+    assert claimed(context_of([earlier, *talk(30)], first_context=Shape(()))) == ["Build it."]
+    known = Shape((user("first", "Bake a loaf."), agent("a", "Baked.")))
+    assert claimed(context_of([earlier, *talk(30)], first_context=known)) == ["Bake a loaf."]
+
+
+@rule("001-028")
+def test_e1_a_first_request_that_was_shortened_by_hand_stays_short() -> None:
+    long = user("first", "Build it. " + "x" * 5_000)
+    edits = Edits(shortened=frozenset({"first"}))
+    for context in (context_of([long, *talk(30)]), recorded(long, agent("a", "Built."), later=[long, *talk(30)])):
+        for chosen in (FULL, policy(task_type="code")):
+            (text,) = claimed(given(short_of(context, -300), edits), chosen)
+            assert text == shortened_message(long).text
+
+
+SAMPLES_READ = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".md" or path.name.startswith("aider"))
+
+
+@rule("001-028", "001-029")
+@pytest.mark.parametrize("path", SAMPLES_READ, ids=[path.name for path in SAMPLES_READ])
+def test_e1_every_sample_is_told_its_own_first_request_or_none(path: Path) -> None:
+    session = load(path)
+    begun = session.context(1)
+    first = next((message for message in begun if message.starts_round), None)
+    known = first is not None and not any(message.is_summary for message in begun)
+    if first is None or any(not isinstance(block, Text) for block in first.blocks):
+        return
+    outcome, _ = run(context_at(session, None, Counter()), FULL, "A summary.")
+    fronts = [text for text in (m.text for m in outcome.messages) if text.startswith("<original_request>\n")]
+    assert [text.startswith(f"<original_request>\n{first.said}\n</original_request>\n\n") for text in fronts] == (
+        [True] if known else []
+    )
+
+
+@rule("001-039")
+@EITHER
+def test_e1_the_whole_requirement_outlasts_a_recorded_compaction(chosen: ProgressivePolicy) -> None:
+    context = recorded(user("r1", "Do A."), user("r2", "And\nB."), agent("a", "Done."), later=talk(12))
+    text = run(context, chosen.with_(non_interactive=True))[0].messages[0].text
+    assert text.startswith("<original_request>\nDo A.\n</original_request>\n\n")
+    assert text.count("<pinned>\nAnd\nB.\n</pinned>") == text.count("<pinned>") == 1
+    assert "<pinned>" not in run(context, chosen)[0].messages[0].text
 
 
 @rule("001-039")

@@ -16,7 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import api_of, transcript_of
-from workbench.compaction.past import past_of
+from workbench.compaction.past import first_context_of, past_of
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
@@ -56,6 +56,7 @@ class Running:
             summary_versions=session.facts.summary_versions,
             api=api_of(session),
             past=past_of(session, course.numbers[0]),
+            first_context=first_context_of(session, course.numbers[0]),
         )
         self._restart(self.base)
 

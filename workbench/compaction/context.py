@@ -49,6 +49,8 @@ class Context:
     """Format version of a summary by message id, where its format records one."""
     past: Past = field(default_factory=Past)
     """What the session held before: the stored history, which a compaction does not shorten."""
+    first_context: Shape | None = None
+    """The session's first context where this is a later one; without messages where that is not known."""
     overflow_error_seen: bool = False
     """Whether the session records that the model refused this context as too long."""
     api: Api | None = None
@@ -66,6 +68,11 @@ class Context:
     @property
     def shape(self) -> Shape:
         return self.layout.shape
+
+    @property
+    def opening(self) -> Shape:
+        """The session's first context, which may be this one; without messages where it is not known."""
+        return self.shape if self.first_context is None else self.first_context
 
     def beside(self, outcome: Outcome | None = None) -> str:
         """What stands in every prompt beside the messages, as an outcome leaves it."""
@@ -187,7 +194,14 @@ class Context:
         refused = self.overflow_error_seen and outcome.status == "unchanged"
         past = Past(self.past, self.messages, len(layout.messages))
         return self.with_(
-            layout=layout, pins=pins, split_at=None, at=None, memories=memories, past=past, overflow_error_seen=refused
+            layout=layout,
+            pins=pins,
+            split_at=None,
+            at=None,
+            memories=memories,
+            past=past,
+            first_context=self.opening,
+            overflow_error_seen=refused,
         )
 
     def gauge(self) -> Gauge:

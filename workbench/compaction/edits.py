@@ -154,7 +154,34 @@ def _first(context: Context, edits: Edits) -> Outcome | None:
 def _after(context: Context, first: Outcome) -> Context:
     layout = _layout(context, first)
     pins = frozenset(id for id in context.pins if id in layout.shape.index_of)
-    return context.with_(layout=layout, pins=pins, split_at=nearest(context.shape, layout.shape, context.split_at))
+    return context.with_(
+        layout=layout,
+        pins=pins,
+        split_at=nearest(context.shape, layout.shape, context.split_at),
+        first_context=_first_context(context, layout.shape),
+    )
+
+
+def _first_context(context: Context, after: Shape) -> Shape:
+    """The session's first context with its first request as the edits leave it; without messages where they drop it,
+    for no other request is the first one."""
+    opening = context.opening
+    request = next((message for message in opening.messages if message.starts_round), None)
+    held = None if request is None else _same(context, request)
+    if held is None:
+        return opening
+    if held.id not in after.index_of:
+        return Shape(())
+    left = after.messages[after.index_of[held.id]]
+    return opening if left is held else Shape([left if one is request else one for one in opening.messages])
+
+
+def _same(context: Context, request: Message) -> Message | None:
+    """The request as the context holds it: itself, or a copy with the same words."""
+    at = context.shape.index_of.get(request.id)
+    if at is not None:
+        return context.messages[at]
+    return next((one for one in context.messages if one.starts_round and one.said == request.said), None)
 
 
 def nearest(before: Shape, after: Shape, id: str | None) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
-from workbench.compaction.past import past_of
+from workbench.compaction.past import first_context_of, past_of
 from workbench.compaction.shape import Shape
 from workbench.formats.registry import by_id
 from workbench.formats.roles import Api
@@ -52,6 +52,7 @@ def context_at(
         transcript=transcript_of(session),
         summary_versions=session.facts.summary_versions,
         past=past_of(session, number),
+        first_context=first_context_of(session, number),
         overflow_error_seen=_overflowed(session, number),
         api=api_of(session),
     )

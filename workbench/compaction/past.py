@@ -76,5 +76,13 @@ def past_of(session: Session, epoch: int) -> Past:
     return Past(None, [session.messages[member] for member in members], copies=ids)
 
 
+def first_context_of(session: Session, epoch: int) -> Shape | None:
+    """The session's first context as seen from an epoch's: None for the first epoch itself, without messages where only
+    the end of the session's file is read."""
+    if session.begins_at:
+        return Shape(())
+    return Shape(session.context(1)) if epoch > 1 else None
+
+
 def _is_said(message: Message) -> bool:
     return message.kind not in ("summary", "boundary") and not message.is_own_system

@@ -84,10 +84,11 @@ def replaced(
         return failure
     texts = [
         texts_for(
-            context.shape,
+            context,
             one.group.indexes,
             one.consumed,
             more if one is done[-1][0] else Texts(),
+            oldest=one is done[0][0],
             non_interactive=non_interactive,
         )
         for one, _ in done
@@ -151,7 +152,7 @@ def _outcome(
 def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
     """Before which message the summary of `one` stands; never between a call that stays and its results."""
     at = min((one.group.indexes[0], *one.consumed))
-    request = request_of(context.shape)
+    request = request_of(context)
     if request is not None and request in standing:
         older = (index for index in range(request) if index in standing)
         if all(context.messages[index].is_own_system for index in older):

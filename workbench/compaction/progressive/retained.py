@@ -9,17 +9,19 @@ so that they last through generations:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
+from typing import NamedTuple
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
-from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.text import summary_inside
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, plan_of
-from workbench.session import Span, Text
+from workbench.session import Message, Span, Text
 
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
 _REQUEST = re.compile(r"\A<original_request>\n(.*?)\n</original_request>\n\n", re.DOTALL)
@@ -128,28 +130,67 @@ def carried_of(shape: Shape) -> Mapping[int, Texts]:
     return {index: read_texts(shape.messages[index].text) for index in shape.summaries}
 
 
+class Original(NamedTuple):
+    """The user's first request of the whole session, with the id of its message where one holds it."""
+
+    text: str
+    id: str = ""
+
+
+def original_of(context: Context) -> Original | None:
+    """The user's first request of the whole session; None where the session's beginning is not known.
+
+    Recorded compactions may have taken it out of the context, so it is looked for in the session's first context. Where
+    that is not read, an earlier summary may still carry it.
+    """
+    if found := _opening_request(context.opening):
+        return found
+    carried = joined(carried_of(context.shape).values()).request
+    return Original(carried) if carried else None
+
+
 @per_shape
-def request_of(shape: Shape) -> int | None:
-    """The first user request, None where an earlier summary carries it as text (or there is none)."""
-    if any(texts.request for texts in carried_of(shape).values()):
+def _opening_request(opening: Shape) -> Original | None:
+    """The first request in a session's first context; None where a summary there stands for what came before it."""
+    if carried := joined(carried_of(opening).values()).request:
+        return Original(carried)
+    if opening.summaries:
         return None
-    return next((index for index, message in enumerate(shape.messages) if message.starts_round), None)
+    for message in opening.messages:
+        if message.kind == "boundary":
+            return None
+        if message.starts_round:
+            return Original(message.said, message.id)
+    return None
+
+
+def request_of(context: Context) -> int | None:
+    """The index of the session's first request, None where the context has no message of it: an earlier summary carries
+    it as text, a compaction took it out, or it is not known."""
+    original = original_of(context)
+    return None if original is None else _index_of(context.shape, original)
+
+
+@newest_per_shape
+def _index_of(shape: Shape, original: Original) -> int | None:
+    """The message of the original request, or one with the same words, as a compaction copies it."""
+    if any(texts.request == original.text for texts in carried_of(shape).values() if texts.request):
+        return None
+    if original.id in shape.index_of:
+        return shape.index_of[original.id]
+    same = (i for i, message in enumerate(shape.messages) if message.starts_round and message.said == original.text)
+    return next(same, None) if original.text else None
 
 
 @per_shape
-def requirement_of(shape: Shape) -> frozenset[int]:
-    """The whole requirement: every message of the user's own before the first answer."""
-    first = request_of(shape)
-    if first is None:
-        return frozenset()
-    found = set()
-    for index in range(first, len(shape.messages)):
-        message = shape.messages[index]
-        if message.role == "assistant" and message.kind == "normal":
-            break
-        if message.starts_round:
-            found.add(index)
-    return frozenset(found)
+def _requirement_after(opening: Shape) -> tuple[Message, ...]:
+    """The user's own messages between the first request of a session's first context and the first answer."""
+    original = _opening_request(opening)
+    if original is None or not original.id:
+        return ()
+    since = islice(opening.messages, opening.index_of[original.id] + 1, None)
+    unanswered = takewhile(lambda message: message.role != "assistant" or message.kind != "normal", since)
+    return tuple(message for message in unanswered if message.starts_round)
 
 
 @per_shape
@@ -171,7 +212,7 @@ def always_kept(context: Context) -> frozenset[int]:
     """The messages that stay on every rung, closed over tool pairs: pins, the session's own system messages, what is
     unfinished, and a first request that is more than text."""
     shape = context.shape
-    request, unfinished = request_of(shape), unfinished_of(shape)
+    request, unfinished = request_of(context), unfinished_of(shape)
     more_than_text = request is not None and any(not isinstance(b, Text) for b in shape.messages[request].blocks)
     kept = {*pinned_with_pairs(context), *shape.own_system, *range(unfinished.start, unfinished.stop)}
     return with_pairs(shape, {*kept, request} if request is not None and more_than_text else kept)
@@ -186,28 +227,56 @@ def task_lines(shape: Shape) -> tuple[str, ...]:
 
 
 def texts_for(
-    shape: Shape, gone: Sequence[int], consumed: Sequence[int], more: Texts, *, non_interactive: bool = False
+    context: Context,
+    gone: Sequence[int],
+    consumed: Sequence[int],
+    more: Texts,
+    *,
+    oldest: bool = True,
+    non_interactive: bool = False,
 ) -> Texts:
-    """What the summary that stands for the messages `gone` and the earlier summaries `consumed`, both ascending, must
-    carry.
+    """The texts that the summary of the messages `gone` and the earlier summaries `consumed`, both ascending, carries.
 
-    That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories and
-    tasks. In a non-interactive session the whole requirement is a passage.
+    They are the request, the passages and the changes among them, what those summaries carried, and `more`: memories
+    and tasks. The `oldest` of several summaries also carries what no message of the context holds. In a non-interactive
+    session the whole requirement is a passage.
     """
-    request, passages, changed = request_of(shape), passages_of(shape), changes_of(shape)
+    shape = context.shape
+    carried, changed, going = carried_of(shape), changes_of(shape), frozenset(gone)
+    earlier = joined(carried[index] for index in consumed if index in carried)
+    passages = [passage for index, said in passages_of(shape).items() if index in going for passage in said]
     if non_interactive:
-        whole = {index: (shape.messages[index].said,) for index in requirement_of(shape) if index != request}
-        passages = dict(sorted({**passages, **whole}.items()))
-    carried = carried_of(shape)
-    going = frozenset(gone)
+        passages = _requirement(context, going, oldest=oldest) + passages
     now = Texts(
-        shape.messages[request].said if request is not None and request in going else "",
-        tuple(passage for index, said in passages.items() if index in going for passage in said),
-        more.memories,
-        more.tasks,
-        _changes_without(shape, [change for index, made in changed.items() if index not in going for change in made]),
+        passages=tuple(passages),
+        memories=more.memories,
+        tasks=more.tasks,
+        changes=_changes_without(
+            shape, [change for index, made in changed.items() if index not in going for change in made]
+        ),
     )
-    return joined((*(carried[index] for index in consumed if index in carried), now))
+    request = _request_text(context, going, consumed, oldest=oldest)
+    return replace(joined((earlier, now)), request=request)
+
+
+def _request_text(context: Context, going: Collection[int], consumed: Collection[int], *, oldest: bool) -> str:
+    """The session's first request, if this summary is the one that carries it; else ""."""
+    original = original_of(context)
+    if original is None:
+        return ""
+    at = request_of(context)
+    if at is not None:
+        return context.messages[at].said if at in going else ""
+    carriers = [i for i, texts in carried_of(context.shape).items() if texts.request == original.text]
+    carries = carriers[0] in consumed if carriers else oldest
+    return original.text if carries else ""
+
+
+def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> list[str]:
+    """The texts of the user's requirement behind its first request that this summary carries."""
+    index_of = context.shape.index_of
+    places = [(message.said, index_of.get(message.id)) for message in _requirement_after(context.opening)]
+    return [said for said, at in places if (at in going if at is not None else oldest)]
 
 
 @per_shape
@@ -236,7 +305,7 @@ def described(context: Context, more: Texts) -> str:
     shape = context.shape
     carried = joined(carried_of(shape).values())
     parts = [
-        "the first request" if request_of(shape) is not None or carried.request else "no request",
+        "the first request" if original_of(context) else "no first request is known",
         f"{len(pinned_with_pairs(context))} pinned messages",
         f"{sum(map(len, passages_of(shape).values())) + len(carried.passages)} <Pin> passages",
         f"{len(more.memories)} of {len(context.memory_lines)} memories",

@@ -128,7 +128,7 @@ def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
     """What is left to summarize when `stay` and what is not read yet, with their tool pairs, stay beside `keep`; with
     it goes the request."""
-    request = request_of(context.shape)
+    request = request_of(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]
     return others if others != [request] else []
