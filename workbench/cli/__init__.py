@@ -32,6 +32,7 @@ COMMANDS = {
     "inspect": "Show what a session holds and where its tokens are.",
     "compact": "Compact a session, check the result and export it.",
     "rescue": "Compact the newest session of this folder without a model, and say how to go on.",
+    "repair": "Write a repaired copy of a damaged session, and list each fix.",
     "resume": "Print the steps that resume a session, or an export, in its tool.",
     "why": "Say why a session's context overflowed, and what would have helped.",
     "compare": "Compact a session by many strategies at once, in one table.",

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.place import Place
+from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.look import Look
 from workbench.formats.roles import Api
 from workbench.session import Billed, Message, Session
@@ -138,6 +140,24 @@ ReadLines = Callable[[Path, Lines, Progress], Session]
 
 
 @dataclass(frozen=True, slots=True)
+class RecordRepair:
+    """How the records of a damaged session are repaired (`workbench/repairs.py`).
+
+    records(sheet): what is wrong with records by themselves: header, links, counts, older compactions.
+    context(sheet, sent, session): what is wrong with the records that are sent, in their order; `session` is as it is
+      read before. None where the format's writer repairs the pairs.
+    is_headless(records): whether decoded records are of the format though their header is missing; None where the
+      format's signature recognises them.
+    listed: the key of a document's list of messages, "" for the document itself; None for a format of lines.
+    """
+
+    records: Callable[[Sheet], None]
+    context: Callable[[Sheet, Sequence[Entry], Session], None] | None = None
+    is_headless: Callable[[Sequence[dict[str, Any]]], bool] | None = None
+    listed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Codec:
     """How the sessions of a format are read, written and judged.
 
@@ -169,6 +189,7 @@ class Codec:
     by_line(first): how a file with this first line, which is an object, is read line by line, with what `read` gives;
       None where more of it than a line must be at hand, and for a format of which no file is read so. The `place` is
       then in the first line.
+    repair(): how records are repaired one by one; None where a damaged session is only written anew.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -188,6 +209,7 @@ class Codec:
     alone: Callable[[bytes], bool] | None = None
     newest: Callable[[Path, bytes], Session | None] | None = None
     by_line: Callable[[bytes], ReadLines | None] | None = None
+    repair: Callable[[], RecordRepair] | None = None
 
 
 @dataclass(frozen=True)

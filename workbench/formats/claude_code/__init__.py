@@ -19,7 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, Skimmed
+from workbench.formats.format import Codec, Format, RecordRepair, Skimmed
 
 
 def _codec() -> Codec:
@@ -39,6 +39,7 @@ def _codec() -> Codec:
         alone=lambda line: True,
         newest=newest.newest,
         by_line=read.by_line,
+        repair=_repair,
     )
 
 
@@ -47,6 +48,13 @@ def _skim(path: Path, data: bytes) -> Skimmed | None:
     from workbench.formats.claude_code.skim import skim
 
     return skim(path, data)
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.claude_code import repair
+
+    return RecordRepair(repair.records, repair.context)
 
 
 FORMAT = Format(ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code")

@@ -9,7 +9,7 @@ context before are that message.
 from __future__ import annotations
 
 from workbench.formats.codex.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, Way
+from workbench.formats.format import Codec, Format, RecordRepair, Way
 
 
 def _codec() -> Codec:
@@ -27,7 +27,15 @@ def _codec() -> Codec:
         skim=skim.skim,
         alone=base.is_alone,
         by_line=read.by_line,
+        repair=_repair,
     )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.codex import repair
+
+    return RecordRepair(repair.records, repair.context)
 
 
 FORMAT = Format(ID, "Codex rollout", recognise, _codec, api="openai-responses", keys=KEYS, preset="codex")

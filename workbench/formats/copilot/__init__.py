@@ -8,7 +8,7 @@ Events of sub-agents are in the file view only. The system prompt stands beside 
 from __future__ import annotations
 
 from workbench.formats.copilot.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, RecordRepair
 
 
 def _codec() -> Codec:
@@ -17,8 +17,20 @@ def _codec() -> Codec:
     from workbench.formats.kit.place import in_first_line
 
     return Codec(
-        read.read, write.write, rules.validate, addressed=write.addressed, place=in_first_line(CARRIED, "data")
+        read.read,
+        write.write,
+        rules.validate,
+        addressed=write.addressed,
+        place=in_first_line(CARRIED, "data"),
+        repair=_repair,
     )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.copilot import repair
+
+    return RecordRepair(repair.records, repair.context)
 
 
 FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS, preset="copilot")

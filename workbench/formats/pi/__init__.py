@@ -7,7 +7,7 @@ failed, and commands that the person kept to herself, are in the file view and t
 
 from __future__ import annotations
 
-from workbench.formats.format import Codec, Format, Way
+from workbench.formats.format import Codec, Format, RecordRepair, Way
 from workbench.formats.pi.signature import ID, KEYS, recognise
 
 
@@ -23,7 +23,15 @@ def _codec() -> Codec:
         addressed=write.addressed,
         ways=(Way("appended", "a compaction entry behind the loaded session", append.append),),
         place=in_first_line(CARRIED),
+        repair=_repair,
     )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.pi import repair
+
+    return RecordRepair(repair.records, repair.context, repair.is_headless)
 
 
 FORMAT = Format(ID, "pi", recognise, _codec, keys=KEYS, preset="pi")

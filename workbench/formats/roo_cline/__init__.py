@@ -12,7 +12,7 @@ environment details) is of kind meta.
 
 from __future__ import annotations
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, RecordRepair
 from workbench.formats.roo_cline.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -21,7 +21,21 @@ def _codec() -> Codec:
     from workbench.formats.kit.place import in_document
     from workbench.formats.roo_cline import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder, place=in_document(CARRIED, (0,)))
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        read_folder=read.read_folder,
+        place=in_document(CARRIED, (0,)),
+        repair=_repair,
+    )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.roo_cline import repair
+
+    return RecordRepair(repair.records, listed="")
 
 
 FORMAT = Format(

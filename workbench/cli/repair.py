@@ -1,0 +1,136 @@
+"""`cwb repair`: a repaired copy of a damaged session, with each fix and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from workbench.analysis.transcript import printable
+from workbench.base.text import counted
+from workbench.cli.output import write_json
+from workbench.cli.selection import Selection, selection
+from workbench.formats.fixes import Branch, Fix
+from workbench.repairs import Repair, repair, save, steps_of
+
+NOTHING_WRONG = 1
+FAULTS_LEFT = 3
+
+SHOWN = 200
+"""Fixes that the text form lists; `--json` lists all."""
+
+
+@click.command("repair")
+@selection(part="One of several sessions in FILE.")
+@click.option(
+    "--branch",
+    type=click.IntRange(1),
+    metavar="LINE",
+    help="Keep the branch whose newest message is on this line, instead of the longest one.",
+)
+@click.option("--dry-run", is_flag=True, help="List the fixes and write nothing.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Write to this file or folder, instead of next to FILE as NAME.repaired.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def command(chosen: Selection, branch: int | None, dry_run: bool, out: Path | None, as_json: bool) -> None:
+    """Write a repaired copy of FILE without compacting it, and list each fix with its line and reason.
+
+    FILE itself is never changed. Only damaged records are changed; the others stay byte for byte. The copy passes the
+    validation of its format and is read back. Faults that cannot be repaired are listed as well.
+
+    \b
+    Exit codes:
+      0    repaired (with --dry-run: can be repaired)
+      1    nothing to repair, and nothing was written
+      2    bad input or usage
+      3    faults are left; the copy has the fixes that were possible, if any
+    """
+    made = repair(chosen.file, branch=branch, part=chosen.part)
+    where = save(made, out) if made.fixes and made.is_sound and not dry_run else None
+    result = Result(
+        file=made.path,
+        format=made.format.id,
+        fixes=tuple(map(Row.of_fix, made.fixes)),
+        left=tuple(map(Row.of_fault, made.left)),
+        branches=made.branches,
+        messages=len(made.session.context()) if made.session else 0,
+        out=str(where) if where else None,
+        steps=steps_of(made, where) if where else (),
+    )
+    if as_json:
+        write_json(result)
+    else:
+        click.echo(printable("\n".join(_lines(made, result, dry_run=dry_run))))
+    raise click.exceptions.Exit(FAULTS_LEFT if made.left else 0 if made.fixes else NOTHING_WRONG)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fix or a fault that is left, as JSON has it."""
+
+    fault: str
+    line: int | None
+    entry: int | None
+    subject: str
+    reason: str
+
+    @classmethod
+    def of_fix(cls, fix: Fix) -> Row:
+        return cls(fix.fault.value, fix.line, fix.entry, fix.subject, fix.reason)
+
+    @classmethod
+    def of_fault(cls, fix: Fix) -> Row:
+        return cls(fix.fault.value, fix.line, fix.entry, fix.subject, fix.objection)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a repair as JSON. `messages` counts the repaired context; `out` is where the copy lies, None where
+    none was written; `steps` resume it in its agent."""
+
+    file: Path
+    format: str
+    fixes: tuple[Row, ...]
+    left: tuple[Row, ...]
+    branches: tuple[Branch, ...]
+    messages: int
+    out: str | None
+    steps: tuple[str, ...]
+
+
+def _lines(made: Repair, result: Result, *, dry_run: bool) -> list[str]:
+    if not made.fixes and not made.left:
+        return [f"{made.format.title}, {made.path}: nothing to repair."]
+    lines = [f"{made.format.title}, {made.path}: {counted(len(made.fixes), 'repair')}."]
+    lines += _listed(made.fixes, [fix.reason for fix in made.fixes])
+    if made.left:
+        lines += ["Not repaired:", *_listed(made.left, [fix.objection for fix in made.left])]
+    if made.branches:
+        lines.append("Branches, by the line of their newest message (--branch LINE chooses):")
+        lines += [_branch(branch) for branch in made.branches]
+    if result.out:
+        lines += [f"Written to {result.out}; read back: {counted(result.messages, 'message')} in the context."]
+        lines += ["To go on:", *(f"  {step}" for step in result.steps)] if result.steps else []
+    elif dry_run and made.fixes:
+        lines.append("Dry run: nothing was written.")
+    else:
+        lines.append("Nothing was written.")
+    return lines
+
+
+def _listed(fixes: tuple[Fix, ...], texts: list[str]) -> list[str]:
+    width = max((len(fix.place) for fix in fixes[:SHOWN]), default=0)
+    lines = [f"  {fix.place:<{width}}  {text}" for fix, text in zip(fixes[:SHOWN], texts[:SHOWN], strict=True)]
+    return lines + ([f"  … {len(fixes) - SHOWN} more (--json lists all)"] if len(fixes) > SHOWN else [])
+
+
+def _branch(branch: Branch) -> str:
+    said = ["loaded now"] if branch.live else []
+    said += ["kept"] if branch.chosen else []
+    return f"  line {branch.line}: {counted(branch.messages, 'message')}" + (f" ({', '.join(said)})" if said else "")

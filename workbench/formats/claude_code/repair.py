@@ -1,0 +1,188 @@
+"""Repairing a Claude Code session: links, pairs, usage, reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.links import Links, link
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.record_faults import (
+    SPARE_TOKENS,
+    chars_of,
+    no_negative_counts,
+    refused_reasoning,
+    sum_of,
+)
+from workbench.formats.kit.sheet import Entry, Path, Sheet
+from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.session import Session
+
+_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_NOTHING = dict.fromkeys(_COUNTS, 0)
+_CONTENT: Path = ("message", "content")
+_USAGE: Path = ("message", "usage")
+_COPIED = (
+    "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug", "entrypoint", "timestamp",
+)  # fmt: skip
+"""Keys that a new line takes from the one that it belongs to."""
+
+
+def _linked(entry: Entry) -> bool:
+    value = entry.object
+    return (
+        not value.get("isSidechain")
+        and "parentUuid" in value
+        and value.get("type") in ("user", "assistant", "system", "attachment", "progress")
+    )
+
+
+def _said(entry: Entry) -> bool:
+    return entry.object.get("type") in ("user", "assistant")
+
+
+LINKS = Links(
+    "uuid",
+    "parentUuid",
+    linked=_linked,
+    said=_said,
+    restarts=lambda entry: entry.object.get("subtype") == "compact_boundary",
+    beside=lambda entry: any(map(_is_result, _content(entry))),
+)
+
+
+def records(sheet: Sheet) -> None:
+    """Repair what the records say of themselves: links, the session id, counts."""
+    link(sheet, LINKS)
+    _one_session(sheet)
+    for entry in sheet.entries:
+        if isinstance(dict_of(entry.object.get("message")).get("usage"), dict):
+            no_negative_counts(sheet, entry, _USAGE)
+
+
+def _one_session(sheet: Sheet) -> None:
+    """The file's name where it is one of the session ids, else the newest."""
+    found = [id for entry in sheet.entries if (id := text_of(entry.object.get("sessionId")))]
+    if not found:
+        return
+    stem = sheet.name.partition(".")[0]
+    session = stem if stem in found else found[-1]
+    for entry in sheet.entries:
+        id = text_of(entry.object.get("sessionId"))
+        if id == session or not (id or _linked(entry)):
+            continue
+        entry.put(("sessionId",), session)
+        if id:
+            sheet.fixed(Fault.SEVERAL_SESSIONS, entry, session)
+        else:
+            sheet.fixed(Fault.MISSING_FIELD, entry, "sessionId")
+
+
+def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+    """Repair what is sent: pairs, reasoning, usage."""
+    pair(sheet, _with_cleared(sheet, sent, session), PAIRING)
+    chain = [entry for entry in sheet.entries if _linked(entry)]
+    refused_reasoning(sheet, chain, _error, _reasoning, PAIRING.response)
+    for entry in chain:
+        if entry.changed and _said(entry) and not dict_of(entry.object.get("message")).get("content"):
+            LINKS.remove(sheet, entry)
+    if any(_linked(entry) for entry in sent):  # nobody resumes a sub-agent's own file
+        _usage(sheet, sent)
+
+
+def _with_cleared(sheet: Sheet, sent: Sequence[Entry], session: Session) -> list[Entry]:
+    """What is sent with the records of results whose content was cleared later: their messages have no record."""
+    order = list(sent)
+    cleared = {result.call_id for one in session.context() if not one.source for result in one.results}
+    place = {entry: number for number, entry in enumerate(sheet.entries)}
+    for entry in sheet.entries:
+        if entry not in sent and cleared & set(PAIRING.results(entry)):
+            at = next((n for n, one in enumerate(order) if place[one] > place[entry]), len(order))
+            order.insert(at, entry)
+    return order
+
+
+class _Pairing:
+    def calls(self, entry: Entry) -> list[str]:
+        return [text_of(block.get("id")) for block in _blocks(entry) if block.get("type") == "tool_use"]
+
+    def results(self, entry: Entry) -> list[str]:
+        return [text_of(block.get("tool_use_id")) for block in _blocks(entry) if block.get("type") == "tool_result"]
+
+    def response(self, entry: Entry) -> str:
+        if entry.object.get("type") != "assistant" or entry.object.get("isApiErrorMessage"):
+            return ""
+        return text_of(dict_of(entry.object.get("message")).get("id")) or LINKS.id_of(entry)
+
+    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+        at = [number for number, block in enumerate(_content(entry)) if _is_result(block)][nth]
+        entry.put((*_CONTENT, at), {"type": "text", "text": f"{ORPHAN}\n{_text_of(_content(entry)[at])}"})
+        if "toolUseResult" in entry.object and not self.results(entry):
+            entry.put(("toolUseResult",), None)
+
+    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+        content = [{"type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": True} for id in ids]
+        common = {key: entry.object[key] for key in _COPIED if key in entry.object}
+        value = {"parentUuid": None, **common, "type": "user", "message": {"role": "user", "content": content}}
+        return [LINKS.made(value, entry.place)]
+
+    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+        LINKS.insert_before(sheet, entry, new)
+
+    def taken(self, sheet: Sheet, entry: Entry) -> None:
+        LINKS.remove(sheet, entry)
+
+
+PAIRING = _Pairing()
+
+
+def _content(entry: Entry) -> list[Any]:
+    return list_of(dict_of(entry.object.get("message")).get("content"))
+
+
+def _blocks(entry: Entry) -> list[dict[str, Any]]:
+    return [block for block in _content(entry) if isinstance(block, dict)]
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _text_of(result: dict[str, Any]) -> str:
+    content = result.get("content")
+    if isinstance(content, str):
+        return content
+    parts = [part for part in list_of(content) if isinstance(part, dict)]
+    return "\n".join(text_of(part.get("text")) or f"[{text_of(part.get('type'))}]" for part in parts)
+
+
+def _error(entry: Entry) -> str:
+    if not entry.object.get("isApiErrorMessage"):
+        return ""
+    return "\n".join(text_of(block.get("text")) for block in _blocks(entry))
+
+
+def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
+    content = _content(entry)
+    found = [
+        number
+        for number, block in enumerate(content)
+        if isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
+    ]
+    return (_CONTENT, found) if found and entry.object.get("type") == "assistant" else None
+
+
+def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
+    """The newest usage must not claim more than what is sent: Claude Code compacts by it."""
+    for entry in reversed(sent):
+        body = dict_of(entry.object.get("message"))
+        if entry.object.get("type") != "assistant" or body.get("model") == "<synthetic>" or not body.get("usage"):
+            continue
+        tokens = sum_of(body["usage"], _COUNTS)
+        if tokens > chars_of(one.object.get("message") for one in sent) + SPARE_TOKENS:
+            for key in _COUNTS:
+                if dict_of(body["usage"]).get(key):
+                    entry.put((*_USAGE, key), 0)
+            sheet.fixed(Fault.STALE_USAGE, entry, tokens)
+        return

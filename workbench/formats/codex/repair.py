@@ -1,0 +1,198 @@
+"""Repairing a Codex rollout: header, token counts, pairs, reasoning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from workbench.base.stamps import iso
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.record_faults import REFUSED_REASONING, SPARE_TOKENS, chars_of, no_negative_counts
+from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
+from workbench.session import Session
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_VERSION = "0.50.0"
+IMPOSSIBLE = 2
+"""Windows above which no call can have used tokens: one is the prompt, and the answer is less than another."""
+
+
+def records(sheet: Sheet) -> None:
+    """Repair the header and the token counts."""
+    _header(sheet)
+    for entry in sheet.entries:
+        info = dict_of(_payload(entry).get("info"))
+        if _event(entry) != "token_count" or not info:
+            continue
+        no_negative_counts(sheet, entry, ("payload", "info"))
+        window, tokens = count_of(info.get("model_context_window")), _last(entry)
+        if window and tokens > IMPOSSIBLE * window:
+            entry.put(("payload", "info"), None)
+            sheet.fixed(Fault.IMPOSSIBLE_USAGE, entry, tokens)
+
+
+def _payload(entry: Entry) -> dict[str, Any]:
+    return dict_of(entry.object.get("payload"))
+
+
+def _event(entry: Entry) -> str:
+    return text_of(_payload(entry).get("type")) if entry.object.get("type") == "event_msg" else ""
+
+
+def _last(entry: Entry) -> int:
+    last = dict_of(dict_of(_payload(entry).get("info")).get("last_token_usage"))
+    return max(count_of(last.get("total_tokens")), count_of(last.get("input_tokens")))
+
+
+def _header(sheet: Sheet) -> None:
+    first = sheet.entries[0] if sheet.entries else None
+    if first is None or first.object.get("type") == "session_meta" or not text_of(first.object.get("type")):
+        return
+    metas = [entry for entry in sheet.entries if entry.object.get("type") == "session_meta"]
+    if metas:
+        sheet.drop(lambda entry: entry is metas[0])
+        sheet.entries.insert(0, metas[0])
+        sheet.fixed(Fault.MISSING_HEADER, metas[0], "it stood further down")
+        return
+    named = _ID.search(sheet.name)
+    turn = next((_payload(entry) for entry in sheet.entries if entry.object.get("type") == "turn_context"), {})
+    stamp = text_of(first.object.get("timestamp")) or iso()
+    payload = {
+        "id": named[0] if named else str(uuid4()),
+        "timestamp": stamp,
+        "cwd": text_of(turn.get("cwd")),
+        "originator": "codex_cli_rs",
+        "cli_version": _VERSION,
+        "source": "cli",
+    }
+    sheet.entries.insert(0, made({"timestamp": stamp, "type": "session_meta", "payload": payload}, 1))
+    sheet.fixed(Fault.MISSING_HEADER, first, "session_meta")
+
+
+def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+    """Repair what is sent: pairs, reasoning, the newest token count."""
+    items = [entry for entry in sent if entry.object.get("type") == "response_item"]
+    pair(sheet, items, _Pairing(_responses(items)))
+    _reasoning(sheet, sent)
+    _stale(sheet, sent)
+    if any("ordinal" in entry.object for entry in sheet.entries):
+        for number, entry in enumerate(sheet.entries):
+            if entry.object.get("ordinal") != number:
+                entry.put(("ordinal",), number)
+
+
+def _responses(items: Sequence[Entry]) -> dict[Entry, str]:
+    """The response that each item is part of: one ends with its calls, or where something else follows."""
+    found: dict[Entry, str] = {}
+    number, called, before = 0, False, False
+    for item in items:
+        is_call = _is_call(item)
+        if not _is_response(item):
+            before = called = False
+            continue
+        number += not before or (called and not is_call)
+        before, called = True, is_call
+        found[item] = f"response {number}"
+    return found
+
+
+def _is_call(entry: Entry) -> bool:
+    return text_of(_payload(entry).get("type")).endswith("_call")
+
+
+def _is_response(entry: Entry) -> bool:
+    item = _payload(entry)
+    if entry.object.get("type") != "response_item":
+        return False
+    return _is_call(entry) or item.get("type") == "reasoning" or item.get("role") == "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    responses: Mapping[Entry, str]
+
+    def calls(self, entry: Entry) -> list[str]:
+        item = _payload(entry)
+        return [text_of(item.get("call_id"))] if _is_call(entry) and "call_id" in item else []
+
+    def results(self, entry: Entry) -> list[str]:
+        item = _payload(entry)
+        return [text_of(item.get("call_id"))] if text_of(item.get("type")).endswith("_output") else []
+
+    def response(self, entry: Entry) -> str:
+        return self.responses.get(entry, "")
+
+    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+        output = _payload(entry).get("output")
+        text = output if isinstance(output, str) else _text_of(output)
+        content = [{"type": "input_text", "text": f"{ORPHAN}\n{text}"}]
+        entry.put(("payload",), {"type": "message", "role": "user", "content": content})
+
+    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+        kind = text_of(_payload(entry).get("type"))
+        answer = "custom_tool_call_output" if kind == "custom_tool_call" else "function_call_output"
+        return [
+            made(
+                {
+                    "timestamp": entry.object.get("timestamp"),
+                    "type": "response_item",
+                    "payload": {"type": answer, "call_id": id, "output": NO_RESULT},
+                },
+                entry.place,
+            )
+            for id in ids
+        ]
+
+    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+        sheet.entries.insert(sheet.index(entry), new)
+
+    def taken(self, sheet: Sheet, entry: Entry) -> None:
+        sheet.drop(lambda one: one is entry)
+
+
+def _text_of(output: Any) -> str:
+    parts = output.get("content") if isinstance(output, dict) else output
+    if isinstance(parts, str):
+        return parts
+    return "\n".join(text_of(dict_of(part).get("text")) for part in list_of(parts))
+
+
+def _reasoning(sheet: Sheet, sent: Sequence[Entry]) -> None:
+    """Remove the reasoning that the API could not read, where no answer came since."""
+    for entry in reversed(sheet.entries):
+        text = text_of(_payload(entry).get("message")) if _event(entry) == "error" else ""
+        if REFUSED_REASONING.search(text):
+            refused = {one for one in sent if _payload(one).get("type") == "reasoning"}
+            for one in refused:
+                sheet.fixed(Fault.REFUSED_REASONING, one, 1)
+            sheet.entries = [one for one in sheet.entries if one not in refused]
+            return
+        if _is_response(entry):
+            return
+
+
+def _stale(sheet: Sheet, sent: Sequence[Entry]) -> None:
+    """The newest token count must not claim more than what is sent: Codex compacts by it. Where the counts add up from
+    the first one on, nothing was cut and they hold."""
+    counts = [entry for entry in sheet.entries if _event(entry) == "token_count" and _payload(entry).get("info")]
+    so_far = 0
+    for entry in counts:
+        total = count_of(dict_of(dict_of(_payload(entry).get("info")).get("total_token_usage")).get("total_tokens"))
+        if total not in (so_far, so_far + _last(entry)):
+            break
+        so_far = total
+    else:
+        return
+    items: list[Any] = []
+    for entry in sent:
+        replaced = _payload(entry).get("replacement_history")
+        items += replaced if isinstance(replaced, list) else [_payload(entry)]
+    if _last(counts[-1]) > chars_of(items) + SPARE_TOKENS:
+        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last(counts[-1]))
+        counts[-1].put(("payload", "info"), None)
+        _stale(sheet, sent)

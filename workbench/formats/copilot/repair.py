@@ -1,0 +1,139 @@
+"""Repairing a Copilot CLI session: header, links, counts, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from workbench.base.stamps import iso
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.links import drop_copies
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.record_faults import no_negative_counts
+from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.session import Session
+
+_VERSION = "1.0.102"
+
+
+def records(sheet: Sheet) -> None:
+    """Repair the header, the links and counts."""
+    drop_copies(sheet, sheet.entries)
+    _header(sheet)
+    _link(sheet)
+    for entry in sheet.entries:
+        if _kind(entry).startswith("session."):
+            no_negative_counts(sheet, entry, ("data",))
+
+
+def _kind(entry: Entry) -> str:
+    return text_of(entry.object.get("type"))
+
+
+def _data(entry: Entry) -> dict[str, Any]:
+    return dict_of(entry.object.get("data"))
+
+
+def _header(sheet: Sheet) -> None:
+    first = sheet.entries[0] if sheet.entries else None
+    if first is None or _kind(first) == "session.start":
+        return
+    starts = [entry for entry in sheet.entries if _kind(entry) == "session.start"]
+    if starts:
+        sheet.drop(lambda entry: entry is starts[0])
+        sheet.entries.insert(0, starts[0])
+        sheet.fixed(Fault.MISSING_HEADER, starts[0], "it stood further down")
+        return
+    stamp = text_of(first.object.get("timestamp")) or iso()
+    about = {
+        "sessionId": sheet.folder if len(sheet.folder) == 36 else str(uuid4()),
+        "version": 1,
+        "producer": "copilot-agent",
+        "copilotVersion": _VERSION,
+        "startTime": stamp,
+    }
+    value = {"type": "session.start", "data": about, "id": str(uuid4()), "timestamp": stamp, "parentId": None}
+    sheet.entries.insert(0, made(value, 1))
+    sheet.fixed(Fault.MISSING_HEADER, first, "session.start")
+
+
+def _link(sheet: Sheet, *, noted: bool = True) -> None:
+    """Each event names the one before it; events of a model's call are a chain of their own."""
+    before: Entry | None = None
+    seen: dict[str, Entry] = {}
+    for entry in sheet.entries:
+        if _kind(entry).startswith("model."):
+            continue
+        id = text_of(entry.object.get("id"))
+        if not id or id in seen:
+            entry.put(("id",), str(uuid4()))
+            if id:
+                sheet.fixed(Fault.REPEATED_ID, entry, sheet.named(seen[id]))
+            else:
+                sheet.fixed(Fault.MISSING_FIELD, entry, "id")
+        parent = text_of(before.object.get("id")) if before else None
+        if entry.object.get("parentId") != parent:
+            entry.put(("parentId",), parent)
+            if noted:
+                sheet.fixed(Fault.DANGLING_PARENT, entry, sheet.named(before) if before else "nothing")
+        if not isinstance(entry.object.get("timestamp"), str):
+            entry.put(("timestamp",), text_of(before.object.get("timestamp")) if before else iso())
+            sheet.fixed(Fault.MISSING_FIELD, entry, "timestamp")
+        seen[text_of(entry.object.get("id"))] = before = entry
+
+
+def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+    """Repair what is sent: pairs."""
+    pair(sheet, [entry for entry in sent if not _data(entry).get("isUserRequested")], PAIRING)
+    _link(sheet, noted=False)
+
+
+class _Pairing:
+    def calls(self, entry: Entry) -> list[str]:
+        if _kind(entry) != "assistant.message":
+            return []
+        return [text_of(dict_of(request).get("toolCallId")) for request in list_of(_data(entry).get("toolRequests"))]
+
+    def results(self, entry: Entry) -> list[str]:
+        return [text_of(_data(entry).get("toolCallId"))] if _kind(entry) == "tool.execution_complete" else []
+
+    def response(self, entry: Entry) -> str:
+        if _kind(entry) != "assistant.message" or not (_data(entry).get("content") or self.calls(entry)):
+            return ""
+        return text_of(entry.object.get("id"))
+
+    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+        result = _data(entry).get("result")
+        text = text_of(dict_of(result).get("content")) or text_of(result)
+        entry.put(("data",), {"content": f"{ORPHAN}\n{text}", "source": "repair"})
+        entry.put(("type",), "user.message")
+
+    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+        stamp = entry.object.get("timestamp")
+        return [
+            made(
+                {
+                    "type": "tool.execution_complete",
+                    "data": {"toolCallId": id, "success": False, "error": {"message": NO_RESULT}},
+                    "id": str(uuid4()),
+                    "timestamp": stamp,
+                    "parentId": None,
+                },
+                entry.place,
+            )
+            for id in ids
+        ]
+
+    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+        at = sheet.index(entry)
+        while at and _kind(sheet.entries[at - 1]) in ("assistant.turn_start", "assistant.turn_end"):
+            at -= 1
+        sheet.entries.insert(at, new)
+
+    def taken(self, sheet: Sheet, entry: Entry) -> None:
+        sheet.drop(lambda one: one is entry)
+
+
+PAIRING = _Pairing()

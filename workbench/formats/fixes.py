@@ -1,0 +1,148 @@
+"""Faults of a damaged session and the fixes of a repair: typed values, and the one place that puts them into words.
+
+`FIXED` says for each kind of fault how it was fixed and why, `LEFT` why it stays. JSON is made from the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """Kinds of damage. The value is the name in JSON."""
+
+    NUL_PADDING = "nul-padding"
+    CUT_RECORD = "cut-record"
+    GLUED_RECORDS = "glued-records"
+    SPLIT_RECORD = "split-record"
+    NOT_A_RECORD = "not-a-record"
+    BROKEN_TEXT = "broken-text"
+    LONE_SURROGATE = "lone-surrogate"
+    LINE_SEPARATOR = "line-separator"
+    CUT_DOCUMENT = "cut-document"
+    TRAILING_BYTES = "trailing-bytes"
+    MISSING_HEADER = "missing-header"
+    MISSING_FIELD = "missing-field"
+    DANGLING_PARENT = "dangling-parent"
+    REPEATED_ID = "repeated-id"
+    REPEATED_RECORD = "repeated-record"
+    OTHER_BRANCH = "other-branch"
+    SEVERAL_SESSIONS = "several-sessions"
+    NEGATIVE_COUNT = "negative-count"
+    IMPOSSIBLE_USAGE = "impossible-usage"
+    STALE_USAGE = "stale-usage"
+    ORPHAN_RESULT = "orphan-result"
+    EARLY_RESULT = "early-result"
+    LATE_RESULT = "late-result"
+    REPEATED_RESULT = "repeated-result"
+    MISSING_RESULT = "missing-result"
+    IMAGE_PIXELS = "image-pixels"
+    IMAGE_BYTES = "image-bytes"
+    IMAGE_COUNT = "image-count"
+    REQUEST_BYTES = "request-bytes"
+    REFUSED_REASONING = "refused-reasoning"
+    OLDER_COMPACTION = "older-compaction"
+    LOST_SUMMARY = "lost-summary"
+    EMPTY_MESSAGE = "empty-message"
+    REWRITTEN = "rewritten"
+    REFUSED_BY_RULES = "refused-by-rules"
+    CHANGED_CONTENT = "changed-content"
+
+
+FIXED: dict[Fault, str] = {
+    Fault.NUL_PADDING: "removed {subject} NUL bytes, which a crash left",
+    Fault.CUT_RECORD: "removed a record that breaks off after {subject} bytes; the rest of it is lost",
+    Fault.GLUED_RECORDS: "put {subject} records that stood on one line on lines of their own",
+    Fault.SPLIT_RECORD: "joined a record that was split over {subject} lines",
+    Fault.NOT_A_RECORD: "removed {subject} bytes that are no record",
+    Fault.BROKEN_TEXT: "rewrote the record as strict JSON: it has invalid UTF-8, control characters, NaN or the like",
+    Fault.LONE_SURROGATE: "replaced half a surrogate pair by U+FFFD ({subject} times); no API takes it",
+    Fault.LINE_SEPARATOR: "escaped a raw U+2028 or U+2029 ({subject} times), at which some agents end a line",
+    Fault.CUT_DOCUMENT: "closed a document that breaks off; the last {subject} bytes could not be read",
+    Fault.TRAILING_BYTES: "removed {subject} bytes behind the end of the document",
+    Fault.MISSING_HEADER: "added the missing header line ({subject})",
+    Fault.MISSING_FIELD: "added the missing field {subject}",
+    Fault.DANGLING_PARENT: "linked to {subject}: its parent is not in the file before it",
+    Fault.REPEATED_ID: "gave the record an id of its own: {subject} has the same",
+    Fault.REPEATED_RECORD: "removed a copy of the record on {subject}",
+    Fault.OTHER_BRANCH: "made the branch that ends on line {subject} the newest",
+    Fault.SEVERAL_SESSIONS: "set the session id to {subject}, as in the other records",
+    Fault.NEGATIVE_COUNT: "set {subject} to 0: a count cannot be negative",
+    Fault.IMPOSSIBLE_USAGE: "set the recorded usage to nothing: {subject} tokens are impossible here",
+    Fault.STALE_USAGE: "set the recorded usage to nothing: {subject} tokens are more than the context can have",
+    Fault.ORPHAN_RESULT: "turned the result of {subject} into text: its call is not in the context",
+    Fault.EARLY_RESULT: "moved the result of {subject} behind its call",
+    Fault.LATE_RESULT: "moved the result of {subject} to its call",
+    Fault.REPEATED_RESULT: "turned a second result of {subject} into text",
+    Fault.MISSING_RESULT: "added a result for {subject}, which says that none was recorded",
+    Fault.IMAGE_PIXELS: "replaced an image by a text: {subject}",
+    Fault.IMAGE_BYTES: "replaced an image by a text: {subject}",
+    Fault.IMAGE_COUNT: "replaced an image by a text: {subject}",
+    Fault.REQUEST_BYTES: "replaced an image by a text: {subject}",
+    Fault.REFUSED_REASONING: "removed {subject} reasoning blocks that the API refuses",
+    Fault.OLDER_COMPACTION: "took an older compaction out of the range that {subject} keeps",
+    Fault.LOST_SUMMARY: "marked the message as the summary {subject}, which hides the messages before it",
+    Fault.EMPTY_MESSAGE: "removed a message without content",
+    Fault.REWRITTEN: "wrote the newest context as a new session: {subject}",
+}
+
+LEFT: dict[Fault, str] = {
+    Fault.CUT_RECORD: "a record breaks off after {subject} bytes",
+    Fault.CUT_DOCUMENT: "the document breaks off before its first message",
+    Fault.REFUSED_REASONING: "the API refused the order of the reasoning blocks; start a new turn without reasoning",
+    Fault.REQUEST_BYTES: "the request is {subject} bytes large without its images; compact the session",
+    Fault.REFUSED_BY_RULES: "{subject}",
+    Fault.CHANGED_CONTENT: "the repaired file does not read back as expected: {subject}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One fix, or one fault that stays (`Repair.left`).
+
+    `line` is the 1-based line in the damaged file, `entry` the 1-based place in the list of messages of a document;
+    both None for what concerns the whole file. `subject` is what the sentence names: an id, a count, a size.
+    """
+
+    fault: Fault
+    line: int | None = None
+    entry: int | None = None
+    subject: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The fix in words."""
+        return FIXED[self.fault].format(subject=self.subject)
+
+    @property
+    def objection(self) -> str:
+        """The fault in words where it stays."""
+        return LEFT.get(self.fault, "{subject}").format(subject=self.subject or self.fault)
+
+    @property
+    def place(self) -> str:
+        """ "line 12", "entry 12", or "file"."""
+        if self.line is not None:
+            return f"line {self.line}"
+        return f"entry {self.entry}" if self.entry is not None else "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A chain of records from the first one to a newest one, which nothing follows.
+
+    `line` is that of the newest record, by which the user chooses; `messages` counts the messages on the chain. `live`:
+    the agent loads this branch of the damaged file. `chosen`: the repaired file has it.
+    """
+
+    line: int
+    messages: int
+    live: bool = False
+    chosen: bool = False
+
+
+def in_order(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The fixes in the order of the file; those of the whole file first."""
+    return tuple(sorted(fixes, key=lambda fix: (fix.line or 0, fix.entry or 0)))

@@ -1,0 +1,94 @@
+"""A damaged JSON document as one that can be read: NUL padding, broken characters, bytes behind its end, a cut end."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import orjson
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.document import render
+from workbench.formats.kit.jsonl import loads_whole, whole
+from workbench.formats.kit.sheet import Entry, Sheet
+
+_BOM = b"\xef\xbb\xbf"
+_DECODER = json.JSONDecoder(strict=False)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
+_BLANK = " \t\r\n"
+
+
+def closed(data: bytes, sheet: Sheet) -> bytes:
+    """The document's bytes as strict JSON, with a fix for each kind of damage; as they are where they are none."""
+    if _is_strict(data):
+        return data
+    here = Entry(b"", None, 1)
+    body = data.removeprefix(_BOM)
+    if b"\0" in body:
+        sheet.fixed(Fault.NUL_PADDING, None, body.count(b"\0"))
+        body = body.replace(b"\0", b"")
+    body = body.strip()
+    if _is_strict(body):
+        return body
+    text = body.decode("utf-8", "replace")
+    made = whole(text)
+    if made != text:
+        sheet.fixed(Fault.LONE_SURROGATE, None, sum(a != b for a, b in zip(text, made, strict=True)) // 4 or 1)
+    made = _complete(made, sheet)
+    try:
+        value = loads_whole(made)
+    except ValueError:
+        sheet.unrepaired(Fault.CUT_DOCUMENT, here)
+        return data
+    raw = made.encode("utf-8", "replace")
+    if not _is_strict(raw):
+        sheet.fixed(Fault.BROKEN_TEXT)
+        return render(value)
+    if "\ufffd" in text and b"\xef\xbf\xbd" not in body:
+        sheet.fixed(Fault.BROKEN_TEXT)
+    return raw
+
+
+def _is_strict(data: bytes) -> bool:
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _complete(text: str, sheet: Sheet) -> str:
+    """The first value of the text alone, closed where it breaks off."""
+    try:
+        stop = _DECODER.raw_decode(text)[1]
+    except (ValueError, RecursionError):
+        return _closed(text, sheet)
+    if rest := text[stop:].strip(_BLANK):
+        sheet.fixed(Fault.TRAILING_BYTES, None, len(rest.encode("utf-8", "replace")))
+    return text[:stop]
+
+
+def _closed(text: str, sheet: Sheet) -> str:
+    """The text up to the last complete element of its outermost list that is open, and what closes it."""
+    stack: list[str] = []
+    ends: list[int] = []
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark in "[{":
+            stack.append(mark)
+            ends.append(-1)
+        elif mark in "]}":
+            if not stack or (stack[-1] == "[") != (mark == "]"):
+                break
+            stack.pop()
+            ends.pop()
+            if ends:
+                ends[-1] = token.end()
+        elif stack and stack[-1] == "[" and mark not in ",:":
+            ends[-1] = token.end()
+    for depth, mark in enumerate(stack):
+        if mark == "[" and ends[depth] > 0:
+            closing = "".join("]" if one == "[" else "}" for one in reversed(stack[: depth + 1]))
+            sheet.fixed(Fault.CUT_DOCUMENT, None, len(text) - ends[depth])
+            return text[: ends[depth]] + closing
+    return text

@@ -1,0 +1,228 @@
+"""Damaged JSON lines as records: NUL padding, records that break off, are glued together or split, broken characters.
+
+A piece counts as a record only where it looks like the readable records of the same file (`_Likeness`): a complete
+object inside a record that breaks off is not one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.document import render
+from workbench.formats.kit.jsonl import loads, whole
+from workbench.formats.kit.sheet import Entry, Sheet
+
+JOINED = 200
+"""Lines that are joined at most to find a record that was split."""
+
+TRIED = 2_000
+"""Places in a broken line at which a complete record is looked for."""
+
+_BOM = b"\xef\xbb\xbf"
+_SEPARATORS = {b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}
+_BLANK = b" \t\r\x00"
+_DECODER = json.JSONDecoder(strict=False)
+_FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]{1,60})"')
+
+
+@dataclass(slots=True)
+class _Likeness:
+    """Keys by which the records of a file are known: those that all have, those that any has, the first ones, and the
+    values of `type`."""
+
+    common: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
+    first: set[bytes] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+
+    def learn(self, raw: bytes, value: dict[str, Any]) -> None:
+        self.common = self.common & value.keys() if self.known else set(value)
+        self.known |= value.keys()
+        if found := _FIRST_KEY.match(raw):
+            self.first.add(found[1])
+        self.types.add(str(value.get("type")))
+
+    def may_be(self, value: Any) -> bool:
+        """Whether a complete value at the beginning of a line, or behind a record, is a record."""
+        return isinstance(value, dict) and bool(value) and value.keys() >= self.common
+
+    def fits(self, value: Any) -> bool:
+        """Whether a complete value inside a record that breaks off is a record, and no part of that one."""
+        if not self.may_be(value):
+            return False
+        return not self.known or (value.keys() <= self.known and str(value.get("type")) in self.types)
+
+
+def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Sheet:
+    """The records of a file of lines, with a fix for every line that was damaged."""
+    sheet = Sheet([], name=name, branch=branch)
+    if data.startswith(_BOM):
+        sheet.fixed(Fault.NOT_A_RECORD, subject=len(_BOM))
+        data = data.removeprefix(_BOM)
+    lines = data.split(b"\n")
+    good = [_strict(line) for line in lines]
+    likeness = _Likeness()
+    for line, value in zip(lines, good, strict=True):
+        if value is not None:
+            likeness.learn(line, value)
+    at = 0
+    while at < len(lines):
+        value = good[at]
+        if value is not None:
+            _add(sheet, lines[at], value, at + 1)
+            at += 1
+        else:
+            at += _mend(sheet, lines, good, at, likeness)
+    return sheet
+
+
+def _strict(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
+    entry = Entry(raw, value, line)
+    if count := sum(raw.count(separator) for separator in _SEPARATORS):
+        for separator, escape in _SEPARATORS.items():
+            entry.raw = entry.raw.replace(separator, escape)
+        entry.changed = True
+        sheet.fixed(Fault.LINE_SEPARATOR, entry, count)
+    sheet.entries.append(entry)
+
+
+def _mend(sheet: Sheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness) -> int:
+    """Add the records of a damaged line; return how many lines they took."""
+    line, body = lines[at], lines[at].strip(_BLANK)
+    here = Entry(b"", None, at + 1)
+    if nul := line.count(b"\0"):
+        sheet.fixed(Fault.NUL_PADDING, here, nul)
+        body = line.replace(b"\0", b"").strip(_BLANK)
+    if not body:
+        return 1
+    if _whole_line(sheet, body, here):
+        return 1
+    pieces = list(_pieces(body, likeness))
+    rest = pieces[-1] if pieces and pieces[-1][1] is None else None
+    joined = _joined(rest[0], lines, good, at, likeness) if rest and rest[0].startswith(b"{") else None
+    found = [piece for piece in pieces if piece[1] is not None]
+    if len(found) > 1 or (found and (rest is not None or len(pieces) > len(found))):
+        sheet.fixed(Fault.GLUED_RECORDS, here, len(pieces))
+    for number, (raw, value) in enumerate(pieces, 1):
+        if value is not None:
+            _add(sheet, _strict_bytes(raw, value), value, at + 1)
+        elif joined is None or number < len(pieces):
+            _lost(sheet, raw, here)
+    if joined is None:
+        return 1
+    value, count = joined
+    sheet.fixed(Fault.SPLIT_RECORD, here, count)
+    _add(sheet, render(value), value, at + 1)
+    return count
+
+
+def _whole_line(sheet: Sheet, body: bytes, here: Entry) -> bool:
+    """Add the one record of a line whose characters alone are damaged."""
+    try:
+        value = loads(body)
+    except ValueError:
+        return False
+    if not isinstance(value, dict):
+        return False
+    raw = body
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        text = ""
+    made = whole(text)
+    if made != text:
+        raw = made.encode()
+        sheet.fixed(Fault.LONE_SURROGATE, here, sum(a != b for a, b in zip(text, made, strict=True)) // 4 or 1)
+    if _strict(raw) is None:
+        raw = render(value)
+        sheet.fixed(Fault.BROKEN_TEXT, here)
+    _add(sheet, raw, value, here.place)
+    return True
+
+
+def _strict_bytes(raw: bytes, value: dict[str, Any]) -> bytes:
+    return raw if _strict(raw) is not None else render(value)
+
+
+def _pieces(body: bytes, likeness: _Likeness) -> Iterator[tuple[bytes, dict[str, Any] | None]]:
+    """What stands side by side on a line: records, and bytes between them that are none, with the value None."""
+    text = body.decode("latin-1")  # one character per byte
+    at = 0
+    while at < len(text):
+        stop = _value_end(text, at)
+        if stop is not None and likeness.may_be(value := _decoded(body[at:stop])):
+            yield body[at:stop], value
+        else:
+            start = _next_record(body, text, at + 1, likeness)
+            yield body[at:start].rstrip(_BLANK), None
+            stop = start
+        at = stop
+        while at < len(text) and text[at] in " \t\r,":
+            at += 1
+
+
+def _value_end(text: str, at: int) -> int | None:
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decoded(raw: bytes) -> Any:
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
+
+
+def _next_record(body: bytes, text: str, at: int, likeness: _Likeness) -> int:
+    """Where the next complete record begins; the end of the line where none does."""
+    if not likeness.first:
+        return len(text)
+    starts = re.compile(rb'\{\s*"(?:' + b"|".join(map(re.escape, likeness.first)) + rb')"')
+    for tried, found in enumerate(starts.finditer(body, at)):
+        if tried == TRIED:
+            break
+        stop = _value_end(text, found.start())
+        if stop is not None and likeness.fits(_decoded(body[found.start() : stop])):
+            return found.start()
+    return len(text)
+
+
+def _joined(
+    rest: bytes, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
+) -> tuple[dict[str, Any], int] | None:
+    """The record that the following lines complete, and how many lines it takes; None where none do. A line end in a
+    text is one that its writer did not escape."""
+    parts = [rest]
+    for number in range(at + 1, min(len(lines), at + JOINED)):
+        if good[number] is not None and likeness.may_be(good[number]):
+            return None
+        parts.append(lines[number].replace(b"\0", b"").strip(b"\r"))
+        if b"}" not in parts[-1]:
+            continue
+        for between in (b"\n", b""):
+            value = _decoded(between.join(parts))
+            if likeness.may_be(value):
+                return value, len(parts)
+    return None
+
+
+def _lost(sheet: Sheet, raw: bytes, here: Entry) -> None:
+    fault = Fault.CUT_RECORD if raw.startswith(b"{") else Fault.NOT_A_RECORD
+    sheet.fixed(fault, here, len(raw))

@@ -1,0 +1,88 @@
+"""Images in records: where their blocks are, and a text in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.formats.kit.sheet import Path, value_at
+from workbench.formats.kit.values import dict_of, text_of
+from workbench.session import Media
+from workbench.session.images import pixels_of_encoded
+from workbench.session.message import Pixels
+
+SHORTEST = 40
+"""Characters of the shortest text that is looked at as an image."""
+
+_MAGIC = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
+"""How PNG, JPEG, GIF and WebP begin in base64."""
+
+_DATA_URL = re.compile(r"data:image/[\w.+-]+(?:;[\w=.-]+)*;base64,")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    """An image in a record. `path` leads to the block that a text replaces. `sizes` are the lengths of its base64 and
+    the data URL with it, of which readers take the one or the other."""
+
+    path: Path
+    sizes: tuple[int, int]
+    pixels: Pixels | None
+
+    def is_image(self, media: Media) -> bool:
+        """True for the media that a reader makes of this block."""
+        return media.size in self.sizes and media.pixels == self.pixels
+
+
+def image_blocks(value: Any) -> list[ImageBlock]:
+    """The images in a record, in order."""
+    found: list[ImageBlock] = []
+    for path, text in _texts(value, ()):
+        url = _DATA_URL.match(text)
+        data_size = len(text) - (url.end() if url else 0)
+        is_image = text.startswith(_MAGIC, url.end() if url else 0)
+        if is_image and (block := _block_path(value, path)) is not None:
+            pixels = pixels_of_encoded(text[url.end() :] if url else text)
+            found.append(ImageBlock(block, (data_size, len(text)), pixels))
+    return found
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, (*path, number))
+    elif isinstance(value, str) and len(value) >= SHORTEST and value.startswith((*_MAGIC, "data:image/")):
+        yield path, value
+
+
+def _block_path(value: Any, path: Path) -> Path | None:
+    """Path of the block that holds the image; None for a text in no block, as in a tool's arguments."""
+    for stop in (len(path) - 1, len(path) - 2):
+        if stop >= 0 and text_block(value_at(value, path[:stop]), "") is not None:
+            return path[:stop]
+    return None
+
+
+def text_block(block: Any, text: str) -> dict[str, Any] | None:
+    """The text block that takes the place of an image block of any API known here; None for any other value."""
+    if not isinstance(block, dict):
+        return None
+    kind = block.get("type")
+    if kind in ("image", "media") and (isinstance(block.get("source"), dict) or isinstance(block.get("data"), str)):
+        return {"type": "text", "text": text}
+    if kind == "image_url" and "image_url" in block:
+        return {"type": "text", "text": text}
+    if kind == "input_image":
+        return {"type": "input_text", "text": text}
+    if kind == "file" and text_of(block.get("mime")).startswith("image/") and "url" in block:
+        ids = {key: block[key] for key in ("id", "sessionID", "messageID") if key in block}
+        return {**ids, "type": "text", "text": text}
+    for key in ("inlineData", "inline_data"):
+        if "data" in dict_of(block.get(key)):
+            return {"text": text}
+    return None

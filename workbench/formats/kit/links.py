@@ -1,0 +1,207 @@
+"""Records that name the record before them: parents that dangle or repeat, and the branch that an agent loads.
+
+Each record has an id and its parent's under keys that the format names. A parent counts only where it stands before its
+child, as the agents' loaders ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from workbench.base.errors import BadInput
+from workbench.formats.fixes import Branch, Fault
+from workbench.formats.kit.sheet import Entry, Sheet, made
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """How the records of a format are linked.
+
+    `linked`: whether a record is part of the chain. `said`: whether it is a message. `restarts`: whether it begins a
+    chain though others stand before it, as a boundary does. `beside`: whether it may hang beside the chain, as a result
+    does at its own call. `new_id` makes an id.
+    """
+
+    id: str
+    parent: str
+    linked: Callable[[Entry], bool]
+    said: Callable[[Entry], bool]
+    restarts: Callable[[Entry], bool] = lambda entry: False
+    beside: Callable[[Entry], bool] = lambda entry: False
+    new_id: Callable[[], str] = lambda: str(uuid4())
+
+    def id_of(self, entry: Entry) -> str:
+        found = entry.object.get(self.id)
+        return found if isinstance(found, str) else ""
+
+    def parent_of(self, entry: Entry) -> str:
+        found = entry.object.get(self.parent)
+        return found if isinstance(found, str) else ""
+
+    def chain(self, sheet: Sheet) -> list[Entry]:
+        return [entry for entry in sheet.entries if self.linked(entry)]
+
+    def insert_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+        """Put a record between another and that one's parent."""
+        new.put((self.parent,), entry.object.get(self.parent))
+        entry.put((self.parent,), self.id_of(new))
+        sheet.entries.insert(sheet.index(entry), new)
+
+    def append(self, sheet: Sheet, last: Entry, new: Entry) -> None:
+        """Put a record behind the last one."""
+        new.put((self.parent,), self.id_of(last))
+        sheet.insert_after(last, new)
+
+    def unlink(self, sheet: Sheet, entry: Entry) -> None:
+        """Let what follows a record follow the record before it."""
+        id, parent = self.id_of(entry), entry.object.get(self.parent)
+        for other in self.chain(sheet):
+            if other is not entry and id and self.parent_of(other) == id:
+                other.put((self.parent,), parent)
+
+    def remove(self, sheet: Sheet, entry: Entry) -> None:
+        self.unlink(sheet, entry)
+        sheet.drop(lambda one: one is entry)
+
+    def made(self, value: dict[str, object], place: int) -> Entry:
+        """A new record of the chain, with an id of its own."""
+        return made({**value, self.id: self.new_id(), self.parent: None}, place)
+
+
+def link(sheet: Sheet, links: Links) -> None:
+    """Remove copies, give repeated ids new ones, link what dangles to the record before it, and make the branch that
+    the user chose the newest. Fills `sheet.branches` where the file was damaged.
+
+    Raises BadInput where no branch ends on the line that was chosen.
+    """
+    drop_copies(sheet, links.chain(sheet))
+    chain = links.chain(sheet)
+    live = next((entry for entry in reversed(chain) if links.said(entry)), None)
+    by_id: dict[str, Entry] = {}
+    renamed: dict[str, str] = {}
+    way = _Ways()
+    before: Entry | None = None
+    damaged = False
+    for entry in chain:
+        parent = links.parent_of(entry)
+        if parent in renamed:
+            parent = renamed[parent]
+            entry.put((links.parent,), parent)
+        damaged |= _own_id(sheet, links, entry, by_id, renamed)
+        if entry.object.get(links.parent) is not None and parent not in by_id:
+            damaged = True
+            parent = links.id_of(before) if before else ""
+            entry.put((links.parent,), parent or None)
+            sheet.fixed(Fault.DANGLING_PARENT, entry, sheet.named(before) if before else "nothing")
+        above = links.id_of(before) if before and links.restarts(entry) else parent
+        way.add(links, entry, above)
+        by_id[links.id_of(entry)] = before = entry
+    if live is not None and (damaged or sheet.branch is not None):
+        _choose(sheet, links, way, live, longest=damaged)
+
+
+def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
+    """Remove records that stand in the file twice, byte for byte."""
+    seen: dict[bytes, Entry] = {}
+    copies: set[Entry] = set()
+    for entry in chain:
+        first = seen.setdefault(entry.raw.strip(), entry)
+        if first is not entry:
+            copies.add(entry)
+            sheet.fixed(Fault.REPEATED_RECORD, entry, sheet.named(first))
+    if copies:
+        sheet.drop(lambda entry: entry in copies)
+
+
+def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], renamed: dict[str, str]) -> bool:
+    """Give a record an id where it has none or an earlier one's; whether that was so."""
+    id = links.id_of(entry)
+    if id and id not in by_id:
+        renamed.pop(id, None)
+        return False
+    made = links.new_id()
+    entry.put((links.id,), made)
+    if id:
+        renamed[id] = made  # what follows means the newer one
+        sheet.fixed(Fault.REPEATED_ID, entry, sheet.named(by_id[id]))
+    else:
+        sheet.fixed(Fault.MISSING_FIELD, entry, links.id)
+    return True
+
+
+@dataclass(slots=True)
+class _Ways:
+    """The ways from the first record to each: by id how many messages lie on it, what is above, and what follows."""
+
+    messages: dict[str, int] = field(default_factory=dict)
+    above: dict[str, str] = field(default_factory=dict)
+    below: dict[str, list[Entry]] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def add(self, links: Links, entry: Entry, above: str) -> None:
+        id = links.id_of(entry)
+        self.messages[id] = self.messages.get(above, 0) + int(links.said(entry))
+        self.above[id] = above
+        self.entries[id] = entry
+        self.below.setdefault(above, []).append(entry)
+
+    def ends(self, links: Links) -> list[Entry]:
+        """The newest message of each branch. A result beside a chain that goes on is no branch."""
+        found: dict[Entry, None] = {}
+        for id, entry in self.entries.items():
+            if id in self.below:
+                continue
+            while not links.said(entry) and self.above[links.id_of(entry)] in self.entries:
+                entry = self.entries[self.above[links.id_of(entry)]]
+            beside = links.beside(entry) and len(self.below.get(self.above[links.id_of(entry)], [])) > 1
+            if links.said(entry) and not beside and not self._goes_on(links, entry):
+                found[entry] = None
+        return list(found)
+
+    def _goes_on(self, links: Links, entry: Entry) -> bool:
+        """Whether a message follows."""
+        below = list(self.below.get(links.id_of(entry), []))
+        while below:
+            one = below.pop()
+            if links.said(one):
+                return True
+            below += self.below.get(links.id_of(one), [])
+        return False
+
+
+def _choose(sheet: Sheet, links: Links, ways: _Ways, live: Entry, *, longest: bool) -> None:
+    """Find the branches; make the chosen one the newest, or the longest."""
+    ends = ways.ends(links)
+    chosen = live
+    if sheet.branch is not None:
+        found = [entry for entry in ends if entry.place == sheet.branch]
+        if not found:
+            known = ", ".join(str(entry.place) for entry in ends)
+            raise BadInput(f"{sheet.name}: no branch ends on line {sheet.branch}; branches end on lines {known}.")
+        chosen = found[0]
+    elif longest and ends:
+        chosen = max(ends, key=lambda one: (ways.messages[links.id_of(one)], one is live, one.place))
+    if len(ends) > 1:
+        sheet.branches = [
+            Branch(one.place, ways.messages[links.id_of(one)], one is live, one is chosen) for one in ends
+        ]
+    if chosen is not live and chosen in ends:
+        _make_newest(sheet, links, ways, chosen)
+
+
+def _make_newest(sheet: Sheet, links: Links, ways: _Ways, chosen: Entry) -> None:
+    """Move the chosen branch, from where it parts from the others, to the end of the file."""
+    first = chosen
+    while (above := ways.above[links.id_of(first)]) in ways.entries and len(ways.below[above]) == 1:
+        first = ways.entries[above]
+    moved: set[Entry] = set()
+    below = [first]
+    while below:
+        moved.add(one := below.pop())
+        below += ways.below.get(links.id_of(one), [])
+    sheet.entries = [entry for entry in sheet.entries if entry not in moved] + [
+        entry for entry in sheet.entries if entry in moved
+    ]
+    sheet.fixed(Fault.OTHER_BRANCH, None, chosen.place)

@@ -1,0 +1,131 @@
+"""Tool calls without results and results without calls, repaired in the records of a format.
+
+APIs take a result only behind its call, and a call only with its result before the next response. A result that cannot
+be paired stays as text, so that nothing of what the model saw is lost; a call without one gets a result that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.sheet import Entry, Sheet
+
+NO_RESULT = "No result was recorded for this call."
+ORPHAN = "[Result of a tool call that is not part of this session]"
+
+
+class Pairing(Protocol):
+    """Where a format's records hold calls and results.
+
+    `calls` and `results`: ids in a record, in their order. `response`: the id of the response that a record is part
+    of, "" for none. `as_text` turns the result at a place among the record's results into text. `answered` makes
+    records with a result for each of some calls of another. `put_before` places a record before another, `taken` takes
+    it out of where it is, so that it can be placed.
+    """
+
+    def calls(self, entry: Entry) -> list[str]: ...
+    def results(self, entry: Entry) -> list[str]: ...
+    def response(self, entry: Entry) -> str: ...
+    def as_text(self, entry: Entry, id: str, nth: int) -> None: ...
+    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]: ...
+    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None: ...
+    def taken(self, sheet: Sheet, entry: Entry) -> None: ...
+
+
+def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:
+    """Repair the pairs of the records that are sent, `context`, in the order in which they are."""
+    order = list(context)
+    _move_early(sheet, order, pairing)
+    _match(sheet, order, pairing)
+    _answer(sheet, order, pairing)
+
+
+def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+    """Move records with nothing but results behind the calls that come later."""
+    calls = {id: entry for entry in order for id in pairing.calls(entry)}
+    place = {entry: number for number, entry in enumerate(order)}
+    for entry in list(order):
+        ids = pairing.results(entry)
+        later = [calls[id] for id in ids if id in calls and place[calls[id]] > place[entry]]
+        if not ids or len(later) < len(ids) or pairing.response(entry):
+            continue
+        at = order.index(max(later, key=place.__getitem__))
+        following = _next_turn(order, at, pairing)
+        if following is None:
+            continue
+        order.remove(entry)
+        pairing.taken(sheet, entry)
+        pairing.put_before(sheet, following, entry)
+        order.insert(order.index(following), entry)
+        sheet.fixed(Fault.EARLY_RESULT, entry, ", ".join(ids))
+
+
+def _match(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+    """Turn results into text that answer no call before them, or one that was answered."""
+    open_calls: set[str] = set()
+    answered: set[str] = set()
+    for entry in order:
+        found = pairing.calls(entry)
+        open_calls.update(found)
+        answered.difference_update(found)
+        wrong: list[tuple[int, str, Fault]] = []
+        for nth, id in enumerate(pairing.results(entry)):
+            if id in open_calls:
+                open_calls.discard(id)
+                answered.add(id)
+            else:
+                wrong.append((nth, id, Fault.REPEATED_RESULT if id in answered else Fault.ORPHAN_RESULT))
+        for nth, id, fault in reversed(wrong):
+            pairing.as_text(entry, id, nth)
+            sheet.fixed(fault, entry, id or "a call without an id")
+
+
+def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+    """Move late results to their calls, and add those that are missing."""
+    for entry in list(order):
+        calls = pairing.calls(entry)
+        at = order.index(entry)
+        following = _next_turn(order, at, pairing)
+        if not calls or following is None:
+            continue
+        until = _next_response(order, at, pairing)
+        there = {id for one in order[at:until] for id in pairing.results(one)}
+        missing = [id for id in calls if id not in there]
+        for late in [one for one in order[until:] if set(pairing.results(one)) & set(missing)]:
+            ids = pairing.results(late)
+            if set(ids) <= set(missing) and not pairing.response(late):
+                order.remove(late)
+                pairing.taken(sheet, late)
+                pairing.put_before(sheet, following, late)
+                order.insert(order.index(following), late)
+                sheet.fixed(Fault.LATE_RESULT, late, ", ".join(ids))
+                missing = [id for id in missing if id not in ids]
+            else:
+                for nth in reversed(range(len(ids))):
+                    if ids[nth] in missing:
+                        pairing.as_text(late, ids[nth], nth)
+                        sheet.fixed(Fault.ORPHAN_RESULT, late, ids[nth])
+        if missing:
+            for new in pairing.answered(sheet, entry, missing):
+                pairing.put_before(sheet, following, new)
+                order.insert(order.index(following), new)
+            for id in missing:
+                sheet.fixed(Fault.MISSING_RESULT, entry, id)
+
+
+def _next_response(order: list[Entry], at: int, pairing: Pairing) -> int:
+    """The place of the first record of another response; the end where none follows."""
+    response = pairing.response(order[at])
+    rest = (number for number in range(at + 1, len(order)) if pairing.response(order[number]) not in ("", response))
+    return next(rest, len(order))
+
+
+def _next_turn(order: list[Entry], at: int, pairing: Pairing) -> Entry | None:
+    """The first record behind a response that is neither part of it nor a result; None where none follows."""
+    response = pairing.response(order[at])
+    for entry in order[at + 1 :]:
+        if pairing.response(entry) != response and not (pairing.results(entry) and not pairing.response(entry)):
+            return entry
+    return None

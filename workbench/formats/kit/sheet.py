@@ -1,0 +1,139 @@
+"""A session file under repair: its records as they lie in the file, each untouched until a rule changes it.
+
+An entry keeps its bytes; a change replaces only the bytes of the value that is wrong. `Sheet.data` puts the entries
+together again: as lines, or between the bytes around the list of messages of a JSON document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.formats.fixes import Branch, Fault, Fix
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import array_items, object_items, replace_fields
+from workbench.formats.kit.jsonl import loads
+
+Path = tuple[str | int, ...]
+"""Keys and indexes that lead from a record to a value in it."""
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A record: its bytes, its decoded value (None where it is no JSON), and its 1-based place in the damaged file.
+
+    `lead` are the bytes between it and the element before it in a document.
+    """
+
+    raw: bytes
+    value: Any
+    place: int
+    lead: bytes = b""
+    changed: bool = False
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The value where it is an object, an empty one otherwise."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    def put(self, path: Path, value: Any) -> None:
+        """Set the value at `path`; every other byte stays. A missing last key is added."""
+        self.raw = _spliced(self.raw, path, render(value)) if path else render(value)
+        self.value = loads(self.raw)
+        self.changed = True
+
+    def remove(self, path: Path, at: Iterable[int]) -> None:
+        """Take elements out of the list at `path`."""
+        gone = set(at)
+        kept = [item for number, item in enumerate(value_at(self.value, path)) if number not in gone]
+        self.put(path, kept)
+
+
+def made(value: Any, place: int) -> Entry:
+    """A new record, which belongs to the place of an old one."""
+    return Entry(render(value), value, place, changed=True)
+
+
+def value_at(value: Any, path: Path) -> Any:
+    """The value to which `path` leads; None where it leads nowhere."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _spliced(raw: bytes, path: Path, new: bytes) -> bytes:
+    step, *rest = path
+    if isinstance(step, str) and not rest:
+        return replace_fields(raw, {step: new})
+    text = raw.decode("latin-1")  # one character per byte
+    if isinstance(step, str):
+        keys = {key.encode("latin-1").decode("utf-8", "replace"): span for key, span in object_items(text).items()}
+        start, stop = keys[step]
+    else:
+        start, stop = array_items(text)[step]
+    inner = _spliced(raw[start:stop], tuple(rest), new) if rest else new
+    return raw[:start] + inner + raw[stop:]
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The file as it is repaired.
+
+    `head` and `tail` are the bytes around the list of a document; `lines` is False for one. `name` and `folder` are
+    those of the file, in which some agents write the session's id. `branch` is the line of the newest record of the
+    branch that the user chose, None for the proposed one.
+    """
+
+    entries: list[Entry]
+    lines: bool = True
+    head: bytes = b""
+    tail: bytes = b""
+    name: str = ""
+    folder: str = ""
+    branch: int | None = None
+    fixes: list[Fix] = field(default_factory=list)
+    left: list[Fix] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes as they are now."""
+        if self.lines:
+            return b"".join(entry.raw + b"\n" for entry in self.entries)
+        parts = [self.head]
+        for number, entry in enumerate(self.entries):
+            lead = entry.lead or b","
+            parts += lead.replace(b",", b"", 1) if number == 0 else lead if b"," in lead else b"," + lead, entry.raw
+        return b"".join([*parts, self.tail])
+
+    def fixed(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
+        """Note a fix at an entry, or of the whole file."""
+        self.fixes.append(self._at(fault, entry, subject))
+
+    def unrepaired(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
+        """Note a fault that stays."""
+        self.left.append(self._at(fault, entry, subject))
+
+    def _at(self, fault: Fault, entry: Entry | None, subject: object) -> Fix:
+        place = entry.place if entry else None
+        return Fix(fault, place if self.lines else None, None if self.lines else place, str(subject))
+
+    def named(self, entry: Entry) -> str:
+        """The place of an entry in words: "line 12"."""
+        return f"{'line' if self.lines else 'entry'} {entry.place}"
+
+    def index(self, entry: Entry) -> int:
+        """The number of an entry, which is known by identity."""
+        return next(number for number, one in enumerate(self.entries) if one is entry)
+
+    def insert_after(self, entry: Entry, new: Entry) -> None:
+        self.entries.insert(self.index(entry) + 1, new)
+
+    def drop(self, gone: Callable[[Entry], bool]) -> None:
+        self.entries = [entry for entry in self.entries if not gone(entry)]

@@ -1,0 +1,200 @@
+"""Repairing a pi session: header, links, an older compaction inside the kept range, pairs, usage, reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from workbench.base.stamps import iso
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.links import Links, link
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.record_faults import (
+    SPARE_TOKENS,
+    chars_of,
+    no_negative_counts,
+    refused_reasoning,
+    sum_of,
+)
+from workbench.formats.kit.sheet import Entry, Path, Sheet, made
+from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.session import Session
+
+_KINDS = (
+    "message", "compaction", "branch_summary", "custom_message", "model_change", "thinking_level_change",
+)  # fmt: skip
+_COUNTS = ("input", "output", "cacheRead", "cacheWrite")
+_NOTHING = {**dict.fromkeys(_COUNTS, 0), "totalTokens": 0}
+_USAGE: Path = ("message", "usage")
+
+LINKS = Links(
+    "id",
+    "parentId",
+    linked=lambda entry: entry.object.get("type") != "session" and bool(entry.object),
+    said=lambda entry: entry.object.get("type") in ("message", "custom_message"),
+    new_id=lambda: uuid4().hex[:8],
+)
+
+
+def is_headless(values: Sequence[dict[str, Any]]) -> bool:
+    """Whether the records are those of a pi session that has lost its header."""
+    first = values[:20]
+    linked = [value for value in first if {"type", "id", "parentId", "timestamp"} <= value.keys()]
+    kinds = [value for value in first if value.get("type") in _KINDS]
+    return len(linked) >= len(first) - 1 and 2 * len(kinds) > len(first)
+
+
+def records(sheet: Sheet) -> None:
+    """Repair the header, the links and counts, and take older compactions out of what the newest one keeps."""
+    _header(sheet)
+    if sheet.entries and sheet.entries[0].object.get("version", 1) == 1:
+        return  # its entries are linked by their place in the file
+    link(sheet, LINKS)
+    for entry in sheet.entries:
+        if isinstance(_body(entry).get("usage"), dict):
+            no_negative_counts(sheet, entry, _USAGE)
+    _older_compactions(sheet)
+
+
+def _header(sheet: Sheet) -> None:
+    headers = [entry for entry in sheet.entries if entry.object.get("type") == "session"]
+    first = sheet.entries[0] if sheet.entries else None
+    if first is None or first in headers[:1]:
+        return
+    if headers:
+        sheet.drop(lambda entry: entry is headers[0])
+        sheet.entries.insert(0, headers[0])
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
+        return
+    id = sheet.name.partition(".")[0].rpartition("_")[2]
+    stamp = text_of(first.object.get("timestamp")) or iso()
+    value = {
+        "type": "session",
+        "version": 3,
+        "id": id if len(id) == 36 else str(uuid4()),
+        "timestamp": stamp,
+        "cwd": "",
+    }
+    sheet.entries.insert(0, made(value, 1))
+    sheet.fixed(Fault.MISSING_HEADER, first, "session")
+
+
+def _way(sheet: Sheet) -> list[Entry]:
+    """The entries from the root to the newest one."""
+    chain = LINKS.chain(sheet)
+    by_id = {LINKS.id_of(entry): entry for entry in chain}
+    way: list[Entry] = []
+    here = chain[-1] if chain else None
+    while here is not None and here not in way[-1:] and len(way) <= len(chain):
+        way.append(here)
+        here = by_id.get(LINKS.parent_of(here))
+    return way[::-1]
+
+
+def _older_compactions(sheet: Sheet) -> None:
+    """pi puts an older summary where its entry stands in the kept range, be it between a call and its result."""
+    way = _way(sheet)
+    places = [place for place, entry in enumerate(way) if entry.object.get("type") == "compaction"]
+    if len(places) < 2:
+        return
+    newest = way[places[-1]]
+    kept = text_of(newest.object.get("firstKeptEntryId"))
+    first = next((place for place, entry in enumerate(way) if LINKS.id_of(entry) == kept), len(way))
+    for place in places[:-1]:
+        if first <= place:
+            LINKS.unlink(sheet, way[place])
+            sheet.fixed(Fault.OLDER_COMPACTION, way[place], f"the compaction on {sheet.named(newest)}")
+
+
+def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+    """Repair what is sent: pairs, reasoning, usage."""
+    pair(sheet, sent, PAIRING)
+    refused_reasoning(sheet, _way(sheet), _error, _reasoning, PAIRING.response)
+    _usage(sheet, sent)
+
+
+class _Pairing:
+    def calls(self, entry: Entry) -> list[str]:
+        if _body(entry).get("role") != "assistant":
+            return []
+        return [text_of(part.get("id")) for part in _parts(entry) if part.get("type") == "toolCall"]
+
+    def results(self, entry: Entry) -> list[str]:
+        return [text_of(_body(entry).get("toolCallId"))] if _body(entry).get("role") == "toolResult" else []
+
+    def response(self, entry: Entry) -> str:
+        return LINKS.id_of(entry) if _body(entry).get("role") == "assistant" and not _error(entry) else ""
+
+    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+        body = _body(entry)
+        content = [{"type": "text", "text": ORPHAN}, *list_of(body.get("content"))]
+        entry.put(("message",), {"role": "user", "content": content, "timestamp": body.get("timestamp")})
+
+    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+        names = {part.get("id"): part.get("name") for part in _parts(entry)}
+        stamp = _body(entry).get("timestamp")
+        return [
+            LINKS.made(
+                {
+                    "type": "message",
+                    "timestamp": entry.object.get("timestamp"),
+                    "message": {
+                        "role": "toolResult",
+                        "toolCallId": id,
+                        "toolName": text_of(names.get(id)) or "unknown",
+                        "content": [{"type": "text", "text": NO_RESULT}],
+                        "isError": True,
+                        "timestamp": stamp,
+                    },
+                },
+                entry.place,
+            )
+            for id in ids
+        ]
+
+    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+        LINKS.insert_before(sheet, entry, new)
+
+    def taken(self, sheet: Sheet, entry: Entry) -> None:
+        LINKS.remove(sheet, entry)
+
+
+PAIRING = _Pairing()
+
+
+def _body(entry: Entry) -> dict[str, Any]:
+    return dict_of(entry.object.get("message")) if entry.object.get("type") == "message" else {}
+
+
+def _parts(entry: Entry) -> list[dict[str, Any]]:
+    return [part for part in list_of(_body(entry).get("content")) if isinstance(part, dict)]
+
+
+def _error(entry: Entry) -> str:
+    body = _body(entry)
+    return text_of(body.get("errorMessage")) or "error" if body.get("stopReason") == "error" else ""
+
+
+def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
+    content = list_of(_body(entry).get("content"))
+    found = [n for n, part in enumerate(content) if isinstance(part, dict) and part.get("type") == "thinking"]
+    return ("message", "content"), found
+
+
+def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
+    """The newest usage behind the newest compaction must not claim more than what is sent: pi compacts by it."""
+    compacted = max((sheet.index(one) for one in sent if one.object.get("type") == "compaction"), default=-1)
+    for entry in reversed(sent):
+        if sheet.index(entry) < compacted:
+            return
+        usage = _body(entry).get("usage")
+        if isinstance(usage, dict):
+            total = usage.get("totalTokens")
+            tokens = total if type(total) is int and total > 0 else sum_of(usage, _COUNTS)
+            if tokens > chars_of(one.object for one in sent) + SPARE_TOKENS:
+                for key, nothing in _NOTHING.items():
+                    if key in usage:
+                        entry.put((*_USAGE, key), nothing)
+                sheet.fixed(Fault.IMPOSSIBLE_USAGE, entry, tokens)
+            return

@@ -1,0 +1,343 @@
+"""A repaired copy of a damaged session: bytes first, then the records of its format, then what is sent to the model.
+
+Only what is wrong is changed; every other record stays byte for byte. The copy is judged by the format's validation and
+read back. A format without rules of its own for repair (`Codec.repair`) is repaired by its writer: the newest context,
+with its pairs made whole, as a new session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
+from workbench.base.text import counted
+from workbench.formats import registry
+from workbench.formats.absurd import judged
+from workbench.formats.export import export
+from workbench.formats.files import bytes_of, gc_paused, load
+from workbench.formats.fixes import Branch, Fault, Fix, in_order
+from workbench.formats.format import Codec, Format, Written, no_progress
+from workbench.formats.kit.broken_document import closed
+from workbench.formats.kit.broken_lines import sheet_of_lines
+from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
+from workbench.formats.kit.json_spans import array_items
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
+from workbench.formats.kit.settle import settled
+from workbench.formats.kit.sheet import Entry, Sheet, value_at
+from workbench.formats.look import Look
+from workbench.formats.steps import steps
+from workbench.session import Message, Session
+from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, limits_of, request_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A repaired copy, not yet on disk.
+
+    `fixes` are the faults that were repaired, `left` those that stay, both in the order of the file; `branches` the
+    branches of a file with damaged links. `data` are the bytes of the copy, those of the file where nothing was wrong.
+    `session` is what the format's reader finds in them; None where it finds nothing. `written` is the copy where it is
+    a new session, with its name and the commands that resume it.
+    """
+
+    path: Path
+    format: Format
+    fixes: tuple[Fix, ...]
+    left: tuple[Fix, ...]
+    branches: tuple[Branch, ...]
+    data: bytes
+    session: Session | None
+    written: Written | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        """True where the copy reads back as expected: only then it may be written."""
+        return self.session is not None and all(fix.fault is not Fault.CHANGED_CONTENT for fix in self.left)
+
+    @property
+    def name(self) -> str:
+        """The name of the copy: the file's own with `.repaired` before its ending."""
+        ending = Path(self.written.name).suffix if self.written else self.path.suffix
+        return f"{self.path.stem}.repaired{ending}"
+
+
+def repair(path: Path, *, branch: int | None = None, part: str = "") -> Repair:
+    """Repair the session in a file, in memory. `branch` is the line of the newest message of the branch to keep, where
+    there are several; None for the proposed one.
+
+    Raises BadInput for a file that no format recognises, of a format that is only read, or that holds no message.
+    """
+    if path.is_dir() or part:
+        return _loaded(path, load(path, part=part))
+    data = bytes_of(path)
+    if data.startswith((SQLITE, ZIP, ZSTD)):
+        return _loaded(path, load(path))
+    return repair_bytes(path, data, branch=branch)
+
+
+def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repair:
+    """The same for the bytes of a file, which need not lie at `path`."""
+    sheet = _sheet(path, data, branch)
+    found = _format(path, sheet)
+    codec = found.codec
+    if codec.write is None:
+        raise BadInput(
+            f"{path} is a session of {found.title}, which is only read here; convert it with "
+            "`cwb compact FILE --to FORMAT -o NEW`."
+        )
+    rules = codec.repair() if codec.repair else None
+    if rules is not None and not sheet.lines and rules.listed is None:
+        rules = None
+    if rules is not None:
+        if not sheet.lines:
+            _split(sheet, rules.listed)
+        rules.records(sheet)
+    session = _read(codec, path, sheet.data)
+    entries = list(sheet.entries)
+    _limit_images(sheet, session)
+    if rules is not None and rules.context is not None:
+        rules.context(sheet, _sent(sheet, session), session)
+        return _judged(path, found, sheet, data, session, entries)
+    repaired = sheet.data if sheet.fixes else data
+    return _written_anew(path, found, sheet, repaired, _read(codec, path, repaired))
+
+
+def _sheet(path: Path, data: bytes, branch: int | None) -> Sheet:
+    lines = sheet_of_lines(data, path.name, branch)
+    lines.folder = path.absolute().parent.name
+    if _is_lines(data, lines):
+        return lines
+    document = Sheet([], lines=False, name=path.name)
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1] in (b"{", b"[")
+    made = closed(data, document) if is_json else data
+    document.entries.append(Entry(made, _value(made), 1))
+    return document
+
+
+def _value(data: bytes) -> object:
+    try:
+        return loads(data)
+    except ValueError:
+        return None
+
+
+def _split(sheet: Sheet, key: str | None) -> None:
+    """Make each element of the document's list an entry; the document stays one where it has no such list."""
+    (document,) = sheet.entries
+    text = document.raw.decode("latin-1")  # one character per byte
+    try:
+        spans = array_items(text, key or None)
+    except (ValueError, KeyError):
+        return
+    if not spans:
+        return
+    raw, done = document.raw, spans[0][0]
+    sheet.head, sheet.tail = raw[:done], raw[spans[-1][1] :]
+    sheet.entries = []
+    for number, (start, stop) in enumerate(spans, 1):
+        sheet.entries.append(Entry(raw[start:stop], loads(raw[start:stop]), number, raw[done:start]))
+        done = stop
+
+
+def _is_lines(data: bytes, sheet: Sheet) -> bool:
+    """Whether a file is one of lines: its first line is a record, or most lines are."""
+    first = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1]
+    if first == b"[":
+        return False
+    lost = sum(fix.fault in (Fault.CUT_RECORD, Fault.NOT_A_RECORD) for fix in sheet.fixes)
+    split = sum(fix.fault is Fault.SPLIT_RECORD for fix in sheet.fixes)
+    return len(sheet.entries) - split > lost
+
+
+def _format(path: Path, sheet: Sheet) -> Format:
+    repaired = sheet.data
+    try:
+        return registry.detect(Look.of(repaired, path))[0]
+    except BadInput as error:
+        values = [entry.object for entry in sheet.entries]
+        for known in registry.FORMATS:
+            rules = known.codec.repair() if sheet.lines and values and known.codec.repair else None
+            if rules is not None and rules.is_headless is not None and rules.is_headless(values):
+                return known
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _read(codec: Codec, path: Path, data: bytes) -> Session:
+    with gc_paused():
+        return judged(codec.read(path, data, no_progress))
+
+
+def _sent(sheet: Sheet, session: Session) -> list[Entry]:
+    """The records of the newest context, in the order in which they are sent."""
+    places = dict.fromkeys(_place(session, record) for message in session.context() for record in message.source)
+    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
+
+
+def _place(session: Session, record: int) -> int:
+    """The place of a record among the entries; several records may lie on one line."""
+    return session.records.lines[record] - 1 if record < len(session.records) else record
+
+
+_IMAGE_FAULTS = {
+    Limit.PIXELS: Fault.IMAGE_PIXELS,
+    Limit.BYTES: Fault.IMAGE_BYTES,
+    Limit.COUNT: Fault.IMAGE_COUNT,
+    Limit.REQUEST: Fault.REQUEST_BYTES,
+}
+
+
+def _limit_images(sheet: Sheet, session: Session) -> None:
+    """Replace the images without which the newest context is within the limits of its API."""
+    context = session.context()
+    limits = limits_of(session.model, session.facts.provider)
+    if limits is None:
+        return
+    images = sum(image.media.size for image in images_of(context))
+    if limits.request_bytes is not None and (rest := request_bytes(context) - images) > limits.request_bytes:
+        sheet.unrepaired(Fault.REQUEST_BYTES, subject=rest)
+    for image in reversed(excess_images(context, limits)):
+        for entry in _holders(sheet, session, context[image.message]):
+            blocks = [block for block in image_blocks(entry.value) if block.is_image(image.media)]
+            if blocks:
+                _replace(sheet, entry, blocks[-1], image)
+                break
+
+
+def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
+    """The records in which a message's images lie, the newest first; the document where it is one entry."""
+    if len(sheet.entries) == 1:
+        return sheet.entries
+    places = [_place(session, record) for record in reversed(message.source)]
+    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
+
+
+def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:
+    text = f"[{image}: {image.reason}; a repair took it out]"
+    made = text_block(value_at(entry.value, block.path), text)
+    assert made is not None, "an image is found by its block"
+    entry.put(block.path, made)
+    sheet.fixed(_IMAGE_FAULTS[image.limit], entry, f"{image}: {image.reason}")
+
+
+def _judged(
+    path: Path, found: Format, sheet: Sheet, original: bytes, before: Session, entries: Sequence[Entry]
+) -> Repair:
+    """The repaired bytes as they are read back and validated. `entries` are the records of the session `before`."""
+    codec = found.codec
+    data = sheet.data if sheet.fixes else original
+    left = list(sheet.left)
+    session: Session | None = None
+    try:
+        session = _read(codec, path, data)
+    except BadInput as error:
+        left.append(Fix(Fault.CHANGED_CONTENT, subject=str(error)))
+    if session is not None and (lost := _lost(sheet, before, entries, session)):
+        left.append(Fix(Fault.CHANGED_CONTENT, subject=f"{counted(lost, 'message')} of the context"))
+    problems = codec.validate(data) if codec.validate else []
+    left += [Fix(Fault.REFUSED_BY_RULES, subject=problem) for problem in problems]
+    return Repair(path, found, in_order(sheet.fixes), tuple(left), tuple(sheet.branches), data, session)
+
+
+def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Session) -> int:
+    """How many messages of untouched records the repaired file does not give again."""
+    there = {_content(message) for message in after.messages}
+    kept = set(sheet.entries)
+    untouched = [not entry.changed and entry in kept for entry in entries]
+    messages = [
+        one
+        for one in before.context()
+        if one.source and all(untouched[_place(before, record)] for record in one.source)
+    ]
+    return sum(_content(message) not in there for message in messages)
+
+
+def _content(message: Message) -> str:
+    return repr((message.role, message.blocks))
+
+
+def _loaded(path: Path, session: Session) -> Repair:
+    found = registry.by_id(session.format)
+    return _written_anew(path, found, Sheet([]), session.records.data, session)
+
+
+def _written_anew(path: Path, found: Format, sheet: Sheet, data: bytes, session: Session) -> Repair:
+    """Repair the pairs by the format's writer, where they or the format's validation need it."""
+    codec = found.codec
+    context = session.context()
+    faults = list(_unpaired(session, context))
+    before = codec.validate(data) if codec.validate else []
+    fixes, left = list(sheet.fixes), list(sheet.left)
+    written: Written | None = None
+    if faults or before:
+        messages, _ = settled(context, found.api) if faults else (list(context), ())
+        made = export(session, messages)
+        if isinstance(made.found, Session) and len(made.problems) <= len(before):
+            written, data, session = made.written, made.written.data, made.found
+            before = list(made.problems)
+            reason = "its pairs were repaired" if faults else "the old one did not pass validation"
+            fixes += [*faults, Fix(Fault.REWRITTEN, subject=reason)]
+        else:
+            left += faults
+            if isinstance(made.found, str):
+                left.append(Fix(Fault.CHANGED_CONTENT, subject=made.found))
+    left += [Fix(Fault.REFUSED_BY_RULES, subject=problem) for problem in before]
+    return Repair(path, found, in_order(fixes), tuple(left), (), data, session, written)
+
+
+def _unpaired(session: Session, context: Sequence[Message]) -> Iterator[Fix]:
+    """Calls that nothing answers though something follows, and results without a call before them."""
+    waiting: dict[str, Message] = {}
+    for message in context:
+        for result in message.results:
+            if waiting.pop(result.call_id, None) is None:
+                yield _at(session, message, Fault.ORPHAN_RESULT, result.call_id)
+        for call in message.calls:
+            waiting[call.id] = message
+    last = context[-1].id if context else ""
+    for id, message in waiting.items():
+        if message.id != last:
+            yield _at(session, message, Fault.MISSING_RESULT, id)
+
+
+def _at(session: Session, message: Message, fault: Fault, subject: str) -> Fix:
+    first = message.source[0] if message.source else None
+    if first is not None and first < len(session.records):
+        return Fix(fault, session.records.lines[first], None, subject)
+    return Fix(fault, None, None if first is None else first + 1, subject)
+
+
+def save(made: Repair, out: Path | None = None, *, overwrite: bool = False) -> Path:
+    """Put a repaired copy on disk, next to the damaged file where no place is named; return where it lies.
+
+    Raises BadInput for the place of the damaged file itself, and for one that exists.
+    """
+    where = out or made.path.parent / made.name
+    where = where / made.name if where.is_dir() else where
+    if where.exists() and made.path.exists() and where.samefile(made.path):
+        raise BadInput(f"{where} is the damaged file itself, which is never written over; choose another name.")
+    write_atomically(where, made.data, overwrite=overwrite)
+    return where
+
+
+def steps_of(made: Repair, where: Path) -> tuple[str, ...]:
+    """Shell lines that resume the repaired copy at `where` in its agent; the damaged file in its place is renamed."""
+    session, codec = made.session, made.format.codec
+    if made.written is not None:
+        return steps(made.written, where)
+    if session is None or codec.addressed is None:
+        return ()
+    written = codec.addressed(session, made.data, session.id, ())
+    home = Path(written.home).expanduser() if written.home else made.path
+    if not (home.exists() and made.path.exists() and home.samefile(made.path)):
+        return steps(written, where)
+    damaged = quote(str(made.path.absolute()))
+    return (
+        f"mv {damaged} {quote(f'{made.path.absolute()}.damaged')}",
+        f"mv {quote(str(where.absolute()))} {damaged}",
+        *steps(written, home),
+    )
