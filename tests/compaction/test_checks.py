@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check, failures
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outcome, Piece, unchanged
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message, Span, Text
@@ -112,6 +114,30 @@ def test_a_hard_check_fails(name: str, made: Outcome, detail: str, ids: tuple[st
 def test_a_lost_pin_fails() -> None:
     found = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)), pins=frozenset({"r1"}))["pins identical"]
     assert found == Check("pins identical", True, False, "3 pinned messages lost", ("a1", "r1", "r2"))
+
+
+@pytest.mark.parametrize(
+    ("lost", "detail", "ids"),
+    [
+        ((), "every rule and the open request are there", ()),
+        ((Lost("u1", "Never push."),), "missing: Never push.", ("u1",)),
+        (
+            (*(Lost(f"u{n}", f"Rule {n}.") for n in (1, 1, 2, 3)), Lost("u3", "Rule 4.")),
+            "missing: Rule 1.; Rule 1.; Rule 2.; Rule 3. and 1 more",
+            ("u1", "u2", "u3"),
+        ),
+        ((Lost("u2", "sk-ant-api03-" + "aB3x" * 24),), "missing: [masked]", ("u2",)),
+    ],
+)
+def test_a1_a_lost_rule_fails_a_hard_check(lost: tuple[Lost, ...], detail: str, ids: tuple[str, ...]) -> None:
+    made = replace(outcome(Kept(0, 1), NODE, Kept(6, 8)), lost=lost)
+    found = by_name(made)["rules and open request kept"]
+    assert found == Check("rules and open request kept", True, not lost, detail, ids)
+    assert (found in failures(tuple(by_name(made).values()))) == bool(lost)
+
+
+def test_a1_a_strategy_that_undertakes_nothing_has_no_such_check() -> None:
+    assert "rules and open request kept" not in by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)))
 
 
 def test_soft_checks_fail_without_stopping_an_export() -> None:

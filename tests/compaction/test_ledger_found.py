@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter as Counted
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,16 @@ from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
 from workbench.analysis.retention import retention
 from workbench.compaction.context import Context
+from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.lost import lost_from
+from workbench.compaction.ledger.queue import ASKED_CHARS
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
+from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
-from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outcome
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.formats.files import load
-from workbench.session import Media, Message, Opaque, Text, ToolResult
+from workbench.session import Media, Message, Opaque, Span, Text, ToolResult
 from workbench.tokens import Counter
 
 
@@ -254,3 +260,90 @@ def test_a_small_ledger_of_a_talk_holds_every_word_of_the_persons() -> None:
     texts = [one.text for one in outcome.messages] + [one.text for one in entries_of(outcome)]
     assert [one.text for one in messages if one.role == "user" and one.text not in texts] == []
     assert any(one.role == "assistant" for one in outcome.messages), "the agent's newest words, in part"
+
+
+FOLDERS = """
+kettle anchor barge quay lantern harbor pulley rudder galley mast keel oar sail rope hull deck buoy tide wharf crane
+winch cable hatch bilge cleat fender jib spar stern bow
+"""
+RULES = [f"Never touch the {word} folder." for word in FOLDERS.split()]
+
+
+def with_a_huge_request(newest: Message) -> list[Message]:
+    """A session in whose middle the user states thirty rules, with edits around them, and which ends with `newest`."""
+    messages = [user("first", "Build the harbor."), agent("a", "I begin.")]
+    for n, rule in enumerate(RULES):
+        edit = agent(f"e{n}", "", call(f"c{n}", "Edit", file_path=f"src/part{n}.py"))
+        messages += [user(f"u{n}", rule), edit, result(f"r{n}", (f"c{n}", "done " * 500)), agent(f"d{n}", "Done.")]
+    return [*messages, newest]
+
+
+@pytest.mark.parametrize("paste", [True, False])
+@pytest.mark.parametrize("percent", [2, 5, 10])
+def test_a1_a_huge_newest_request_leaves_every_rule_and_is_shortened(percent: int, paste: bool) -> None:
+    """The rest of the newest request came before the rules: one longer than the budget left a ledger of no entries."""
+    huge = "\n".join(
+        f"2026-03-04 10:11:{n % 60:02} WARN kettle {n} boiled over" if paste else f"the kettle hums in row {n};"
+        for n in range(8_000)
+    )
+    context = context_of(with_a_huge_request(user("now", f"What went wrong here?\n{huge}\nTell me the cause.")))
+    budget = context.total.tokens * percent // 100
+    assert budget < len(huge) // 4, "the request alone is larger"
+    outcome = compacted(context, budget)
+    entries = entries_of(outcome)
+    assert {one.text for one in entries if one.kind == "instruction"} == set(RULES)
+    assert [one.text for one in entries if one.state == "first"] == ["Build the harbor."]
+    newest = outcome.messages[-1]
+    assert (newest.id, outcome.fate_at(len(context) - 1).fate) == ("now", Fate.COMPRESSED)
+    assert newest.text.startswith("What went wrong here?\n")
+    assert newest.text.endswith("Tell me the cause.")
+    assert 0.9 * budget <= takes(context, outcome) <= budget
+    assert outcome.lost == ()
+    changed = {one.text for one in entries if one.kind == "file"}
+    assert changed == {f"src/part{n}.py" for n in range(30)} or budget < ASKED_CHARS // 4 + 1_500
+
+
+@pytest.mark.parametrize(
+    ("more", "room", "whole", "files"),
+    [(0, 300, False, False), (0, 420, True, True), (3_000, 300, False, False), (3_000, 600, False, True)],
+)
+def test_a1_an_unanswered_request_comes_before_the_files_up_to_a_limit(
+    more: int, room: int, whole: bool, files: bool
+) -> None:
+    """Up to `ASKED_CHARS` it has the room that the rules leave; what is longer waits for what is worth more."""
+    asked = user("now", ("fold the sails " * 2_000)[: ASKED_CHARS + more])
+    outcome = compacted(context_of(with_a_huge_request(asked)), ASKED_CHARS // 4 + room)
+    kinds = Counted(one.kind for one in entries_of(outcome))
+    assert (outcome.messages[-1] is asked) == whole
+    assert kinds["instruction"] == 30
+    assert (kinds["file"] > 0) == files
+
+
+def test_a1_rules_are_there_even_over_the_budget() -> None:
+    context = context_of([*with_a_huge_request(agent("z", "All done. " * 400)), user("now", "And now?")])
+    outcome = compacted(context, 60)
+    assert {one.text for one in entries_of(outcome) if one.kind == "instruction"} == set(RULES)
+    assert any(line.startswith("over the budget by") for line in outcome.trace)
+
+
+def test_a1_what_a_result_lacks_of_rules_and_request_is_named() -> None:
+    long = "Never lower the " + "rusty " * 100 + "anchor by night."
+    messages = [user("u1", RULES[0]), user("u2", long), agent("a", "x" * 4_000), user("now", "What of this?")]
+    context = context_of([*messages, agent("b", "I look.")])
+    whole = compacted(context, 300)
+    assert lost_from(context, whole) == ()
+    told = [Entry("instruction", RULES[0], 1), Entry("instruction", clipped(long, 200, "en"), 2)]
+    for entries, newest, lost in (
+        (told, 3, ()),
+        (told[:1], 3, (Lost("u2", long),)),
+        ([], 3, (Lost("u1", RULES[0]), Lost("u2", long))),
+        ([replace(told[0], state="gone"), told[1]], 3, (Lost("u1", RULES[0]),)),
+        ([replace(told[0], kind="stated"), told[1]], 3, (Lost("u1", RULES[0]),)),
+        (told, 4, (Lost("now", "What of this?"),)),
+        ([*told, Entry("request", "What of this?", 4, "open")], 4, ()),
+        ([*told, Entry("request", "What of", 4, "open")], 4, (Lost("now", "What of this?"),)),
+    ):
+        ledger = Message("n", "user", (Text(written(Ledger(3, (), tuple(entries)))),), kind="summary")
+        pieces = (Made(ledger, (Span(0, newest),)), Kept(newest, 5))
+        fates = (FateSpan(0, newest, Fate.ABRIDGED), FateSpan(newest, 5, Fate.KEPT))
+        assert lost_from(context, Outcome("compacted", "", context.messages, pieces, fates)) == lost

@@ -8,7 +8,8 @@ from itertools import accumulate
 from typing import Any
 
 from workbench.base.figures import grouped
-from workbench.base.text import counted
+from workbench.base.secrets import masked
+from workbench.base.text import clip, counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
@@ -43,6 +44,7 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
         _tail_identical(outcome),
         _all_accounted_for(outcome),
         _summary_not_empty(outcome),
+        *_rules_kept(outcome),
         *_in_form(outcome, strategy, policy),
         _unread_there(context, outcome),
         *_within_budget(context, outcome, strategy, policy),
@@ -179,6 +181,21 @@ def _summary_not_empty(outcome: Outcome) -> Check:
 
 FAULTS = 4
 """Faults of a summary's form that the check spells out; the rest is counted."""
+
+
+SHOWN_CHARS = 80
+"""Characters of a lost sentence that a check quotes."""
+
+
+def _rules_kept(outcome: Outcome) -> Iterator[Check]:
+    """The user's rules and open request are there, where the strategy undertakes to keep them."""
+    if outcome.lost is None:
+        return
+    lost = [clip(masked(one.text), SHOWN_CHARS) for one in outcome.lost]
+    more = f" and {len(lost) - FAULTS} more" if len(lost) > FAULTS else ""
+    detail = f"missing: {'; '.join(lost[:FAULTS])}{more}" if lost else "every rule and the open request are there"
+    ids = tuple(dict.fromkeys(one.message for one in outcome.lost))
+    yield Check("rules and open request kept", True, not lost, detail, ids)
 
 
 def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:

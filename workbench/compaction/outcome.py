@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from workbench.session import Message, Span
 
@@ -81,6 +81,13 @@ class Rung:
     note: str = ""
 
 
+class Lost(NamedTuple):
+    """A rule of the user, or their open request, that a result lacks: the id of its message, and its text."""
+
+    message: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The result of one compaction over `source`. Nothing in it is a copy of a kept message.
@@ -99,6 +106,9 @@ class Outcome:
     trace: tuple[str, ...] = ()
     tail: int | None = None
     """Where the tail begins, if the fates alone do not tell: messages dropped by hand may lie in it."""
+    lost: tuple[Lost, ...] | None = None
+    """Rules and the open request that the strategy undertakes to keep and that the result lacks; None: it undertakes
+    nothing."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:

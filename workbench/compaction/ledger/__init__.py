@@ -7,5 +7,6 @@ queue.py     what may take room, by what it is worth: lines and messages, in ste
 shorter.py   messages in fewer words
 room.py      the beginning of the queue that fits
 plan.py      the whole plan for a budget, to the last token
+lost.py      rules and the open request that a result lacks
 text.py      a ledger as text, and back: the next compaction reads what this one wrote
 """

@@ -31,6 +31,10 @@ LEVELS: tuple[int, ...] = (200, 800, 3_200, WHOLE)
 SHORT_ENVIRONMENT = LEVELS[2]
 """Up to so many characters of what a tool says of its environment are there whole or not at all."""
 
+ASKED_CHARS = 12_800
+"""Up to so many characters of each of its texts the newest request, while it is unanswered, comes before everything but
+rules; of what is longer the rest competes by its worth, so that a huge paste leaves room for the ledger."""
+
 FEWEST_CHARS = 40
 """In fewer of each text nothing is told."""
 
@@ -235,9 +239,9 @@ def _binding(entry: Entry, before: int) -> float:
     if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
         return ALWAYS if not before else BINDING * 2
     if entry.kind == "instruction" and entry.state != "gone" and not before:
-        return BINDING * (3 + entry.source * 1e-9)
+        return ALWAYS * (1 + entry.source * 1e-9)
     if entry.kind == "request" and entry.state == "first" and not before:
-        return BINDING
+        return BINDING * 1.2
     return 0.0
 
 
@@ -299,11 +303,11 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         if not answers.isdisjoint(range(unit.start, unit.stop)):
             yield Step(BINDING * 1.5, False, number, before, FEWEST_CHARS)
             before = FEWEST_CHARS
-        for level, share in zip(LEVELS, _DEEPER, strict=True):
+        for level, share in _levels(own):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
-            binding = (BINDING * 5 if before else ALWAYS * 2) if own or (asks and before < LEVELS[1]) else 0.0
+            binding = _binding_request(before, own) if asks else 0.0
             first = shape.messages[unit.start]
             if before and first.starts_round and len(first.said) > before:
                 share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
@@ -312,3 +316,21 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
             if last:
                 break
             before = level
+
+
+def _levels(own: bool) -> Iterator[tuple[int, float]]:
+    """Characters and worth of each step of a unit; the unanswered request has one step more."""
+    yield from zip(LEVELS[:-1], _DEEPER[:-1], strict=True)
+    if own:
+        yield ASKED_CHARS, _DEEPER[-1]
+    yield WHOLE, _DEEPER[-1]
+
+
+def _binding_request(before: int, own: bool) -> float:
+    """Worth of a step of the newest request, 0.0 for one that competes. Its first words are always there; what follows
+    them comes behind the rules and the first request, however long it is."""
+    if not before:
+        return ALWAYS * 2
+    if before < LEVELS[1]:
+        return BINDING * 5
+    return BINDING if own and before < ASKED_CHARS else 0.0

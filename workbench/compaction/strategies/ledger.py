@@ -24,6 +24,7 @@ from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, head_of, in_place, pinned_with_pairs, with_pairs
 from workbench.compaction.ledger.gather import narratives_of, numbering
+from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import Plan, planned, spans
 from workbench.compaction.ledger.room import Ground
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
@@ -158,7 +159,13 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     ]
     fates = painted(len(context), strokes)
     status: Status = "fallback" if failed else "compacted"
-    return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut))
+    return _judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut))
+
+
+def _judged(context: Context, draft: Outcome) -> Outcome:
+    """The verdict on a draft, with the rules that it lacks although the ledger undertakes to keep them."""
+    outcome = judged(context, draft)
+    return replace(outcome, lost=lost_from(context, outcome))
 
 
 def _told_further(ground: Ground, budget: int, plan: Plan, narrative: str, told: str) -> Plan:
@@ -249,7 +256,7 @@ def _without_ledger(context: Context, plan: Plan, budget: int, ruler: Ruler, tra
     trace.append(f"{counted(len(plan.shorter), 'message')} shortened to fit")
     trace += _told_over(plan.takes - plan.ledger_takes - budget, ruler)
     fates = painted(len(context), strokes)
-    return judged(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
+    return _judged(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
 
 
 def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:

@@ -1,0 +1,51 @@
+"""Rules of the user and their open request, looked for in a result: read from its text, not from the plan of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.compaction.context import Context
+from workbench.compaction.ledger.entries import Entry, EntryKind
+from workbench.compaction.ledger.gather import OLD, noted, numbering
+from workbench.compaction.ledger.queue import newest_words
+from workbench.compaction.ledger.shorter import uncut
+from workbench.compaction.ledger.text import is_ledger, read_ledger
+from workbench.compaction.outcome import Lost, Outcome
+
+
+def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
+    """Rules in force and the open request of `context` that `outcome` lacks: no message of it holds them as they were,
+    and no entry of its ledger tells them; in the order in which they were said."""
+    there = {id(message) for message in outcome.messages}
+    ledgers = (read_ledger(message.text) for message in outcome.messages if is_ledger(message))
+    entries = [entry for ledger in ledgers if ledger is not None for entry in ledger.entries]
+    found = list[Lost]()
+    before = numbering(context.shape).ledger
+    for one in sorted(noted(context.shape), key=lambda one: one.entry.source):
+        index = one.last if one.last != OLD else before
+        if one.entry.kind != "instruction" or one.entry.state == "gone" or index is None:
+            continue
+        message = context.messages[index]
+        if id(message) not in there and not _is_told("instruction", one.entry.text, entries):
+            found.append(Lost(message.id, one.entry.text))
+    ids = {message.id for message in outcome.messages}
+    for index in newest_words(context.shape):
+        message = context.messages[index]
+        if message.id not in ids and message.said.strip() and not _is_told("request", message.said, entries):
+            found.append(Lost(message.id, message.said.strip()))
+    return tuple(found)
+
+
+def _is_told(kind: EntryKind, text: str, entries: Iterable[Entry]) -> bool:
+    """True where an entry of this kind that still holds says `text`, if need be without its middle."""
+    words = _collapsed(text)
+    return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)
+
+
+def _begins(words: str, told: str) -> bool:
+    parts = [_collapsed(part) for part in uncut(told)]
+    return bool(parts) and words.startswith(parts[0]) and words.endswith(parts[-1])
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
