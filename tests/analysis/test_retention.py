@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -19,6 +21,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary
 from workbench.facts.fact import ErrorState, Fact, FactKind
+from workbench.facts.known import Known, known
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Span, Text
 from workbench.tui.screens.compare_words import held_cells
@@ -382,3 +385,27 @@ def test_of_sentences_alike_the_same_are_looked_at_in_every_run() -> None:
     said = Said([f"The {word} went to shelf {at}." for word in ("lantern", "anchor") for at in range(20)])
     one, other = (said._near(words, "english") for words in (("lantern", "anchor"), ("anchor", "lantern")))
     assert one == other == list(range(LOOKED_AT))
+
+
+def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second thread that asked while the first one looked for the facts left two sets of them: the first request was
+    found in one, looked for in the other, and counted as not used, for as long as the session was open."""
+    talk = (user("Mend the lamp in the hall."), agent("It is mended."), user("Paint the door."), agent("It is green."))
+    alone, again = context_of(talk), context_of(talk)
+    outcome = summarized("Some work was done.", context=alone, head=2)
+    found: list[Retention] = []
+
+    def known_meanwhile(facts: Sequence[Fact]) -> tuple[Known, ...]:
+        if not found:
+            monkeypatch.setattr("workbench.analysis.retention.known", known)
+            thread = Thread(target=lambda: found.append(retention(alone, outcome)))
+            thread.start()
+            thread.join()
+        return known(facts)
+
+    monkeypatch.setattr("workbench.analysis.retention.known", known_meanwhile)
+    found.append(retention(alone, outcome))
+    found.append(retention(alone, outcome))
+    expected = retention(again, summarized("Some work was done.", context=again, head=2))
+    assert fact(expected, "request", "Mend the lamp").used
+    assert found == [expected] * 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Thread
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,38 @@ def test_what_is_kept_with_a_shape_is_computed_once_and_of_the_newest_key_only()
     assert [count(shape), count(shape), count(other)] == [3, 3, 1]
     assert [of(shape, 2), of(shape, 2), of(other, 2), of(shape, 3), of(shape, 2)] == [6, 6, 2, 9, 6]
     assert asked == [shape, other, 2, 2, 3, 2]
+
+
+def test_a2_threads_that_ask_at_once_get_the_same_object() -> None:
+    """While the first computes, a second asks, computes and has its answer: the first one must get that, too."""
+    answers: list[object] = []
+
+    @per_shape
+    def alone(shape: Shape) -> object:
+        if not answers:
+            answers.append(None)
+            in_a_thread(lambda: answers.append(alone(shape)))
+        return object()
+
+    @newest_per_shape
+    def of(shape: Shape, key: int) -> object:
+        if len(answers) == 2:
+            answers.append(None)
+            in_a_thread(lambda: answers.append(of(shape, key)))
+        return object()
+
+    shape = Shape(MESSAGES)
+    assert alone(shape) is answers[1]
+    assert alone(shape) is answers[1]
+    assert of(shape, 2) is answers[3]
+    assert of(shape, 2) is answers[3]
+    assert of(shape, 3) is not answers[3]
+
+
+def in_a_thread(ask: Callable[[], None]) -> None:
+    thread = Thread(target=ask)
+    thread.start()
+    thread.join()
 
 
 def test_what_is_found_out_of_parts_lasts_while_it_is_asked_for_after_each_compaction() -> None:

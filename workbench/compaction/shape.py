@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
 from itertools import accumulate
+from threading import Lock
 from typing import Any, TypeVar
 
 from workbench.base.values import json_text
@@ -258,27 +259,36 @@ def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Mess
 
 
 def per_shape(compute: Callable[[Shape], T]) -> Callable[[Shape], T]:
-    """`compute`, called once for a shape."""
+    """`compute`, called once for a shape. Threads that ask at the same time may each compute it, and all get the result
+    that was stored first: callers compare parts of it by identity."""
 
     @wraps(compute)
     def found(shape: Shape) -> T:
         if compute not in shape.known:
-            shape.known[compute] = compute(shape)
+            shape.known.setdefault(compute, compute(shape))
         result: T = shape.known[compute]
         return result
 
     return found
 
 
+_STORING = Lock()
+"""Held while a result is stored, never while it is computed."""
+
+
 def newest_per_shape(compute: Callable[[Shape, K], T]) -> Callable[[Shape, K], T]:
     """`compute`, of whose results a shape keeps the newest: numbers move while a person turns them, and only what was
-    asked for last is worth its memory."""
+    asked for last is worth its memory. Threads that ask for the same at the same time get the same."""
 
     @wraps(compute)
     def found(shape: Shape, key: K) -> T:
         known: tuple[K, T] | None = shape.known.get(compute)
         if known is None or known[0] != key:
-            known = shape.known[compute] = (key, compute(shape, key))
+            fresh = (key, compute(shape, key))
+            with _STORING:
+                known = shape.known.get(compute)
+                if known is None or known[0] != key:
+                    known = shape.known[compute] = fresh
         return known[1]
 
     return found
