@@ -11,11 +11,14 @@ import pytest
 
 import workbench
 from tests.commands import cwb, document
+from tests.formats.claude_code_build import SESSION, assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
-from workbench.analysis.compare import candidates
+from workbench.analysis.compare import candidates, theirs
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.base.figures import grouped
+from workbench.bench import open_bench
+from workbench.formats.files import load
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis
 from workbench.tui.bench import planning
@@ -25,7 +28,9 @@ from workbench.tui.courses import course_on
 from workbench.tui.middle.tabs import result_parts
 from workbench.tui.screens.compare import asked_of, columns_of
 from workbench.tui.screens.export import draft
+from workbench.tui.screens.retention_words import fact_words
 from workbench.tui.status_lines import status_text
+from workbench.tui.widgets.facts_list import fate_of
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
@@ -237,3 +242,65 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     lines = [re.split(r"\s{2,}", line) for line in shown.splitlines()]
     assert ["A", preset, *cells] in lines, "one table on the command line and in the report"
     assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page
+
+
+def with_a_summary_that_is_wrong(folder: Path) -> Path:
+    """A session whose recorded summary reverses one rule, tells a replaced one as if it held, and forgets a third."""
+    rules = (
+        "Never touch the generated grammar files.",
+        "Answer in French.",
+        "Always sign the commits with the yard key.",
+    )
+    lines = [
+        user("u1", None, rules[0]),
+        assistant("a1", "u1", "m1", text("Understood.")),
+        user("u2", "a1", rules[1]),
+        assistant("a2", "u2", "m2", text("Oui.")),
+        user("u3", "a2", rules[2]),
+        assistant("a3", "u3", "m3", text("Yes.")),
+        user("u4", "a3", "Answer in English."),
+        assistant("a4", "u4", "m4", text("Yes, in English.")),
+        boundary("b", "a4"),
+        user(
+            "s",
+            "b",
+            "Touch the generated grammar files.\nThe user wants answers in French.\nThe user wants answers in English.",
+            isCompactSummary=True,
+            isVisibleInTranscriptOnly=True,
+        ),
+        user("u5", "s", "Look at the sluice."),
+        assistant("a5", "u5", "m5", text("It is dry.")),
+    ]
+    path = folder / f"{SESSION}.jsonl"
+    path.write_bytes(jsonl(*lines))
+    return path
+
+
+def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Path) -> None:
+    """A rule that a summary reverses was "full" in the report, where the command and the screen said "wrong"."""
+    path = with_a_summary_that_is_wrong(tmp_path)
+    verdicts = {
+        "Never touch the generated grammar files.": "wrong",
+        "Answer in French.": "stale",
+        "Always sign the commits with the yard key.": "none",
+    }
+    command = cwb("retention", path, "--recorded").output
+    page = tmp_path / "page.md"
+    assert cwb("report", path, "--epoch", "1", "-o", page).exit_code == 0
+    lost = page.read_text("utf-8").partition("What the agent's own compaction lost")[2]
+    bench = open_bench(load(path), Counter(), epoch=1)
+    own = theirs(bench.session, 1, bench.context)
+    assert own
+    facts = {fact.text: fact for fact in bench.held(own.outcome).lacking if fact.kind == "instruction"}
+    assert {text: fact.state for text, fact in facts.items()} == verdicts
+    for sentence, verdict in verdicts.items():
+        assert re.search(rf" instruction +{verdict} .*{re.escape(sentence)}", command), sentence
+        assert re.search(rf"\| instruction \| {verdict} \| {re.escape(sentence)} \|", lost), sentence
+        assert fate_of(facts[sentence])[0].split()[1] == {"none": "lost"}.get(verdict, verdict)
+    words = {text: fact_words(fact, frozenset()).plain for text, fact in facts.items()}
+    assert {text: "told wrongly" in said for text, said in words.items()} == {
+        text: verdict == "wrong" for text, verdict in verdicts.items()
+    }
+    assert {text: "told as if it still held" in said for text, said in words.items()} == {
+        text: verdict == "stale" for text, verdict in verdicts.items()
+    }

@@ -358,9 +358,7 @@ def _judged(side: Side, answers: Mapping[str, Answer], dollars: float | None, id
 
 
 def _told(fact: HeldFact) -> float:
-    if not fact.right or fact.held in ("none", "unknown"):
-        return 0.0
-    return 1.0 if fact.held == "full" else HALF
+    return {"full": 1.0, "part": HALF}.get(fact.state, 0.0)
 
 
 def _stands(one: Stand) -> bool | None:

@@ -82,4 +82,4 @@ def rules_kept(held: Retention) -> tuple[int, int]:
     """How many of the user's rules that still hold are kept, and how many there are."""
     facts = (*held.facts, *held.tail)
     rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
-    return sum(one.held in ("full", "part") and one.right for one in rules), len(rules)
+    return sum(one.state in ("full", "part") for one in rules), len(rules)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import Literal, get_args
 
 from workbench.analysis.became import State
 from workbench.analysis.head_index import texts_of
@@ -44,6 +44,11 @@ NAMES: tuple[FactKind, ...] = ("identifier", "path")
 """Kinds that are held by every message that uses the name."""
 
 KINDS: tuple[FactKind, ...] = get_args(FactKind)
+
+
+FactState = Literal["full", "part", "wrong", "stale", "none", "unknown"]
+"""The one verdict on a fact, the same in every output: kept in full or in part, kept and contradicted, kept although it
+was replaced, lost, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,12 @@ class HeldFact:
     @property
     def weight(self) -> float:
         return USED if self.used else UNUSED
+
+    @property
+    def state(self) -> FactState:
+        if self.stale:
+            return "stale"
+        return "wrong" if self.held in ("full", "part") and not self.right else self.held
 
 
 @dataclass(frozen=True, slots=True)

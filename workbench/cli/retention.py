@@ -234,12 +234,7 @@ def _row(name: str, share: Share) -> list[str]:
 def _lost_row(fact: HeldFact) -> list[str]:
     cost = f"+{grouped(fact.pin_tokens)}" if fact.pin_tokens else ""
     words = f"{printable(one_line(fact.text, WORDS))} ({printable(one_line(fact.why, 40))})"
-    return [str(fact.index + 1), cost, fact.kind, how_held(fact), "yes" if fact.used else "no", words]
-
-
-def how_held(fact: HeldFact) -> str:
-    """In full, in part or not, and whether what is told is wrong."""
-    return "stale" if fact.stale else "wrong" if fact.held in ("full", "part") and not fact.right else fact.held
+    return [str(fact.index + 1), cost, fact.kind, fact.state, "yes" if fact.used else "no", words]
 
 
 def percent(share: float | None) -> str:

@@ -308,7 +308,7 @@ def _lost_section(title: str, held: Retention) -> Section:
             grouped(fact.index + 1),
             f"+{grouped(fact.pin_tokens)}",
             fact.kind,
-            fact.held,
+            fact.state,
             clean(fact.text),
             clean(fact.why),
         )

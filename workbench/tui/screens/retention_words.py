@@ -90,10 +90,7 @@ def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
     """The whole of the marked fact, where it stands, and what pinning it would cost."""
     if fact is None:
         return Text("nothing of this was lost", "dim")
-    if fact.stale:
-        told = " · told as if it still held"
-    else:
-        told = " · told wrongly" if fact.held in ("full", "part") and not fact.right else ""
+    told = {"stale": " · told as if it still held", "wrong": " · told wrongly"}.get(fact.state, "")
     used = "used again later" if fact.used else "not used again"
     if fact.message in pins:
         cost = "its message is pinned"

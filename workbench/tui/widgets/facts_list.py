@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.analysis.retention import HeldFact
+from workbench.analysis.retention import FactState, HeldFact
 from workbench.tui.plain import figure, fit, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
@@ -20,7 +20,7 @@ from workbench.tui.widgets.list_keys import SEARCHING
 HEADS = f"{'message':>7} {'pin it':>8}  {'kind':<11} {'held':<7} {'used':<4} fact"
 """What stands above the list."""
 
-SIGNS = {
+SIGNS: dict[FactState, str] = {
     "none": "○ lost",
     "part": "◐ part",
     "full": "● full",
@@ -32,9 +32,7 @@ SIGNS = {
 
 def fate_of(fact: HeldFact) -> tuple[str, str]:
     """What became of it, with its sign, and the name of its style: none, part, dim or ""."""
-    wrong = fact.held in ("full", "part") and not fact.right
-    told = "stale" if fact.stale else "wrong" if wrong else fact.held
-    return SIGNS[told], {"full": "", "unknown": "dim", "part": "part"}.get(told, "none")
+    return SIGNS[fact.state], {"full": "", "unknown": "dim", "part": "part"}.get(fact.state, "none")
 
 
 class FactsList(LineList):
