@@ -26,7 +26,7 @@ from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
-from workbench.session import Compaction, Epoch, Message, Session, SessionFacts, Text, TooLong, Usage
+from workbench.session import ApiError, Compaction, Epoch, Message, Session, SessionFacts, Text, Usage
 from workbench.tokens.sizes import Basis
 
 WORDINGS = (
@@ -90,13 +90,9 @@ def test_what_an_error_alone_looks_like(message: Message, is_one: bool) -> None:
 
 def test_an_error_that_is_no_message_lies_at_the_newest_message_before_it() -> None:
     messages = [replace(user(f"u{n}", "x"), time=time) for n, time in enumerate((10.0, None, 20.0, 30.0))]
-    errors = (
-        TooLong("", "too\n long", 20.0),
-        TooLong("u3", "known", 5.0),
-        TooLong("else", "early", 9.0),
-        TooLong("", "whenever", None),
-    )
-    session = replace(session_of(messages), facts=SessionFacts(overflow_errors=errors, exit_status="exit_context"))
+    said = (("", "too\n long", 20.0), ("u3", "known", 5.0), ("else", "early", 9.0), ("", "whenever", None))
+    errors = tuple(ApiError(*one, kind="context_length_exceeded") for one in said)
+    session = replace(session_of(messages), facts=SessionFacts(api_errors=errors, exit_status="exit_context"))
     assert refusals(session) == (
         Refusal("too long", "u2", 2, 20.0),
         Refusal("known", "u3", 3, 5.0),

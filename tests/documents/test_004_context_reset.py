@@ -25,7 +25,7 @@ from workbench.conformance.building import agent, call, chat, context_of, loop, 
 from workbench.conformance.strategies import run
 from workbench.formats.export import export, save
 from workbench.formats.files import load
-from workbench.session import Message, SessionFacts, Text, TooLong
+from workbench.session import ApiError, Message, SessionFacts, Text
 from workbench.tokens.window import Window
 
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
@@ -140,9 +140,9 @@ def test_the_emergency_is_over_once_the_context_is_another(answer: str, rests: b
 def refused(messages: list[Message], *times: float) -> Course:
     """A session in which message i was said at second i, and which was refused at these seconds."""
     said = [replace(message, time=float(second)) for second, message in enumerate(messages)]
-    errors = tuple(TooLong(f"e{time}", "Prompt is too long", time) for time in times)
+    errors = tuple(ApiError(f"e{time}", "Prompt is too long", time) for time in times)
     course = course_of_messages(said)
-    return replace(course, session=replace(session_of(said), facts=SessionFacts(overflow_errors=errors)))
+    return replace(course, session=replace(session_of(said), facts=SessionFacts(api_errors=errors)))
 
 
 @rule("004-013")

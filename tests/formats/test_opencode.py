@@ -14,7 +14,7 @@ from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT
 from workbench.formats.read_back import shape
 from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import Compaction, Session, TooLong
+from workbench.session.session import ApiError, Compaction, Session
 
 Json = dict[str, Any]
 
@@ -165,7 +165,9 @@ def test_what_is_sent() -> None:
     ]
     assert len(session.messages) == 9
     assert [m.usage for m in session.messages if m.role == "assistant"][:2] == [None, Usage(10, 7, 20, 30)]
-    assert session.facts.overflow_errors == (TooLong("msg_5", "too long", START / 1000 + 0.005),)
+    assert session.facts.overflow_errors == (
+        ApiError("msg_5", "too long", START / 1000 + 0.005, kind="ContextOverflowError"),
+    )
     written = FORMAT.codec.write(session, session.context())
     assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
 

@@ -9,7 +9,17 @@ import pytest
 
 from tests.session.images import png
 from workbench.formats.files import load
-from workbench.session import Media, Message, Text, ToolResult, media_of
+from workbench.session import (
+    ApiError,
+    Media,
+    Message,
+    Records,
+    Session,
+    SessionFacts,
+    Text,
+    ToolResult,
+    media_of,
+)
 from workbench.tokens.request_limits import (
     ExcessImage,
     Limit,
@@ -18,6 +28,7 @@ from workbench.tokens.request_limits import (
     images_of,
     limits_of,
     request_bytes,
+    session_limits,
 )
 
 LIMITS = RequestLimits("test", "here", image_side=80, many_images=3, many_side=20, image_bytes=1_000)
@@ -134,6 +145,17 @@ def test_limits_go_by_model_and_provider(
     assert found is not None
     assert (found.api, found.image_bytes, found.images) == (api, image_bytes, images)
     assert found.source
+
+
+def test_limits_of_a_session_go_by_its_agent_and_its_errors() -> None:
+    errors = (ApiError("1", "many-image requests (1500px)"), ApiError("2", "Overloaded"))
+    session = Session("claude-code", None, (), Records(b""), model="claude-opus-4-8")
+    limits = session_limits(session)
+    assert limits is not None
+    assert (limits.many_side, limits.image_bytes) == (2_000, 5_242_880)
+    stated = session_limits(replace(session, facts=SessionFacts(api_errors=errors)))
+    assert stated == replace(limits, many_side=1_500)
+    assert session_limits(replace(session, model="llama-4")) is None
 
 
 def test_nothing_is_known_of_other_models() -> None:

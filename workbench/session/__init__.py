@@ -4,6 +4,7 @@ In: messages, from a format's reader or a program. Out: the session as frozen va
 It knows no file format, no token and no strategy.
 """
 
+from workbench.session.api_errors import ApiError, Cause
 from workbench.session.fingerprint import fingerprint
 from workbench.session.images import media_of
 from workbench.session.message import (
@@ -30,15 +31,16 @@ from workbench.session.session import (
     Session,
     SessionFacts,
     Tool,
-    TooLong,
     Way,
 )
 from workbench.session.structure import Pair, Rounds, Span, exchanges_of, leading_system, pairs_of, rounds_of
 
 __all__ = [
+    "ApiError",
     "Billed",
     "Block",
     "Carried",
+    "Cause",
     "Compaction",
     "Epoch",
     "Kind",
@@ -56,7 +58,6 @@ __all__ = [
     "Span",
     "Text",
     "Thinking",
-    "TooLong",
     "Tool",
     "ToolResult",
     "ToolUse",

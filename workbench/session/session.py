@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from workbench.base.errors import BadInput
+from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Message
 
 DIGEST_BYTES = 16
@@ -200,17 +201,6 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class TooLong:
-    """An error of the API that says a prompt was too long. `id` is that of its message or record; `time` is in seconds
-    since the epoch, `line` is 1-based."""
-
-    id: str
-    text: str
-    time: float | None = None
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Carried:
     """What an export of this program says of the context that it holds, as its messages do not: its size as promised.
 
@@ -234,16 +224,17 @@ class SessionFacts:
 
     `part` names the session among several of its file, `agent` the sub-agent whose session it is. `tokens_now` is the
     size of the context in tokens, as the tool last told it, and `overhead` that of the system prompt and the tools in
-    it. `cost` is the whole session's in dollars, as recorded, where its calls do not say theirs. `exit_status` is how a
-    run ended. `summary_versions` are the versions of summaries by the ids of their messages. `version`, `git_branch`
-    and `project` are the tool's own; `provider` is by which one it asked the model last, in the tool's words.
+    it. `api_errors` are those that the file records, in its order. `cost` is the whole session's in dollars, as
+    recorded, where its calls do not say theirs. `exit_status` is how a run ended. `summary_versions` are the versions
+    of summaries by the ids of their messages. `version`, `git_branch` and `project` are the tool's own; `provider` is
+    by which one it asked the model last, in the tool's words.
     `unread` are the records that hold no message and stay where the list is written anew. `carried` is what an export
     of this program says of itself. `own` is what only the format's writer needs, of the format's own type.
     """
 
     part: str = ""
     agent: str = ""
-    overflow_errors: tuple[TooLong, ...] = ()
+    api_errors: tuple[ApiError, ...] = ()
     tokens_now: int | None = None
     overhead: int | None = None
     cost: float | None = None
@@ -256,6 +247,11 @@ class SessionFacts:
     unread: tuple[int, ...] = ()
     carried: Carried | None = None
     own: object = None
+
+    @property
+    def overflow_errors(self) -> tuple[ApiError, ...]:
+        """The API errors that say a prompt was too long."""
+        return tuple(error for error in self.api_errors if error.cause is Cause.CONTEXT_TOO_LONG)
 
 
 _NO_FACTS = SessionFacts()

@@ -2,8 +2,7 @@
 
 In short, for a context that is or would be sent:
 
-    limits = limits_of(session.model, session.facts.provider)     # None: nothing is documented for this model
-    limits = limits.as_stated(error.text)                         # where a recorded API error names other figures
+    limits = session_limits(session)                              # None: nothing is documented for its model
     for image in excess_images(messages, limits):                 # exactly those to be replaced or dropped
         image.message, image.block, image.part                    # indexes: messages[…].blocks[…].content[…]
         str(image)                                                # "image/png, 2162 × 322 px, 13 708 bytes"
@@ -27,7 +26,7 @@ from pathlib import Path
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.base.values import json_text
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens.models import find, plain_name
 
 TABLE = Path(__file__).resolve().parent / "limits.toml"
@@ -80,14 +79,29 @@ class _Entry:
     limits: RequestLimits
     models: tuple[str, ...]
     providers: tuple[str, ...]
+    agents: tuple[str, ...]
     up_to_window: int | None
 
 
-def limits_of(model: str | None, provider: str = "") -> RequestLimits | None:
-    """Limits of a request to the model, asked from that provider; None for a model for which none are documented."""
+def session_limits(session: Session) -> RequestLimits | None:
+    """Limits of a request that goes on with the session, with the figures that its API errors name; None where none are
+    documented for its model. Raises BadInput for a broken table of models."""
+    limits = limits_of(session.model, session.facts.provider, session.format)
+    if limits is None:
+        return None
+    for error in session.facts.api_errors:
+        limits = limits.as_stated(error.text)
+    return limits
+
+
+def limits_of(model: str | None, provider: str = "", agent: str = "") -> RequestLimits | None:
+    """Limits of a request to the model, asked from that provider by that agent, a format's id; None for a model for
+    which none are documented."""
     name, where = plain_name(model or ""), f"{provider} {model}".lower()
     for entry in _entries():
         if not name.startswith(entry.models) or (entry.providers and not any(one in where for one in entry.providers)):
+            continue
+        if entry.agents and agent not in entry.agents:
             continue
         if entry.up_to_window is None or ((info := find(model)) and info.window <= entry.up_to_window):
             return entry.limits
@@ -99,8 +113,8 @@ def _entries() -> tuple[_Entry, ...]:
     entries = []
     for fields in tomllib.loads(TABLE.read_text(encoding="utf-8"))["limits"]:
         models, providers = tuple(fields.pop("models")), tuple(fields.pop("providers", ()))
-        up_to = fields.pop("up_to_window", None)
-        entries.append(_Entry(RequestLimits(**fields), models, providers, up_to))
+        agents, up_to = tuple(fields.pop("agents", ())), fields.pop("up_to_window", None)
+        entries.append(_Entry(RequestLimits(**fields), models, providers, agents, up_to))
     return tuple(entries)
 
 

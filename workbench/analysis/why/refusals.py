@@ -3,24 +3,12 @@ its epochs overflowed."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from workbench.session import Message, Session
+from workbench.session.api_errors import TOO_LONG
 from workbench.tokens.window import window_of
 
-TOO_LONG = re.compile(
-    r"(?:prompt|input|request|context) (?:is|was) too (?:long|large)"  # Anthropic, Bedrock, Claude Code
-    r"|input length and `?max_tokens`? exceed"
-    r"|exceeds? (?:the |this model's |your )?(?:maximum |available |model's )?(?:context|input token|prompt)"
-    r"|(?:input|prompt) token count.{0,40} exceeds|maximum number of tokens allowed"  # Gemini, Copilot
-    r"|maximum context (?:length|window)|context[ _](?:length|window)[ _](?:exceeded|overflow)"  # OpenAI
-    r"|context_length_exceeded|exceed_context_size|model_context_window_exceeded|request_too_large|prompt_too_long"
-    r"|maximum prompt length is|reduce the length of the (?:messages|prompt|input)"  # xAI, Groq
-    r"|greater than the context length|too large for model with \d+ maximum|ContextWindowExceeded"  # local, Mistral
-    r"|exit_context|(?:too many|ran out of) (?:input )?tokens|out of context|LimitsExceeded",
-    re.IGNORECASE,
-)
 SHORT = 800
 """An error stands alone: a longer text that holds such words speaks about one."""
 

@@ -3,7 +3,7 @@
 
 What is sent to the model and what is not, where the file does not say: API error lines (`isApiErrorMessage`) are
 filtered out by the tool before a call, so they are in the file view and the branch but in no epoch; so are messages
-whose content cannot be read. `SessionFacts.overflow_errors` lists the API errors that say a prompt was too long.
+whose content cannot be read. `SessionFacts.api_errors` lists them, and those after which Claude Code asked again.
 System lines are no messages, but for `local_command` (sent as the user's) and those that record that room was made:
 `events` says what each does, `epochs` what it leaves. An attachment is a user's message of its own, and none where
 nothing of it is sent; a `prompt_snapshot` is the session's prompt and tools. Sub-agents' lines are in the file view

@@ -18,12 +18,14 @@ from workbench.formats.claude_code import attachments, events
 from workbench.formats.claude_code.events import Event
 from workbench.formats.claude_code.stream import Printed
 from workbench.formats.claude_code.tree import Tree
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.usage import anthropic_counts
 from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.session import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
 from workbench.session.session import LoadWarning, Records, Tool
 
@@ -136,7 +138,8 @@ class Reading:
     printed: Printed = field(default_factory=Printed)
     cost: float | None = None
     spent: int = -1
-    api_errors: list[tuple[Draft, int]] = field(default_factory=list)
+    api_errors: list[tuple[Draft, int, dict[str, Any]]] = field(default_factory=list)
+    retried: list[ApiError] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     by_api_id: dict[tuple[str, bool], int] = field(default_factory=dict)
     by_uuid: dict[str, int] = field(default_factory=dict)
@@ -272,7 +275,7 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
         draft.sent = draft.sent or bool(blocks)
     if value.get("isApiErrorMessage") is True:
         draft.kind, draft.sent = "meta", False
-        reading.api_errors.append((draft, line))
+        reading.api_errors.append((draft, line, value))
     if draft.kind != "meta":
         _bill(draft, body)
         if "context_management" in body and (event := events.of_answer(body, draft.time)):
@@ -282,6 +285,9 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
 
 def _system(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int | None:
     subtype, content = value.get("subtype"), value.get("content")
+    if subtype in ("api_error", "error") and value.get("error"):
+        reading.retried.append(api_error(id, value["error"], time_of(value.get("timestamp")), line))
+        return None
     blocks: list[Block] = [Text(content)] if isinstance(content, str) and content else []
     if subtype == "local_command" and blocks:
         at = _begin(reading, value, id, index, "user", blocks)

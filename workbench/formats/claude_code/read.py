@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Lines, Record, lines_of, objects_of
 from workbench.formats.kit.said import with_said
 from workbench.session import (
+    ApiError,
     LoadWarning,
     Message,
     Records,
@@ -31,12 +31,9 @@ from workbench.session import (
     SessionFacts,
     Text,
     Tool,
-    TooLong,
     ToolResult,
     ToolUse,
 )
-
-_OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|window|limit)", re.IGNORECASE)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -115,7 +112,8 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
     title = title_of(reading, messages, branch)
     found = divided(messages, branch, [draft.sent for draft in drafts], _recorded(reading))
     messages, branch = found.messages, found.branch
-    errors = (TooLong(draft.id, _said(draft), draft.time, line) for draft, line in reading.api_errors)
+    answered = (_api_error(draft, line, value) for draft, line, value in reading.api_errors)
+    errors = sorted((*answered, *reading.retried), key=lambda error: error.line or 0)
     printed = reading.printed
     prompt = reading.prompts.get(all(draft.side for draft in drafts), Prompt())
     if printed.seen and next((m.role for m in map(messages.__getitem__, branch) if m.kind == "normal"), "") != "user":
@@ -140,7 +138,7 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
         warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
         facts=SessionFacts(
             agent=facts.get("agentId", ""),
-            overflow_errors=tuple(error for error in errors if _OVERFLOW.search(error.text)),
+            api_errors=tuple(errors),
             cost=reading.cost if printed.cost is None else printed.cost,
             version=facts.get("version", ""),
             git_branch=facts.get("gitBranch", ""),
@@ -213,8 +211,10 @@ def model_of(messages: Sequence[Message], branch: Sequence[int]) -> str | None:
     return next((one.model for one in live if is_model(one)), None)
 
 
-def _said(draft: Draft) -> str:
-    return draft.message().text
+def _api_error(draft: Draft, line: int, value: Mapping[str, object]) -> ApiError:
+    status, kind = value.get("apiErrorStatus"), value.get("error")
+    text, code = draft.message().text, status if isinstance(status, int) else None
+    return ApiError(draft.id, text, draft.time, line, code, kind if isinstance(kind, str) else "")
 
 
 def title_of(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -> str:

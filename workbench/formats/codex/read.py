@@ -18,6 +18,7 @@ from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_
 from workbench.formats.codex.signature import ID
 from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit import zstd
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import Lines, lines_of, objects_of
@@ -26,6 +27,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.formats.kit.window import RecordedWindow
+from workbench.session import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
@@ -101,6 +103,7 @@ class Reading:
     waiting: Usage | None = None
     billed: Draft | None = None
     totals: Any = None
+    errors: list[ApiError] = field(default_factory=list)
 
 
 def take(reading: Reading, value: dict[str, Any], index: int) -> None:
@@ -110,7 +113,7 @@ def take(reading: Reading, value: dict[str, Any], index: int) -> None:
     elif kind == "response_item":
         _item(reading, payload, index, stamp)
     elif kind == "event_msg":
-        _event(reading, payload, reading.records.lines[index])
+        _event(reading, payload, index, stamp)
     elif kind == "turn_context":
         _context(reading, payload)
     elif kind == "compacted":
@@ -177,8 +180,8 @@ def _context(reading: Reading, payload: dict[str, Any]) -> None:
         reading.model = intern(payload["model"])
 
 
-def _event(reading: Reading, payload: dict[str, Any], line: int) -> None:
-    kind = payload.get("type")
+def _event(reading: Reading, payload: dict[str, Any], index: int, stamp: Any) -> None:
+    kind, line = payload.get("type"), reading.records.lines[index]
     if kind == "token_count":
         reading.side = ""
         if isinstance(payload.get("info"), dict):
@@ -189,6 +192,9 @@ def _event(reading: Reading, payload: dict[str, Any], line: int) -> None:
     elif kind == "thread_rolled_back":
         turns = payload.get("num_turns")
         _roll_back(reading, turns if type(turns) is int else 0)
+    elif kind in ("error", "stream_error"):
+        said = {key: value for key, value in payload.items() if key != "type"}
+        reading.errors.append(api_error(f"item-{index + 1}", said, seconds_of(stamp), line))
 
 
 def _tokens(reading: Reading, info: dict[str, Any]) -> None:
@@ -358,6 +364,7 @@ def session_of(path: Path, reading: Reading) -> Session:
         tools=tools_of(about.get("dynamic_tools")),
         warnings=tuple(reading.warnings + warnings),
         facts=SessionFacts(
+            api_errors=tuple(reading.errors),
             version=text_of(about.get("cli_version")),
             git_branch=text_of(dict_of(about.get("git")).get("branch")),
         ),

@@ -15,10 +15,10 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
+from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
-from workbench.session.session import LoadWarning, Records, Session, SessionFacts, TooLong
+from workbench.session.session import LoadWarning, Records, Session, SessionFacts
 
-_OVERFLOW = "context window"
 """In what Codex says where a prompt was too long."""
 
 
@@ -39,7 +39,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         id=reading.thread,
         title=next((m.text[:80] for m in reading.messages if m.text), ""),
         warnings=(LoadWarning(note), *reading.warnings),
-        facts=SessionFacts(overflow_errors=tuple(reading.overflows)),
+        facts=SessionFacts(api_errors=tuple(reading.errors)),
     )
 
 
@@ -55,7 +55,7 @@ class _Reading:
     source: list[int] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     warnings: list[LoadWarning] = field(default_factory=list)
-    overflows: list[TooLong] = field(default_factory=list)
+    errors: list[ApiError] = field(default_factory=list)
     thread: str = ""
     turn: int = 0
 
@@ -72,7 +72,7 @@ def _take(reading: _Reading, event: Mapping[str, Any], index: int, line: int) ->
         _close(reading)
         _bill(reading, dict_of(event.get("usage")), line)
     elif kind in ("turn.failed", "error"):
-        _failed(reading, dict_of(event.get("error", event)).get("message"), index, line)
+        _failed(reading, dict_of(event.get("error", event)).get("message"), index, line, ended=kind == "turn.failed")
     elif kind in ("item.started", "item.completed") and isinstance(item.get("type"), str):
         _item(reading, item, index, line, done=kind == "item.completed")
 
@@ -160,9 +160,12 @@ def _bill(reading: _Reading, usage: Mapping[str, Any], line: int) -> None:
         reading.warnings.append(LoadWarning(text, line))
 
 
-def _failed(reading: _Reading, message: Any, index: int, line: int) -> None:
+def _failed(reading: _Reading, message: Any, index: int, line: int, *, ended: bool = False) -> None:
+    """An error; `ended`: it ended the turn, and may repeat the error before it."""
     text = as_text(message or "an error without a message")
-    if _OVERFLOW in text:
-        reading.overflows.append(TooLong(f"event-{index + 1}", text, line=line))
+    error = ApiError(f"event-{index + 1}", text, line=line)
+    if ended or error.cause is not Cause.OTHER:
+        if not any(one.text == text for one in reading.errors[-1:]):
+            reading.errors.append(error)
     elif all(text not in one.text for one in reading.warnings):
         reading.warnings.append(LoadWarning(f"Codex says: {text}", line))

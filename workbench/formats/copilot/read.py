@@ -18,6 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.copilot.signature import ID
 from workbench.formats.format import Progress
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
@@ -26,6 +27,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow
+from workbench.session import ApiError
 from workbench.session.images import media_of
 from workbench.session.message import (
     Block,
@@ -105,6 +107,7 @@ class _Reading:
     window: RecordedWindow = field(default_factory=RecordedWindow)
     assets: dict[str, Media] = field(default_factory=dict)
     steering: str = ""
+    errors: list[ApiError] = field(default_factory=list)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -243,10 +246,20 @@ def _result(data: Mapping[str, Any], id: str, time: float | None, index: int) ->
     return Message(id, role, (answer,), time=time, source=(index,))
 
 
+def _failure(kind: str, data: dict[str, Any]) -> Any:
+    """The API error of an event: one of its own, or that which a hook was told; None for any other event."""
+    if kind in ("session.error", "model.call_failure"):
+        return data
+    told = dict_of(data.get("input")) if kind == "hook.start" and data.get("hookType") == "errorOccurred" else {}
+    return told.get("error") if told.get("errorContext") == "model_call" else None
+
+
 def _about(
     reading: _Reading, kind: str, data: dict[str, Any], id: str, time: float | None, index: int, line: int
 ) -> None:
     """An event that is no message."""
+    if error := _failure(kind, data):
+        reading.errors.append(api_error(id, error, time, line))
     if kind in _TELL_WINDOW:
         reading.window.read(data.get(_TELL_WINDOW[kind]), line, reading.warnings)
     if kind == "session.start":
@@ -390,6 +403,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         system=reading.system,
         warnings=tuple(reading.warnings),
         facts=SessionFacts(
+            api_errors=tuple(reading.errors),
             tokens_now=reading.tokens,
             overhead=reading.overhead,
             version=text_of(about.get("copilotVersion")),

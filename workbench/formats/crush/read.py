@@ -12,6 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.crush.signature import ID
 from workbench.formats.format import Part, Progress
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import render
@@ -21,6 +22,7 @@ from workbench.formats.kit.several import newest, sessions_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, json_of, list_of, text_of
 from workbench.session import (
+    ApiError,
     Block,
     Compaction,
     Epoch,
@@ -75,6 +77,7 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
         _message(row, parts[number], unique_id(text_of(row.get("id")) or f"m{number + 1}", ids), number)
         for number, row in enumerate(held)
     ]
+    errors = tuple(_errors(messages, parts))
     cuts = _cuts(about, held, parts)
     for number in cuts:
         messages[number] = replace(messages[number], role="user", kind="summary")
@@ -93,8 +96,20 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
         model=next((message.model for message in reversed(messages) if message.model), None),
         cwd=str(project.parent) if project.name == ".crush" else None,
         warnings=tuple(warnings),
-        facts=SessionFacts(tokens_now=tokens or None, cost=dollars_of(about.get("cost"))),
+        facts=SessionFacts(
+            api_errors=errors,
+            tokens_now=tokens or None,
+            cost=dollars_of(about.get("cost")),
+        ),
     )
+
+
+def _errors(messages: Sequence[Message], parts: Sequence[list[dict[str, Any]]]) -> Iterator[ApiError]:
+    """The API errors with which answers finished."""
+    for message, own in zip(messages, parts, strict=True):
+        for part in own:
+            if part["type"] == "finish" and part.get("reason") == "error":
+                yield api_error(message.id, {key: value for key, value in part.items() if key != "type"}, message.time)
 
 
 def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str, Any]]:

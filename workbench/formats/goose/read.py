@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,12 @@ from workbench.formats.kit.several import newest
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, json_of, text_of, word_of
 from workbench.formats.kit.window import RecordedWindow
+from workbench.session import ApiError
 from workbench.session.message import Kind, Message, Role, Text, ToolResult
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _TAGS = ("info-msg",)
+_ERROR = re.compile(r"Ran into this error: (.+?)\.?\s*Please (?:retry|start)", re.DOTALL)
 """What goose puts among the person's words: the date, the folder, what its extensions tell."""
 
 _CONTINUES = "Your context was compacted"
@@ -166,11 +169,19 @@ def _session(path: Path, reading: _Reading) -> Session:
         tools=tools_of(about.get("tools")),
         warnings=tuple(reading.warnings),
         facts=SessionFacts(
+            api_errors=tuple(_errors(messages)),
             tokens_now=tokens if type(tokens) is int else None,
             cost=dollars_of(about.get("accumulated_cost")),
             own=Own(reading.form, about),
         ),
     )
+
+
+def _errors(messages: Sequence[Message]) -> Iterator[ApiError]:
+    """The API errors of which goose tells in a message of its own."""
+    for message in messages:
+        if message.role == "assistant" and (found := _ERROR.match(message.text)):
+            yield ApiError(message.id, found[1], message.time)
 
 
 def _window(reading: _Reading) -> int | None:

@@ -12,6 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.format import Part, Progress
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
@@ -31,8 +32,9 @@ from workbench.formats.opencode.parts import (
     uncleared,
 )
 from workbench.formats.opencode.signature import ID, is_session_file
+from workbench.session.api_errors import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, Usage
-from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts, TooLong
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -110,7 +112,7 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
         system=system,
         warnings=tuple(warnings),
         facts=SessionFacts(
-            overflow_errors=tuple(reading.errors),
+            api_errors=tuple(reading.errors),
             version=text_of(info.get("version")),
             provider=next((id for user in reversed(users) if (id := text_of(user.get("providerID")))), ""),
             cost=None if costs else dollars_of(info.get("cost")),
@@ -137,7 +139,7 @@ class _Reading:
     epochs: list[Epoch] = field(default_factory=list)
     requests: dict[str, tuple[int, dict[str, Any], list[int]]] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
-    errors: list[TooLong] = field(default_factory=list)
+    errors: list[ApiError] = field(default_factory=list)
     live: bool = True
 
     def add(self, message: Message, record: int, *, sent: bool) -> int:
@@ -266,9 +268,8 @@ def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: lis
         dict_of(part).get("type") not in ("step-start", "reasoning") for part in parts
     )
     sent = not error or aborted
-    if error.get("name") == "ContextOverflowError":
-        said = as_text(dict_of(error.get("data")).get("message") or "")
-        reading.errors.append(TooLong(id, said, _created(info)))
+    if error and error.get("name") != "MessageAbortedError":
+        reading.errors.append(api_error(id, error, _created(info)))
     steps = list(_steps(parts))
     time, source = _created(info), (index,)
     for number, step in enumerate(steps, 1):

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
+from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
@@ -34,6 +35,7 @@ from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
 from workbench.formats.openhands.tree import is_leaf, others_in
 from workbench.session import (
+    ApiError,
     Compaction,
     Epoch,
     LoadWarning,
@@ -109,6 +111,7 @@ class _Reading:
     joined: dict[int, list[tuple[Said, int]]] = field(default_factory=dict)
     loops: list[set[int]] = field(default_factory=list)
     loop: set[int] | None = None
+    errors: list[ApiError] = field(default_factory=list)
     asked: str = ""
 
     def members(self) -> list[int]:
@@ -175,7 +178,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         branch=_branch(reading),
         tools=_tools([event for n, event in enumerate(events) if n not in others]),
         warnings=tuple(warnings),
-        facts=SessionFacts(own=Own(others, any(map(is_v1, events)))),
+        facts=SessionFacts(api_errors=tuple(reading.errors), own=Own(others, any(map(is_v1, events)))),
     )
 
 
@@ -208,6 +211,10 @@ def _take(reading: _Reading, index: int, event: Event) -> None:
     if sent:
         _follow_loop(reading, index, event)
     if not sent and forgetting_of(event) is not None:
+        return
+    if event.get("kind") == "ConversationErrorEvent":
+        id = as_text(event.get("id") or f"event-{index + 1}")
+        reading.errors.append(api_error(id, event, seconds_of(event.get("timestamp"))))
         return
     if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
         reading.asked = as_text(event.get("reason") or "request")

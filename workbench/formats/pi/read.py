@@ -21,8 +21,10 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, text_of
 from workbench.formats.pi.append import WRAPPED
+from workbench.formats.pi.failures import failure_of
 from workbench.formats.pi.signature import ID
 from workbench.session import (
+    ApiError,
     Block,
     Compaction,
     Epoch,
@@ -33,6 +35,7 @@ from workbench.session import (
     Records,
     Role,
     Session,
+    SessionFacts,
     Text,
     Thinking,
     ToolResult,
@@ -76,6 +79,7 @@ class _Reading:
     name: str = ""
     warnings: list[LoadWarning] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
+    errors: list[ApiError] = field(default_factory=list)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -108,6 +112,8 @@ def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> No
         entry.message = len(reading.messages)
         reading.spent = entry.message if value.get(SPENT) is True else reading.spent
         reading.messages.append(message)
+    if error := failure_of(value, id, line):
+        reading.errors.append(error)
     if value.get("type") == "compaction":
         entry.compaction = value
     reading.entries[id] = entry
@@ -229,6 +235,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         model=next((m.model for m in reversed(spoken) if m.model), None),
         cwd=cwd if isinstance(cwd, str) else None,
         warnings=tuple(reading.warnings + warnings),
+        facts=SessionFacts(api_errors=tuple(reading.errors)),
     )
 
 
