@@ -24,6 +24,7 @@ from workbench.analysis.generations import generations
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.running import Running
+from workbench.analysis.spent import spent
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
@@ -40,6 +41,7 @@ from workbench.compaction.progressive.importance import scores
 from workbench.compaction.prompts import file_of, load_prompt, prompt_files, write_own
 from workbench.compaction.properties import HEADS, all_properties, cells
 from workbench.compaction.settings import settings_of
+from workbench.compaction.shape import api_chars
 from workbench.compaction.spans import merged
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
@@ -48,14 +50,17 @@ from workbench.conformance.building import agent, call, chat, context_of, loop, 
 from workbench.conformance.formats import read
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
+from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
 from workbench.formats.augment import FORMAT as AUGMENT
 from workbench.formats.augment.sequence import sequence_ids
 from workbench.formats.augment.summaries import VERSION
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.read_back import shape
-from workbench.session import Message, Opaque, Session, Span, Text, Thinking, ToolUse, rounds_of
+from workbench.session import Message, Opaque, Session, Span, Text, Thinking, Tool, ToolUse, rounds_of
+from workbench.summarizers.driver import Run
 from workbench.summarizers.extractive import extractive
+from workbench.summarizers.wire import sending, sending_chat, sending_responses
 from workbench.tokens import Counter
 from workbench.tokens.window import Window
 
@@ -426,6 +431,35 @@ def test_a_recorded_summary_ends_an_epoch_and_the_current_one_opens_what_is_sent
     assert any("leaves out" in str(warning) for warning in session.warnings) is warned
 
 
+@rule("000-028", "000-030")
+@pytest.mark.parametrize(
+    ("kinds", "changes", "counted"),
+    [
+        ("e e s3 e e s3 e e", {}, (5, 6, 7)),
+        ("e e s3 e e s3 e e", {"min_version": ""}, (0, 1, 3, 4, 6, 7)),
+        ("e e s3 e e s3 e e", {"bot_type": "1"}, (0, 1, 3, 4, 6, 7)),
+        ("e e s3 e e s3 e e", {"history_summary_version": 4}, (0, 1, 3, 4, 6, 7)),
+        ("e e s3 e e s3 e e", {"history_summary_version": 4, "earlier_summary": "keep"}, (0, 1, 3, 4, 6, 7)),
+        ("e e s3 e e s3 e e", {"earlier_summary": "keep"}, (5, 6, 7)),
+        ("e e e e", {"min_version": ""}, (0, 1, 2, 3)),
+        ("e e s2 e e", {}, (0, 1, 3, 4)),
+    ],
+)
+def test_e5_where_no_summary_counts_the_whole_stored_history_does(
+    kinds: str, changes: dict[str, Any], counted: tuple[int, ...]
+) -> None:
+    """The summaries are dropped, and with them goes what they stood for: what they replaced is history again."""
+    session = read(AUGMENT, history(*kinds.split()))
+    context = context_at(session, None, Counter())
+    chosen = policy(**changes)
+    size_of = {message.id: api_chars(message) for message in session.messages}
+    by_place = [0] * len(kinds.split())
+    for message in session.messages:
+        by_place[message.source[0]] += size_of[message.id]
+    found, *_ = triggers(STRATEGY.gauge(context, chosen), chosen)
+    assert found.value == sum(by_place[place] for place in counted)
+
+
 def timed(kinds: str) -> Session:
     """A session of exchanges e and summaries s, each with the minute at which it was finished: e1 s7 e2 …"""
     data = json.loads(history(*(kind[0] + "3" for kind in kinds.split())))
@@ -617,6 +651,17 @@ def test_what_is_written_is_read_and_compacted_again(earlier: str, way: str, kno
         assert shape(session.context()) == shape(outcome.messages)
         session = read(AUGMENT, grown(made.written.data, more))
     assert asked(outcome.messages[0].text) == known
+
+
+@rule("000-034", "000-058")
+def test_e8_a_list_of_messages_holds_nothing_of_what_a_compaction_replaced() -> None:
+    """The same session, written for an API: the next abridged history begins at the tail of the one before."""
+    session = read(AUGMENT, AUGMENT.codec.write(session_of(GENERATIONS[0]), GENERATIONS[0]).data)
+    outcome, _ = run(context_at(session, None, Counter()))
+    written = export(session, outcome.messages, "anthropic-messages").written.data
+    again = read(ANTHROPIC, written)
+    assert asked(retold(context_at(again, None, Counter()))) == ["request a 2"]
+    assert asked(retold(context_at(session, None, Counter()))) == ["request a 0", "request a 1", "request a 2"]
 
 
 @rule("000-035", "000-036")
@@ -1035,13 +1080,18 @@ def test_the_model_is_given_whole_exchanges_and_no_earlier_summary() -> None:
     [
         (
             "en",
-            "first person|'I' is you|User requirements|Agent actions|Key decisions|Pending tasks|at the very end|"
-            "why rather than what|500 to 1000 words|heading per point|<summary></summary>",
+            "first person|'I' is you|User requirements|Agent actions|Key decisions|Pending tasks|"
+            "why rather than what|500 to 1000 words|heading per point|<summary></summary>|"
+            "Prioritize recent and important\ninformation over old and trivial details",
         ),
-        ("zh", "第一人称|用户|文件|决|待|500|1000|标题|<summary></summary>"),
+        (
+            "zh",
+            "第一人称|用户|文件|决|待|500|1000|标题|<summary></summary>|近期且重要的信息优先于陈旧琐碎的细节",
+        ),
     ],
 )
 def test_the_shipped_prompt_asks_for_what_the_document_wants(language: str, asked: str) -> None:
+    """E3: among it that the recent and important comes before the old and trivial."""
     prompt = load_prompt(f"exchange-summary.{language}.md").text
     assert [words for words in asked.split("|") if words not in prompt] == []
     assert lint_summary_prompt(prompt) == ()
@@ -1151,12 +1201,48 @@ def test_a_placeholder_in_the_summarys_own_text_stays() -> None:
     assert outcome.messages[0].text.startswith("see {abridged_history}|<user>")
 
 
+READ = Tool("Read", json.dumps({"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}}))
+
+
 @rule("000-099")
-@pytest.mark.parametrize("tools", [False, True])
-def test_the_tools_go_with_the_request_where_that_is_wanted(tools: bool) -> None:
-    _, (request,) = run(context_of(chat(2)), offer_tools=tools)
-    assert request.tools is tools
+@pytest.mark.parametrize(("offered", "tools"), [(False, ()), (True, (READ,))])
+def test_the_tools_go_with_the_request_where_that_is_wanted(offered: bool, tools: tuple[Tool, ...]) -> None:
+    _, (request,) = run(context_of(chat(2), tools=(READ,)), offer_tools=offered)
+    assert request.tools == tools
     assert ExchangeSummaryPolicy().offer_tools is False
+    assert load_preset("augment-example").policy.offer_tools is False
+
+
+@rule("000-099")
+def test_e2_the_request_that_is_shown_has_the_tools_that_are_sent_and_counted() -> None:
+    session = load(SAMPLES / "openai-chat-tools.json")
+    names = [tool.name for tool in session.tools]
+    file = SAMPLES / "openai-chat-tools.json"
+    compact = ("compact", file, "--preset", "augment-example", "--json", "--full")
+    (shown,) = document(*compact, "--set", "offer_tools=true")["requests"]
+    assert [tool["name"] for tool in shown["tools"]] == names != []
+    (without,) = document(*compact)["requests"]
+    assert (without["tools"], without["text"]) == ([], shown["text"])
+
+    context = context_at(session, 1, Counter())
+    example = load_preset("augment-example").policy
+    (outcome, (asked,)), (plain, (bare,)) = (
+        run_strategy(STRATEGY, context, example.with_(offer_tools=offered)) for offered in (True, False)
+    )
+    for sent, schema in (
+        (sending(asked, None), "input_schema"),
+        (sending_chat(asked, None), "function"),
+        (sending_responses(asked, None), "parameters"),
+    ):
+        assert [tool.get("name") or tool["function"]["name"] for tool in sent.fields["tools"]] == names
+        assert all(schema in tool for tool in sent.fields["tools"])
+        assert sent.messages == [{"role": "user", "content": shown["text"]}]
+    assert sending(bare, None).fields == {}
+    assert asked.key != bare.key, "an answer that was recorded without tools is none to this"
+    read = [
+        spent(context, Run(one, (request,), (), (), 0.0)).read for one, request in ((outcome, asked), (plain, bare))
+    ]
+    assert read[0] - read[1] == context.tool_tokens > 0
 
 
 # --- 8 Parameters -----------------------------------------------------------------------------------------------------

@@ -19,15 +19,17 @@ from workbench.base.errors import BadInput
 from workbench.compaction.context import Context, memories_in
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.exchange_summary import STRATEGY as EXCHANGES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.formats.files import load
 from workbench.summarizers.driver import drive
+from workbench.summarizers.driver import run as run_live
 from workbench.summarizers.extractive import extractive
 
 SAMPLE = SAMPLES / "augment-with-summary.json"
@@ -50,6 +52,110 @@ def remembered(path: Path) -> list[str]:
 
 
 OLD = remembered(SAMPLE)
+
+
+PARAMS = {
+    "compression_prompt": "Fewer. Output format: one memory a line.",
+    "compression_target": 50,
+    "num_recent_memories_to_keep": 10,
+    "recent_memories_subprompt": "Keep these.",
+}
+
+
+def told(*command: object) -> tuple[str, str]:
+    """The strategy that a command ran, and what stderr says."""
+    done = cwb(*command)
+    return done.stdout.split("strategy", 1)[1].split(",", 1)[0].strip(), done.stderr
+
+
+@rule("000-081")
+@pytest.mark.parametrize("wrapped", [PARAMS, {"feature_flags": {"memories_params": PARAMS}}])
+def test_e9_the_parameters_alone_choose_the_strategy_that_they_set(wrapped: dict[str, Any], tmp_path: Path) -> None:
+    """Whatever the session's own tool is, and without a strategy's name."""
+    file = tmp_path / "params.json"
+    file.write_text(json.dumps(wrapped))
+    for sample in (SAMPLE, SAMPLES / "claude-code-overflow.jsonl"):
+        assert told("compact", sample, "--params", file) == ("memories-rewrite", "")
+        assert told("compact", sample, "--set", f"@{file}") == ("memories-rewrite", "")
+    assert len(document("compact", SAMPLE, "--params", file)["memories"].split("\n")) == 50
+
+
+@rule("000-081", "000-124")
+def test_e9_parameters_of_another_strategy_are_named_once_with_what_reads_them(tmp_path: Path) -> None:
+    file, mine = (
+        tmp_path / "flags.json",
+        {"trigger_on_history_size_chars": 9, "prompt": "Sum up. <summary></summary> I you"},
+    )
+    elsewhere = (
+        f"Note: {file}: memories_params sets memories-rewrite and is not read here; "
+        "add --strategy memories-rewrite for it.\n"
+    )
+    defaults = f"Note: {file}: sets nothing; the defaults of history_summary_params are used.\n"
+    named = ("compact", SAMPLE, "--strategy", "exchange-summary", "--params", file)
+    for flags, said in (
+        ({"history_summary_params": mine, "memories_params": PARAMS}, elsewhere),
+        ({"memories_params": PARAMS}, elsewhere + defaults),
+        ({}, defaults),
+    ):
+        file.write_text(json.dumps({"feature_flags": flags}))
+        assert told(*named) == ("exchange-summary", said)
+    file.write_text("")
+    assert told(*named) == ("exchange-summary", defaults)
+
+
+@rule("000-121")
+@pytest.mark.parametrize(
+    ("language", "asked"),
+    [
+        (
+            "en",
+            "Remove what is redundant|merge memories|user preferences|project facts|recurring patterns|"
+            "Shorten what is old|at most {compression_target} lines|"
+            "The newest {num_recent_memories_to_keep} memories are kept word for word|"
+            "plain text, one memory a line, no tags",
+        ),
+        (
+            "zh",
+            "去掉冗余|合并意思相近的记忆|用户偏好|项目事实|反复出现的模式|"
+            "缩短陈旧且不重要的内容|不超过 {compression_target} 行|"
+            "最新的 {num_recent_memories_to_keep} 条记忆会逐字保留|纯文本，每行一条记忆，不加标签",
+        ),
+    ],
+)
+def test_e10_the_memories_prompt_asks_for_what_the_document_wants(language: str, asked: str) -> None:
+    prompt = load_prompt(f"memories-rewrite.{language}.md").text
+    assert [words for words in asked.split("|") if words not in prompt] == []
+
+
+@rule("000-122")
+def test_e10_two_prompts_are_tried_side_by_side(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.md", tmp_path / "two.md"
+    for file, words in ((one, "Say what was asked."), (two, "Say what was done.")):
+        file.write_text(f"---\nid: exchange-summary\nlanguage: en\nplaceholders:\n---\n{words}")
+    tried = document("ab", SAMPLES / "openai-chat-tools.json", "--prompt", one, "--prompt", two)
+    assert [side["label"] for side in tried["sides"]] == ["one", "two"]
+
+
+@rule("000-123")
+def test_e10_a_request_that_is_aborted_changes_nothing() -> None:
+    there = context()
+    asked: list[str] = []
+
+    async def never(request: SummaryRequest) -> Answer:
+        asked.append(request.purpose)
+        running.cancel()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def aborted() -> None:
+        nonlocal running
+        running = asyncio.create_task(run_live(STRATEGY.compact(there, MemoriesRewritePolicy()), never))
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    running: asyncio.Task[Any]
+    asyncio.run(aborted())
+    assert (asked, there.memories) == (["memories"], "\n".join(LINES))
 
 
 @rule("000-080")
@@ -184,7 +290,7 @@ def test_the_prompt_for_the_recent_memories_is_no_memory() -> None:
 @rule("000-088")
 def test_the_request_holds_memories_and_nothing_of_the_history() -> None:
     _, (request,) = run()
-    assert (request.purpose, request.tools) == ("memories", False)
+    assert (request.purpose, request.tools) == ("memories", ())
     assert [message.text for message in request.messages] == LINES[:60]
     assert "hi" not in request.text.split()
 

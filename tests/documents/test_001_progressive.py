@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from tests.documents.rules import rule
 from tests.paths import ROOT, SAMPLES
 from workbench.analysis.replay import replay
 from workbench.base.environment import heeded
+from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import Edits, given, shortened_message
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
-from workbench.compaction.progressive.climb import AFTERWARDS, CHAINS, FALLBACK
+from workbench.compaction.progressive.climb import CHAINS, FALLBACK
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
@@ -31,7 +33,7 @@ from workbench.conformance.building import agent, call, context_of, result, sess
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.formats.files import load
-from workbench.session import Epoch, Message, Text
+from workbench.session import Epoch, Media, Message, Text
 from workbench.tokens import Counter
 from workbench.tokens.window import Window
 
@@ -224,17 +226,18 @@ def test_a_chain_goes_on_until_a_rung_changes_something(kind: str, second: str, 
 
 
 @rule("001-007", "001-026", "001-035", "001-036", "001-042", "001-043", "001-044")
-def test_while_it_is_short_the_window_importance_and_the_full_summary_follow_each_counted() -> None:
+def test_e6_while_it_is_short_every_light_rung_and_then_the_full_summary_follow_each_counted() -> None:
+    """Both lists of the document: the window first, and no full summary before every light rung was tried."""
     context = short_of(context_of(talk(14, size=4_000)), -300)
     outcome, requests = run(context, policy(task_type="conversation"))
-    assert names(outcome) == ["sliding window", *AFTERWARDS, "full summary"]
-    assert AFTERWARDS == ("sliding window", "importance")
-    first, second, third, _ = outcome.rungs
+    light = ["sliding window", "importance", "key events", "incremental"]
+    assert names(outcome) == ["sliding window", *light, "full summary"]
+    first, second, *_, last, _ = outcome.rungs
     assert first.before == context.total.tokens > first.after
     assert [rung.before for rung in outcome.rungs[1:]] == [rung.after for rung in outcome.rungs[:-1]]
     assert "still under 25 %: sliding window next" in first.note
     assert "nothing to summarize" in second.note
-    assert "full summary next" in third.note
+    assert "full summary next" in last.note
     assert [request.exact for request in requests] == [True, False, False][: len(requests)]
     assert sum(outcome.fate_counts.values()) == len(context)
 
@@ -292,6 +295,27 @@ def test_parallel_calls_and_their_results_count_as_one_message_of_each_side() ->
     outcome, _ = run(context_of([*messages, agent("z", "done")]), policy(task_type="unknown"))
     assert ids(outcome)[:3] == ["summary", "t2", "tt2"]
     assert len(outcome.messages) == 1 + 4 * 10 + 1
+
+
+@rule("001-020")
+def test_e4_roles_alternate_in_the_window_and_two_of_one_role_are_declared_where_they_meet() -> None:
+    """Behind a full summary the current input follows at once; a request that is more than text stays before it."""
+    said = user("now", "next?")
+    roles = [m.role for m in run(context_of([*talk(20), said]), policy())[0].messages]
+    assert all(one != two for one, two in pairwise(roles))
+    context = context_of([*talk(20), said], api="anthropic-messages")
+    outcome, _ = run(context, FULL)
+    assert [(m.role, m.kind) for m in outcome.messages] == [("user", "summary"), ("user", "normal")]
+    shown = Message("u0", "user", (Text("Like this."), Media("image/png", 4_000)))
+    kept, _ = run(context_of([shown, *talk(20)]), policy())
+    assert [(m.role, m.kind) for m in kept.messages][:3] == [
+        ("user", "normal"),
+        ("user", "summary"),
+        ("assistant", "normal"),
+    ]
+    (legal,) = (one for one in check(context, outcome, STRATEGY, FULL) if one.name == "roles legal")
+    assert legal.passed
+    assert "joined with it" in legal.detail
 
 
 @rule("001-019", "001-020")

@@ -14,6 +14,7 @@ import pytest
 from tests.commands import cwb, document, write_lines
 from tests.documents.rules import rule
 from tests.formats import claude_code_build as claude
+from tests.paths import SAMPLES
 from tests.tui.app import session_of
 from workbench.base.environment import heeded
 from workbench.bench import open_bench
@@ -646,6 +647,16 @@ def test_usage_and_a_third_of_the_input_reach_the_threshold(chars: int, fires: b
     assert (trigger.value, trigger.limit, trigger.fires) == (159_999 + chars // 3, 160_000, fires)
 
 
+@rule("002-066")
+def test_e10_the_tokens_are_checked_when_a_new_user_input_arrives_and_only_then() -> None:
+    over = [*rounds(11), user("now", "Go on.")]
+    assert STRATEGY.triggered(context_of(over), policy(context_window=10))[0].fires
+    (inside,) = STRATEGY.triggered(context_of(over[:-1]), policy(context_window=10))
+    assert not inside.fires
+    assert inside.value >= inside.limit
+    assert inside.note.startswith("not checked inside a round: no new user input stands at the end")
+
+
 @rule("002-034")
 def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction() -> None:
     billed = replace(agent("z", "done"), usage=Usage(input=5, cache_read=150_000, cache_write=9_000, output=994))
@@ -789,6 +800,19 @@ def test_the_summary_is_asked_of_any_model_in_a_conversation_of_its_own() -> Non
         "<agent>\ndone\n</agent>\n</conversation>\n"
     )
     assert (request.form, request.sections, request.marks) == ("sections", SECTIONS, MARKS)
+
+
+@rule("002-065")
+def test_e10_unless_a_model_is_named_none_is_asked() -> None:
+    file = SAMPLES / "claude-code-overflow.jsonl"
+    compact = ("compact", file, "--strategy", "layered", "--set", "min_tail_rounds=1")
+    offline = document(*compact)
+    assert (offline["summarizer"], offline["usage"], offline["cost"]) == ("extractive", None, None)
+    (archive,) = (m for m in document(*compact, "--full")["result_list"] if m["kind"] == "summary")
+    assert archive["blocks"][0]["text"].startswith(TITLE)
+    refused = cwb(*compact, "--model", "claude-opus-4-5")
+    assert refused.exit_code == 2, "a model that is named is asked, and there is no key here"
+    assert "There is no key for the Anthropic API" in refused.stderr
 
 
 @rule("002-051")

@@ -59,7 +59,7 @@ def test_forty_become_one_and_ten() -> None:
     assert len(rest) == 10
     assert all(a is b for a, b in zip(rest, messages[30:], strict=True))
     assert request.sources == tuple(message.id for message in messages[:30])
-    assert (request.temperature, request.tools, request.max_chars) == (0.3, False, 1_500)
+    assert (request.temperature, request.tools, request.max_chars) == (0.3, (), 1_500)
 
 
 @rule("003-002")

@@ -66,6 +66,14 @@ def test_input_of_more_than_200000_characters_is_cut(chars: int, cut: bool) -> N
 
 
 @rule("004-006")
+@pytest.mark.parametrize("length", [200_001, 210_000, 1_000_000])
+def test_e7_the_shares_are_of_the_limit_however_long_the_text(length: int) -> None:
+    _, (request,) = run(STRATEGY, context_of(sized(length)), POLICY)
+    head, tail = request.text.split("---\n")[1].removesuffix("\n").split(MARKER["en"])
+    assert (len(head), len(tail)) == (40_000, 60_000)
+
+
+@rule("004-006")
 def test_a_fifth_and_three_tenths_of_the_limit_are_left_of_its_two_ends() -> None:
     outcome, (request,) = run(STRATEGY, context_of(sized(200_001)), POLICY)
     shown = request.text.split("---\n")[1].removesuffix("\n")

@@ -80,8 +80,8 @@ SESSION = Session(
         (request(max_output_tokens=500_000), "max_tokens", 64_000),  # the model's own limit
         (request(temperature=0.2), "temperature", 0.2),
         (request("half a pair: \ud83d."), "messages", [{"role": "user", "content": f"{PROMPT}\nhalf a pair: ?."}]),
-        (request(tools=True), "tools", [READ]),
-        (request(tools=False), "tools", None),
+        (request(tools=SESSION.tools), "tools", [READ]),
+        (request(), "tools", None),
     ],
 )
 async def test_what_is_asked_for_is_what_is_sent(api: FakeApi, asked: SummaryRequest, field: str, sent: object) -> None:

@@ -49,7 +49,8 @@ def _shared(context: Context, request: SummaryRequest) -> int:
 
 def _request_tokens(context: Context, request: SummaryRequest) -> int:
     """About what a request is long, unrendered. Of a text the tokens of the characters that it shows, as dense as the
-    context's are, and its prompt; of a conversation what its messages, its system prompt and its tools count there."""
+    context's are, its prompt and its tools; of a conversation what its messages, system prompt and tools count there.
+    """
     layout = context.layout
     meter, body = layout.sizes.meter, request.body
     if isinstance(body, Conversation):
@@ -62,4 +63,5 @@ def _request_tokens(context: Context, request: SummaryRequest) -> int:
         sent = (tokens[index_of[one.id]] if one.id in index_of else meter.tokens(one) for one in body.messages)
         return before + sum(sent) + meter.text_tokens(body.last)
     dense = layout.tokens[-1] / layout.shape.chars[-1] if layout.shape.chars[-1] else 0.0
-    return round(request.chars * dense) + meter.text_tokens(request.prompt) + meter.text_tokens(request.previous)
+    beside = (request.prompt, request.previous, *(tool.schema for tool in request.tools))
+    return round(request.chars * dense) + sum(map(meter.text_tokens, beside))

@@ -32,6 +32,7 @@ from workbench.compaction.checks import Check
 from workbench.compaction.edits import given
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Rung, verdict
+from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
@@ -138,8 +139,13 @@ def command(
     if out is not None and out != STDOUT:
         refuse_place(out, chosen.file, overwrite=force)
     name = asking(model) if model else parsed(summarizer_name)
-    bench = on_bench(chosen, chosen.policy)
-    preset = chosen.policy(bench.preset)
+    presets: list[Preset] = []
+
+    def policy(own: str) -> Preset:
+        presets.append(chosen.policy(own))
+        return presets[-1]
+
+    bench = on_bench(chosen, policy)
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
     call, context, checks, made, code = done.call, done.context, done.checks, done.made, done.code
@@ -152,7 +158,7 @@ def command(
     result = Result(
         strategy=bench.strategy.id,
         preset=bench.preset,
-        sources=preset.told_sources,
+        sources=presets[-1].told_sources,
         epoch=bench.epoch,
         summarizer=str(call.name),
         trigger=_fired(triggers, by_hand=context.manual),

@@ -103,7 +103,8 @@ def _request(request: SummaryRequest) -> Fields:
     body = request.body
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
     if not isinstance(body, Conversation):
-        return {**about, "shape": "text", "system": "", "tools": [], "messages": [], "text": body.text}
+        tools = [_tool(tool) for tool in request.tools]
+        return {**about, "shape": "text", "system": "", "tools": tools, "messages": [], "text": body.text}
     return {
         **about,
         "shape": body.shape,

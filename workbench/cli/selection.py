@@ -51,13 +51,13 @@ class Selection:
         return file
 
     def policy(self, otherwise: str = "") -> Preset:
-        """The policy named last, else the preset `otherwise`, with its fields changed. Raises BadInput, also where
-        neither is."""
+        """The policy named last, else that of the parameters, else the preset `otherwise`, with its fields changed.
+        Raises BadInput, also where there is none."""
         from workbench.cli import settings
 
         strategy = self.strategies[-1] if self.strategies else None
-        preset = self.presets[-1] if self.presets else None if strategy else otherwise or None
-        return settings.chosen(strategy, preset, self.params, self.fields)
+        preset = self.presets[-1] if self.presets else None
+        return settings.chosen(strategy, preset, self.params, self.fields, otherwise)
 
     def policies(self) -> list[Preset]:
         """Every policy named, with commas or without: `all` stands for each preset, none for each strategy.

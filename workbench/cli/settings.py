@@ -2,32 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from workbench.base.errors import BadInput
 from workbench.cli.output import warn
+from workbench.compaction.flags import read_by
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.settings import setting_named, with_settings
-from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies import all_strategies, strategy
+
+T = TypeVar("T")
 
 
-def chosen(strategy_id: str | None, preset_id: str | None, params: Path | None, fields: Sequence[str]) -> Preset:
+def chosen(
+    strategy_id: str | None, preset_id: str | None, params: Path | None, fields: Sequence[str], otherwise: str = ""
+) -> Preset:
     """The preset that the flags name, with its policy changed as they say.
 
-    A parameter object replaces the preset's policy; `name=value` settings then change fields of it, in order. Raises
-    BadInput in one sentence.
+    A parameter object replaces the preset's policy; `name=value` settings then change fields of it, in order. Where no
+    flag names a strategy or a preset, the parameter object chooses the strategy that it sets, else it is the preset
+    `otherwise`. Raises BadInput in one sentence.
     """
-    preset = _preset(strategy_id, preset_id)
     files = [*([params] if params else []), *(Path(field[1:]) for field in fields if field.startswith("@"))]
+    if strategy_id is None and preset_id is None:
+        preset = _preset_of(files[0], otherwise) if files else _preset(None, otherwise or None)
+    else:
+        preset = _preset(strategy_id, preset_id)
     for file in files:
         preset = _pasted(preset, file)
     return _with_fields(preset, [field for field in fields if not field.startswith("@")])
+
+
+def _preset_of(file: Path, otherwise: str) -> Preset:
+    """The preset `otherwise` where the parameter object of a file is one of its strategy, else the default preset of
+    the strategy that knows most of it."""
+    known = load_preset(otherwise) if otherwise else None
+    first = (strategy(known.strategy),) if known else ()
+    found, _ = _read(file, lambda text: read_by((*first, *all_strategies()), text))
+    return known if known and known.strategy == found.id else default_preset(found.id)
+
+
+def _read(file: Path, read: Callable[[str], T]) -> T:
+    """What `read` makes of a file's text. Raises BadInput that names the file."""
+    try:
+        return read(file.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{file} cannot be read: {reason}; name a file with a JSON object.") from None
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
 
 
 def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
@@ -48,15 +77,16 @@ def _pasted(preset: Preset, file: Path) -> Preset:
     params = strategy(preset.strategy).pasted
     if params is None:
         raise BadInput(f"{file} would set a product's parameters, and there are none for {preset.strategy}.")
-    try:
-        read = params.read(file.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadInput(f"{file} cannot be read: {reason}; name a file with a JSON object.") from None
-    except BadInput as error:
-        raise BadInput(f"{file}: {error}") from None
-    if read.note:
-        warn(f"{file}: {read.note}.")
+    read = _read(file, params.read)
+    others = {one.pasted.name: one.id for one in all_strategies() if one.pasted}
+    for name in read.ignored:
+        if name in others:
+            warn(f"{file}: {name} sets {others[name]} and is not read here; add --strategy {others[name]} for it.")
+    rest = replace(read, ignored=tuple(name for name in read.ignored if name not in others))
+    if rest.note:
+        warn(f"{file}: {rest.note}.")
+    if not read.taken:
+        warn(f"{file}: sets nothing; the defaults of {params.name} are used.")
     # What the product's own defaults give is from there, too.
     pasted = replace(preset, policy=read.policy, basis={}, sources={})
     return replace(pasted, sources=dict.fromkeys((*read.taken, *pasted.told_sources), "--params"))

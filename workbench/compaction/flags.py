@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from workbench.base.errors import BadInput
 from workbench.compaction.policy import explain
 from workbench.compaction.settings import settings_of
-from workbench.compaction.strategy import P, Pasted, Read
+from workbench.compaction.strategy import P, Pasted, Read, Strategy
 
 WRAPPER = "feature_flags"
 
@@ -68,6 +68,12 @@ def flag(
 
     about = f"{name}: the JSON object, the string that the flag carries, or the whole {WRAPPER}."
     return Pasted(name=name, about=about, read=read, write=write)
+
+
+def read_by(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], Read[Any]]:
+    """The strategy that knows most of what is pasted, of several the first, and what it reads."""
+    read = [(one, one.pasted.read(text)) for one in strategies if one.pasted]
+    return max(read, key=lambda found: len(found[1].taken) - len(found[1].ignored))
 
 
 def _object(value: Any) -> dict[str, Any]:

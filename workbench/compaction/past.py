@@ -51,6 +51,12 @@ class Past:
         new = [one for one in since if _is_said(one) and one.id not in stored and one.id not in again]
         return older.grown_by(new)
 
+    def size_beside(self, context: Shape) -> int:
+        """The size in `api_chars` of the stored messages that the context does not hold."""
+        sizes, messages = self.shape.api_chars, self.shape.messages
+        here = context.index_of
+        return sum(sizes[at + 1] - sizes[at] for at, message in enumerate(messages) if message.id not in here)
+
     def backwards(self, context: Shape, stop: int) -> Iterator[Place]:
         """What was said before message `stop` of the context, newest first, summaries left out: first of the context,
         then of what is stored. A message that stands in both is the context's, in its stored place."""

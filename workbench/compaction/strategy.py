@@ -25,7 +25,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.roles import mended
 from workbench.compaction.shape import Shape, per_shape
-from workbench.session import Message, Span, Usage
+from workbench.session import Message, Span, Tool, Usage
 from workbench.tokens.sizes import Sizes
 
 
@@ -72,8 +72,8 @@ Form = Literal["prose", "sections", "memories", "narrative"]
 class RequestSettings:
     """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0: no limit. `sections` are
     the titles that a `form="sections"` answer must have, in order; in `form="memories"` each message is a memory, and
-    so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, whether the tool definitions go
-    along. `timeout_s` and `max_output_tokens` None: as long and as much as whoever is asked allows."""
+    so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, the definitions that are sent
+    with one text. `timeout_s` and `max_output_tokens` None: as long and as much as whoever is asked allows."""
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class RequestSettings:
     temperature: float | None = None
     timeout_s: float | None = None
     max_output_tokens: int | None = None
-    tools: bool = False
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ class SummaryRequest(RequestSettings):
     @cached_property
     def key(self) -> str:
         """A hash of what would be sent: a recorded answer is found by it, not by order."""
-        return hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        sent = "\n".join([self.text, *(tool.schema for tool in self.tools)])
+        return hashlib.blake2b(sent.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from workbench.summarizers.server_forms import form_of
 
 
 def as_sent(request: SummaryRequest, name: Name, session: Session) -> str:
-    """The text of a request; of messages that go to a server the whole body, as JSON, but for that it is streamed.
+    """The text of a request; the whole body as JSON, though that is streamed, where messages or tools go to a server.
     Raises BadInput where they cannot be sent, or the settings are broken."""
     if name.kind == "server":
         whom = name.connection
         most = request.max_output_tokens or limits_of(whom).max_output
         return _json(form_of(whom, *way_of(name)).body(session, request, name.model, most))
-    if name.streams and isinstance(request.body, Conversation):
+    if name.streams and (request.tools or isinstance(request.body, Conversation)):
         whom = name.connection
         spoken = SPOKEN[whom.protocol]
         most = request.max_output_tokens or limits_of(whom).max_output

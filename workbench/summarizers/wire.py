@@ -84,7 +84,7 @@ def sending(request: SummaryRequest, session: Session | None) -> Sending:
     if not isinstance(body, Conversation):
         tools = [
             {"name": name, "description": about, "input_schema": schema}
-            for name, about, schema in _tools(request, session)
+            for name, about, schema in definitions_for(request.tools, ())
         ]
         return _text(request, {"tools": tools} if tools else {})
     fields = wire_body(_there(session), body.messages)
@@ -102,7 +102,7 @@ def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
     if not isinstance(body, Conversation):
         tools = [
             {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
-            for name, about, schema in _tools(request, session)
+            for name, about, schema in definitions_for(request.tools, ())
         ]
         return _text(request, {"tools": tools} if tools else {})
     document = loads(chat_body(replace(_there(session), format=""), body.messages).data)
@@ -122,7 +122,7 @@ def sending_responses(request: SummaryRequest, session: Session | None) -> Sendi
     if not isinstance(body, Conversation):
         tools = [
             {"type": "function", "name": name, "description": about, "parameters": schema, "strict": False}
-            for name, about, schema in _tools(request, session)
+            for name, about, schema in definitions_for(request.tools, ())
         ]
         return _text(request, {"tools": tools} if tools else {})
     fields = responses_fields(_there(session), body.messages)
@@ -136,11 +136,6 @@ def sending_responses(request: SummaryRequest, session: Session | None) -> Sendi
 
 def _text(request: SummaryRequest, fields: Fields) -> Sending:
     return Sending([_user(_sendable(request.text))], fields, request.prompt)
-
-
-def _tools(request: SummaryRequest, session: Session | None) -> list[tuple[str, str, Any]]:
-    """The tools that go along with a text: name, what it is for, schema."""
-    return definitions_for(session.tools, ()) if request.tools and session else []
 
 
 def _there(session: Session | None) -> Session:

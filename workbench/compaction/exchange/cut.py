@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -51,22 +51,36 @@ def history_of(context: Context, *, version: int, enabled: bool, side_by_side: b
     return History(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
+def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
+    """The size in `api_chars` of what the context's earlier summaries replaced and no other message holds; 0 where one
+    of them counts, or there is none."""
+    shape = context.shape
+    ids = (context.messages[index].id for index in shape.summaries)
+    counts = enabled and any(context.summary_versions.get(id, version) == version for id in ids)
+    return context.past.size_beside(shape) if shape.summaries and not counts else 0
+
+
 @dataclass
 class HistorySize:
-    """The size of `history_of` as a running sum: message by message, the exchanges that are history as they stand now.
+    """The size of the history as a running sum: message by message, the exchanges that are history as they stand now.
 
-    `_closed` is that of the exchanges that are whole, `_open` the size of the last one, of which more may come, with
-    the version of its summary, None where it holds none.
+    `replaced` is the size of what earlier summaries of the context replaced, where none of them counts: then the whole
+    stored history does. `_closed` is that of the exchanges that are whole, `_open` the size of the last one, of which
+    more may come, with the version of its summary, None where it holds none.
     """
 
     recorded: Mapping[str, int]
     version: int
     enabled: bool
     side_by_side: bool = False
-    _closed: int = 0
+    replaced: int = 0
+    _closed: int = field(init=False)
     _open: int = 0
     _summary: int | None = None
     _begun: bool = False
+
+    def __post_init__(self) -> None:
+        self._closed = self.replaced
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
         """A request is everything up to the next answer; a summary stands alone, with the summary that answers it."""

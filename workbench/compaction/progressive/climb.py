@@ -39,10 +39,13 @@ CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
     "mixed": ("sliding window", "incremental", "importance"),
     "unknown": ("sliding window", "importance", "incremental"),
 }
-AFTERWARDS: tuple[RungName, ...] = ("sliding window", "importance")
-"""Tried when a chain's rung changed something and it is not enough."""
 FALLBACK: tuple[RungName, ...] = ("sliding window", "importance", "key events", "incremental")
-"""Tried when every rung of a chain failed."""
+"""Tried when every rung of a chain failed, and when one changed something and it is not enough.
+
+Document 001 disagrees with itself: its first chart and its two lists begin with the window, which the lists give
+priority, its second chart and its code with importance. After a success that is not enough its first chart and its code
+name two of these rungs, its list of rungs and its account of each compaction all of them before the full summary.
+"""
 
 
 @dataclass
@@ -97,7 +100,7 @@ def ladder(climb: Climb) -> Climbing:
     climb.trace.append(str(found))
     changed = yield from _first_that_changes(climb, CHAINS[found.kind])
     if changed:
-        yield from _while_short(climb, AFTERWARDS)
+        yield from _while_short(climb, FALLBACK)
     else:
         climb.then(f"every rung for {found.kind} failed: the fallback order next")
         changed = yield from _until_enough(climb, FALLBACK)

@@ -16,7 +16,16 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Retold, abridge
-from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
+from workbench.compaction.exchange.cut import (
+    Cut,
+    History,
+    HistorySize,
+    Numbers,
+    cut_exchanges,
+    history_of,
+    open_calls,
+    replaced_size,
+)
 from workbench.compaction.exchange.policy import ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.flags import flag
@@ -49,11 +58,13 @@ def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
 
 
 def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySize:
+    version, enabled = policy.history_summary_version, not disabled(policy)
     return HistorySize(
         context.summary_versions,
-        policy.history_summary_version,
-        not disabled(policy),
+        version,
+        enabled,
         side_by_side=policy.earlier_summary == "keep",
+        replaced=replaced_size(context, version=version, enabled=enabled),
     )
 
 
@@ -125,7 +136,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     )
     style = tagged_style(context, cut.given)
     bounds = within(policy.request_char_limit, asked, style)
-    settings = replace(policy.request, tools=policy.offer_tools)
+    settings = replace(policy.request, tools=context.tools if policy.offer_tools else ())
     told = yield from summarized(context, cut.given, asked, style, bounds, settings, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.widgets import Static, TextArea
 
 from workbench.base.errors import BadInput
+from workbench.compaction.flags import read_by
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Read, Strategy
 from workbench.tui.fields import differing, value_words
@@ -89,12 +90,6 @@ the strategy that they are for, with these numbers."""
 
     def action_take(self) -> None:
         self.dismiss(self.taken)
-
-
-def read_by(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], Read[Any]]:
-    """The strategy that knows most of what is pasted, of several the first, and what it reads."""
-    read = [(one, one.pasted.read(text)) for one in strategies if one.pasted]
-    return max(read, key=lambda found: len(found[1].taken) - len(found[1].ignored))
 
 
 def understood(strategy: Strategy[Any], read: Read[Any]) -> str:
