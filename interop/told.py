@@ -1,4 +1,4 @@
-"""What an export cannot carry or changes, as the notes of the workbench's writers tell it, as allowances."""
+"""Allowances for the losses that the workbench's writers declare of an export."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from interop.units import Unit
 from workbench.formats.export import Export
 from workbench.formats.kit.blocks import SUMMARY_LABEL
 from workbench.formats.kit.settle import NO_RESULT, ORPHAN, SYSTEM_LABEL
+from workbench.formats.loss import LossKind
 from workbench.formats.roles import GAP
 
 _LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
@@ -56,59 +57,60 @@ BETWEEN_FORMATS = (
 """What becomes of any session in another tool's form."""
 TOLD = (
     (
-        "reasoning|thinking",
+        (LossKind.REASONING,),
         Allowance(
             "told: reasoning",
-            "Reasoning of another model is left out, as a note of the export says.",
+            "Reasoning of another model is left out, as a loss of the export says.",
             sent=without(lambda unit: unit.kind == "reasoning"),
             shown=without(lambda unit: unit.kind == "reasoning"),
         ),
     ),
     (
-        "system prompt was left out",
+        (LossKind.SYSTEM_PROMPT, LossKind.SYSTEM_MESSAGES),
         Allowance(
             "told: system prompt",
-            "The tool sends its own system prompt, as a note of the export says.",
+            "The tool sends its own system prompt, as a loss of the export says.",
             shown=without(lambda unit: unit.role == "system"),
         ),
     ),
     (
-        "a user message .* was put",
+        (LossKind.USER_INSERTED,),
         Allowance(
             "told: turns",
-            f"Where an API would refuse an answer, the person says “{GAP}” before it, as a note of the export says.",
+            f"Where an API would refuse an answer, the person says “{GAP}” before it, as a loss of the export says.",
             beside=lambda unit: unit == Unit("user", "text", GAP),
         ),
     ),
     (
-        "answered as having none",
+        (LossKind.UNANSWERED_CALLS,),
         Allowance(
             "told: no result",
-            "A call without a result is answered as having none, as a note of the export says.",
+            "A call without a result is answered as having none, as a loss of the export says.",
             sent=without(lambda unit: unit.kind == "result" and unit.text == NO_RESULT),
         ),
     ),
     (
-        "results without a call were written as text",
+        (LossKind.ORPHAN_RESULTS,),
         Allowance(
             "told: no call",
-            "A result without its call becomes a text of the person's, as a note of the export says.",
+            "A result without its call becomes a text of the person's, as a loss of the export says.",
             shown=by_unit(_as_text),
         ),
     ),
     (
-        "only the session's own format knows",
+        (LossKind.UNKNOWN_BLOCKS,),
         Allowance(
             "told: blocks",
-            "Blocks that only the other format knows are left out, as a note of the export says.",
+            "Blocks that only the other format knows are left out, as a loss of the export says.",
             shown=without(lambda unit: unit.kind == "other"),
         ),
     ),
 )
-"""What an export's notes say that it could not carry, by words of the note."""
+"""Allowances by the kinds of losses that an export declares."""
 
 
 def allowed_by(made: Export) -> list[Allowance]:
-    """What an export allows: by its notes, and by going from one format to another."""
-    told = [allowance for note, allowance in TOLD if any(re.search(note, one) for one in made.written.notes)]
+    """What an export allows: by its losses, and by going from one format to another."""
+    declared = {loss.kind for loss in made.written.losses}
+    told = [allowance for kinds, allowance in TOLD if not declared.isdisjoint(kinds)]
     return [*told, *(BETWEEN_FORMATS if made.format.id != made.source.format else ())]

@@ -15,8 +15,9 @@ from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies.user_messages import STRATEGY
 from workbench.conformance.building import agent, session_of, user
-from workbench.formats.export import save
+from workbench.formats.export import Export, save
 from workbench.formats.files import load
+from workbench.formats.loss import Loss, LossKind
 from workbench.session import Epoch, Message, Session, Text, Thinking, Usage
 from workbench.tokens import Counter
 
@@ -34,8 +35,8 @@ def thinking(words: int) -> Session:
     return session_of([user("u", " ".join(["so"] * 95)), thought], model="gpt-5")
 
 
-def told(made_notes: object) -> list[str]:
-    return [note for note in made_notes if "opened again it shows" in note]  # type: ignore[attr-defined]
+def told(made: Export) -> list[Loss]:
+    return [loss for loss in made.written.losses if loss.kind is LossKind.OTHER_SIZE]
 
 
 @pytest.mark.parametrize(("words", "promised", "said"), [(0, 104, False), (2, 106, False), (3, 107, True)])
@@ -43,21 +44,20 @@ def test_what_is_left_out_is_told_in_tokens_from_two_percent_on(words: int, prom
     session = thinking(words)
     left = opened(session)
     assert left.total.tokens == promised
-    notes = told(exported(session, left, session.messages, "openai-chat").written.notes)
-    expected = f"opened again it shows ≈104 tokens, where ≈{promised} were promised: not all could be carried as it was"
-    assert notes == ([expected] if said else [])
+    losses = told(exported(session, left, session.messages, "openai-chat"))
+    assert losses == ([Loss(LossKind.OTHER_SIZE, 1, ("≈104", f"≈{promised}"))] if said else [])
 
 
 def test_what_is_told_is_what_is_shown(tmp_path: Path) -> None:
     session = thinking(60)
     made = exported(session, opened(session), session.messages, "openai-chat")
     found = load(save(made, tmp_path).where)
-    assert f"≈{opened(found).total.tokens} tokens" in told(made.written.notes)[0]
+    assert f"≈{opened(found).total.tokens} tokens" in str(told(made)[0])
 
 
 def test_nothing_is_told_of_what_is_still_being_counted() -> None:
     session = thinking(60)
-    assert told(exported(session, opened(session, counted=False), session.messages, "openai-chat").written.notes) == []
+    assert told(exported(session, opened(session, counted=False), session.messages, "openai-chat")) == []
 
 
 def test_memories_go_with_it_where_they_are_others() -> None:
@@ -99,4 +99,4 @@ def test_an_absurd_bill_is_as_absurd_in_the_export(tmp_path: Path) -> None:
     made = exported(session, left, session.context())
     assert made.written.data == path.read_bytes()
     assert left.total.tokens > 400
-    assert told(made.written.notes) == []
+    assert told(made) == []

@@ -202,8 +202,8 @@ def test_memories_that_a_format_has_no_place_for_are_not_called_written(tmp_path
     assert list(tmp_path.iterdir()) == []
     kept = workbench.compact(load(SAMPLE), "trim")
     assert workbench.save(kept, tmp_path, "codex").exists()
-    note = "the agent's memories (71 lines) were left out: Codex rollout has no place for them"
-    assert note in cwb("compact", SAMPLE, "--strategy", "trim", "--to", "codex", "-o", tmp_path).stdout
+    loss = "71 lines of the agent's memories left out: Codex rollout has no place for them"
+    assert loss in cwb("compact", SAMPLE, "--strategy", "trim", "--to", "codex", "-o", tmp_path).stdout
 
 
 @rule("000-083")

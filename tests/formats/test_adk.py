@@ -11,6 +11,7 @@ from workbench.conformance.formats import SOMEWHERE, assert_exact, read
 from workbench.formats.adk import FORMAT
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import difference, shape
 from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -219,7 +220,7 @@ def test_an_agents_context_is_written_so_that_it_is_sent_it_again(agent: str, ke
         ):
             written = write(session, messages)
             assert FORMAT.codec.validate(written.data) == []
-            assert difference(session, messages, read(FORMAT, written.data), written.notes) == ""
+            assert difference(session, messages, read(FORMAT, written.data), written.losses) == ""
 
 
 def test_results_of_others_calls_are_told_whoever_gives_them() -> None:
@@ -385,4 +386,4 @@ def test_a_system_prompt_is_the_agents_own() -> None:
     messages = [Message("s", "system", (Text("Be brief."),)), Message("u", "user", (Text("Hello."),), time=5.0)]
     written = FORMAT.codec.write(other, messages)  # type: ignore[misc]
     assert [one["content"]["parts"] for one in json.loads(written.data)["events"]] == [[{"text": "Hello."}]]
-    assert "the system prompt was left out: ADK sends its own" in written.notes
+    assert Loss(LossKind.SYSTEM_MESSAGES, 1, ("ADK",)) in written.losses

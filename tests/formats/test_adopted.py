@@ -14,6 +14,7 @@ from tests.paths import SAMPLES
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, faults, read, write
 from workbench.formats import registry
+from workbench.formats.loss import Loss, LossKind
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 MESSAGES = [
@@ -24,7 +25,7 @@ MESSAGES = [
     Message("s", "system", (Text("old things"),), "summary"),
 ]
 EXPECTED = json.loads((Path(__file__).parent / "adopted.json").read_text(encoding="utf-8"))
-"""By format: roles (with the kind where it is not normal), which results are errors, and all notes."""
+"""By format: roles (with the kind where it is not normal), which results are errors, all losses with their counts."""
 
 
 @pytest.mark.parametrize("format", WRITTEN, ids=lambda format: format.id)
@@ -34,7 +35,11 @@ def test_another_formats_messages_are_made_fit(format: registry.Format) -> None:
     again = read(format, written.data).context()
     roles = " ".join(m.role if m.kind == "normal" else f"{m.role}/{m.kind}" for m in again)
     errors = [result.is_error for message in again for result in message.results]
-    assert {"roles": roles, "errors": errors, "notes": list(written.notes)} == EXPECTED[format.id]
+    assert {
+        "roles": roles,
+        "errors": errors,
+        "losses": {loss.kind.name.lower(): loss.count for loss in written.losses},
+    } == EXPECTED[format.id]
 
 
 @pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
@@ -87,7 +92,7 @@ def test_no_conversation_of_langchain_begins_with_the_agent(system: str) -> None
         ("user", "[…]"),
         ("assistant", "yes"),
     ]
-    assert "a user message '[…]' was put where the API would not take an answer" in written.notes
+    assert Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), "[…]") in written.losses
 
 
 def test_a_new_system_summary_in_a_loaded_list_of_langchain_is_the_users() -> None:

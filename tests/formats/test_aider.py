@@ -16,6 +16,7 @@ from workbench.formats.aider import FORMAT
 from workbench.formats.aider.read import read_part, sessions_in
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import Message, Text
 
@@ -86,7 +87,7 @@ def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     messages = [Message("u", "user", (Text("x"),)), Message("a", "assistant", (Text("# head\n> quoted\nplain"),))]
     written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
-    assert "moved in" in written.notes[0]
+    assert written.losses == (Loss(LossKind.MARKS_INDENTED),)
 
 
 @pytest.mark.parametrize(

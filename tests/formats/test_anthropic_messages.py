@@ -15,6 +15,7 @@ from workbench.formats.anthropic_messages.edits import CLEARED, after_edits
 from workbench.formats.files import load
 from workbench.formats.kit.blocks import CONTINUATION
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import (
     Block,
@@ -131,7 +132,7 @@ def test_a_part_of_an_element_is_written_without_the_rest() -> None:
     assert written(answer, second) == ["[…]", [hi], "second"]
     assert written(first, summary, answer) == ["first", [{"type": "text", "text": "old"}, hi]]
     assert written(first, summary) == ["first", [{"type": "text", "text": "old"}]]
-    assert "became text" in FORMAT.codec.write(session, [first, summary]).notes[0]
+    assert FORMAT.codec.write(session, [first, summary]).losses == (Loss(LossKind.SUMMARIES_AS_TEXT),)
     assert FORMAT.codec.write(session, session.context()).data == session.records.data
 
 
@@ -206,12 +207,12 @@ def test_another_format_gets_what_the_api_demands() -> None:
         "is_error": True,
     }
     assert made["tools"] == [{"name": "bash", "description": "", "input_schema": {"type": "object"}}]
-    assert written.notes == (
-        "1 tool call ids were renamed, because the format needs each id once",
-        "2 results that came later were moved to their calls",
-        "1 calls without a result were answered as having none",
-        "1 results without a call were written as text",
-        "1 thinking blocks without a signature of the Messages API were left out",
+    assert written.losses == (
+        Loss(LossKind.IDS_RENAMED),
+        Loss(LossKind.RESULTS_MOVED, 2),
+        Loss(LossKind.UNANSWERED_CALLS),
+        Loss(LossKind.ORPHAN_RESULTS),
+        Loss(LossKind.REASONING),
     )
 
 
@@ -220,7 +221,7 @@ def test_an_assistant_first_gets_a_user_before_it() -> None:
     for messages in (session.messages[3:], [replace(session.messages[3], source=())]):
         written = FORMAT.codec.write(session, messages)
         assert FORMAT.codec.validate(written.data) == []
-        assert "put first" in written.notes[0]
+        assert written.losses == (Loss(LossKind.USER_INSERTED, 1, ("the API demands one in front",), "[…]"),)
 
 
 def test_functions_of_another_dialect_become_tools() -> None:

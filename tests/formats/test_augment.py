@@ -13,6 +13,7 @@ from workbench.conformance.formats import read
 from workbench.formats import anthropic_messages, openai_chat, registry
 from workbench.formats.augment import FORMAT
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import (
     Compaction,
@@ -197,7 +198,7 @@ def test_personal_data_stays_in_the_file(session: Session) -> None:
     assert "someone@" not in repr((session.title, session.facts, session.messages, session.system))
     written = FORMAT.codec.write(session, session.messages[2:4])
     assert b"someone@example.org" in written.data
-    assert any("e-mail" in note for note in written.notes)
+    assert Loss(LossKind.EMAIL_KEPT) in written.losses
 
 
 def test_flagged_summaries_and_their_versions() -> None:
@@ -264,7 +265,7 @@ def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
     assert others[1]["exchange"]["request_nodes"] == ENTRIES[2]["exchange"]["request_nodes"][1:]  # type: ignore[index]
     assert others[1]["unknownKey"] == {"kept": [1, 2]}
     assert json.dumps(ENTRIES[1], indent=2, ensure_ascii=False).replace("\n", "\n    ").encode() in written.data
-    assert any("1 exchanges that never completed" in note for note in written.notes)
+    assert Loss(LossKind.UNFINISHED_EXCHANGES) in written.losses
     again = read(FORMAT, written.data)
     assert shape(again.messages) == shape([node, answer, *kept])
 
@@ -278,7 +279,7 @@ def test_a_summary_node_behind_a_new_summary_is_a_text_of_its_own(session: Sessi
         kept = [("user", "summary", session.messages[4].blocks[:1]), *shape(session.context()[1:])]
         assert again[:3] + again[4:] == [*shape([node, answer]), *kept]
         assert again[3][:2] == ("assistant", "summary")  # every exchange has a response
-        assert any("answered with" in note for note in written.notes)
+        assert LossKind.ANSWER_INSERTED in {loss.kind for loss in written.losses}
 
 
 def test_what_was_billed_for_a_longer_context_is_not_the_size_of_the_new_one(session: Session) -> None:

@@ -19,12 +19,13 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats import registry
-from workbench.formats.carried import NO_PLACE, beside, carried_in, with_carried
+from workbench.formats.carried import beside, carried_in, with_carried
 from workbench.formats.export import export, read_back, save, send
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
 from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.place import in_document, in_first_line, in_quoted_line
+from workbench.formats.loss import Loss, LossKind
 from workbench.session import Carried, Message, Session, Text, Usage
 from workbench.tokens import Counter
 
@@ -70,7 +71,7 @@ def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str
 def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it."), agent("a", "Done."), user("v", "And now?")], model="gpt-5")
     made = export(session, session.messages, target, carried=CARRIES)
-    assert (NO_PLACE in made.written.notes) == (target in BESIDE)
+    assert (Loss(LossKind.SIZES_BESIDE) in made.written.losses) == (target in BESIDE)
     assert made.problems == ()
     found = load(save(made, tmp_path / made.written.name).where)
     assert found.facts.carried == CARRIES
@@ -145,7 +146,7 @@ def test_a_stream_has_nothing_beside_it() -> None:
     made = export(session, session.messages, "openai-chat", carried=CARRIES)
     send(made, out, Path("-"))
     assert out.getvalue() == made.written.data
-    assert "opened without that, it shows other sizes" in made.written.notes[-1]
+    assert made.written.losses == (Loss(LossKind.SIZES_BESIDE),)
 
 
 def test_a_copy_of_a_folder_s_session_says_what_lay_around_it(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import orjson
 from tests.formats.claude_code_build import assistant, call, line, read, result, text, user
 from workbench.formats import claude_code
 from workbench.formats.diagnosis import findings
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.sent import Checked, checked
 from workbench.session import Opaque, Session, Text, Tool
 
@@ -164,7 +165,7 @@ def test_an_export_takes_the_prompt_along_and_no_requests() -> None:
     ]
     whole = claude_code.FORMAT.codec.write(session, session.context())
     assert not [raw for raw in whole.data.splitlines() if b"api-request" in raw]
-    assert whole.notes == ("4 records of requests were left out: they are the old session's",)
+    assert whole.losses == (Loss(LossKind.REQUEST_RECORDS, 4),)
 
 
 def test_an_attachment_is_what_was_rendered_of_it() -> None:

@@ -27,6 +27,7 @@ from tests.formats.claude_code_build import (
     user,
 )
 from workbench.formats import claude_code
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Records, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -52,7 +53,7 @@ def test_kept_lines_change_only_in_session_parent_and_last_usage() -> None:
     assert written.name == f"{written.id}.jsonl"
     assert (written.folder, written.commands) == ("/home/me/my_project", (("claude", "--resume", written.id),))
     assert written.home == f"~/.claude/projects/-home-me-my-project/{written.name}"
-    assert written.notes == ()
+    assert written.losses == ()
 
 
 def test_what_is_no_message_survives_from_the_tail_on() -> None:
@@ -163,10 +164,9 @@ def test_what_cannot_be_carried_is_said() -> None:
     session = read(*lines[:-1], b"{broken", b"42", lines[-1])
     made = Message("x", "user", (Media("image/png", 9),))
     written = claude_code.FORMAT.codec.write(session, [*session.context(), made])
-    assert len(written.notes) == 1
-    assert "images or documents" in written.notes[0]
+    assert written.losses == (Loss(LossKind.MEDIA),)
     kept = claude_code.FORMAT.codec.write(session, session.context())
-    assert kept.notes == ("2 records that are no JSON objects were left out",)
+    assert kept.losses == (Loss(LossKind.DAMAGED_RECORDS, 2),)
     assert claude_code.FORMAT.codec.validate(kept.data) == []
 
 
@@ -185,8 +185,12 @@ def test_a_session_of_another_format_is_rendered_whole() -> None:
     assert [message.role for message in again] == ["user", "assistant", "tool", "assistant"]
     assert again[1].calls[0].id == again[2].results[0].call_id
     assert re.fullmatch(r"[\w-]+", again[1].calls[0].id)
-    assert {"system prompt" in note for note in written.notes} == {True, False}
-    assert any("thinking" in note for note in written.notes)
+    assert written.losses == (
+        Loss(LossKind.SYSTEM_MESSAGES, 1, ("Claude Code",)),
+        Loss(LossKind.IDS_RENAMED),
+        Loss(LossKind.REASONING),
+        Loss(LossKind.UNKNOWN_BLOCKS),
+    )
 
 
 def test_a_context_that_begins_with_a_response_gets_a_request_before_it() -> None:

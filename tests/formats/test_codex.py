@@ -19,6 +19,7 @@ from workbench.formats.codex.items import SUMMARY_PREFIX
 from workbench.formats.diagnosis import findings
 from workbench.formats.kit import zstd
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, SessionFacts, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.tokens import Basis, Counter
@@ -554,14 +555,11 @@ def test_a_window_that_cannot_be_is_left_out_with_one_note(window: Any) -> None:
     assert list(map(str, session.warnings)) == [said_of]
 
 
-CUT = (
-    "1 result of more than 48 000 bytes: Codex sends both ends, and with a model that it does not know, of those over "
-    "12 000"
-)
+CUT = Loss(LossKind.LONG_RESULTS, 1, ("48 000",))
 
 
 @pytest.mark.parametrize(
-    ("texts", "notes"),
+    ("texts", "losses"),
     [
         (("x" * 47_999,), []),
         (("x" * 48_000,), []),
@@ -573,7 +571,7 @@ CUT = (
         (("y" * 24_000, "z" * 24_001), [CUT]),
     ],
 )
-def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], notes: list[str]) -> None:
+def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], losses: list[Loss]) -> None:
     """Its borders as 0.169 had them; it cuts nothing in its own record of a compaction."""
     messages = (
         Message("u", "user", (Text("read"),)),
@@ -582,12 +580,12 @@ def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], notes: lis
         Message("b", "assistant", (Text("done"),)),
     )
     written = FORMAT.codec.write(session_of(list(messages)), messages)
-    assert list(written.notes) == notes
+    assert list(written.losses) == losses
     loaded = read(FORMAT, written.data)
     kept = loaded.context()[:3]
-    assert list(FORMAT.codec.write(loaded, kept).notes) == notes
+    assert list(FORMAT.codec.write(loaded, kept).losses) == losses
     (appended,) = FORMAT.codec.ways
-    assert list(appended.write(loaded, kept).notes) == []
+    assert list(appended.write(loaded, kept).losses) == []
 
 
 def test_another_formats_session_goes_on_with_the_persons_own_provider() -> None:

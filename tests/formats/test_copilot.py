@@ -13,6 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.copilot import FORMAT
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.tokens import Basis, Counter, session_sizes
@@ -330,7 +331,7 @@ def test_kept_events_change_only_in_their_place() -> None:
     assert events[2]["data"]["source"] == "system", "no later summary quotes it as the person's words"
     assert [each["data"] for each in events[3:]] == [EVENTS[n][1] for n in (8, 9, 12, 13, 14, 15)]
     assert [each["parentId"] for each in events] == [None, *(each["id"] for each in events[:-1])]
-    assert written.notes == ("events of sub-agents were left out (2 times)",)
+    assert written.losses == (Loss(LossKind.SUBAGENT_EVENTS, 2),)
     assert written.home == f"~/.copilot/session-state/{written.id}/events.jsonl"
 
 

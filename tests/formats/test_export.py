@@ -35,7 +35,7 @@ def quiet(tmp_path: Path) -> Path:
 def test_a_file_that_was_just_changed_is_pointed_out_in_the_export(quiet: Path) -> None:
     assert still_written(quiet) == ""
     session = load(quiet)
-    assert export(session, session.context()).written.notes == ()
+    assert export(session, session.context()).written.losses == ()
     changed = quiet.stat().st_mtime
     assert still_written(quiet, now=changed + 3) == "changed 3 s ago"
     assert still_written(quiet, now=changed + RECENT_S + 1) == ""

@@ -17,6 +17,7 @@ from workbench.formats.files import load
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -210,7 +211,7 @@ def test_what_gemini_would_pass_over_is_not_lost() -> None:
     messages = [Message("1", "user", (Text("/tmp is full"),)), Message("2", "assistant", (Text("I see"),))]
     written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["Request: /tmp is full", "I see"]
-    assert "pass over" in written.notes[0]
+    assert written.losses == (Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), "Request: "),)
 
 
 def test_odd_records_are_told() -> None:
@@ -497,9 +498,7 @@ def test_a_place_has_the_name_that_gemini_cli_gave_the_folder(
         written = FORMAT.codec.write(session, session.context()[:1])
         assert (written.folder, written.commands) == (folder, (("gemini", "--resume", written.id),))
         assert written.home == f"~/.gemini/tmp/{name}/chats/{written.name}"
-        assert [note for note in written.notes if "folder" in note] == (
-            [] if folder else ["its folder is not known, of which the file has a hash alone: resume it there"]
-        )
+        assert (Loss(LossKind.UNKNOWN_FOLDER) in written.losses) == (not folder)
     foreign = session_of([Message("u", "user", (Text("hi"),))])
     assert FORMAT.codec.write(foreign, foreign.messages).home.startswith("~/.gemini/tmp/here/chats/")
 
@@ -540,7 +539,7 @@ def test_a_document_becomes_lines_even_if_nothing_changed() -> None:
     session = read(FORMAT, written.data)
     again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (written.data, written.id)
-    assert "deletes it at its next start" in again.notes[0]
+    assert again.losses[:2] == (Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD))
 
 
 def test_messages_of_a_document_without_an_id_of_their_own_stay_in_lines() -> None:
@@ -552,5 +551,5 @@ def test_messages_of_a_document_without_an_id_of_their_own_stay_in_lines() -> No
 
 def test_a_session_of_which_nothing_is_sent_says_that_it_is_not_opened_again() -> None:
     before = read(FORMAT, document(record("1", "info", "an update is there")))
-    notes = FORMAT.codec.write(before, before.context()).notes
-    assert [note for note in notes if "no message is left" in note] != []
+    losses = FORMAT.codec.write(before, before.context()).losses
+    assert Loss(LossKind.NO_MESSAGE) in losses

@@ -135,7 +135,7 @@ def test_of_what_cannot_be_written_no_empty_message_stays() -> None:
     other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))
     written = FORMAT.codec.write(other, other.context())
     assert [message["role"] for message in json.loads(written.data)["samples"][0]["messages"]] == ["user"]
-    assert written.notes != ()
+    assert written.losses != ()
 
 
 @pytest.mark.parametrize("form", ["json", "eval"])

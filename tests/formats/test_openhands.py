@@ -612,7 +612,7 @@ def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
     other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))
     written = FORMAT.codec.write(other, other.context())
     assert [event["kind"] for event in json.loads(written.data)] == ["MessageEvent"]
-    assert written.notes != ()
+    assert written.losses != ()
 
 
 @pytest.mark.parametrize(

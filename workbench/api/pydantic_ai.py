@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.formats.kit.blocks import as_object
-from workbench.formats.kit.item_list import Item, Notes
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.item_list import pieces as pieces_of
+from workbench.formats.loss import Losses
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 
@@ -17,7 +18,7 @@ def pieces(session: Session, items: Sequence[Item], messages: Sequence[Message])
     names = {call.id: call.name for message in session.messages for call in message.calls}
     before = {message.id: items[message.source[0]] for message in session.messages if message.source}
 
-    def rendered(message: Message, notes: Notes) -> list[Item]:
+    def rendered(message: Message, losses: Losses) -> list[Item]:
         answers = message.role == "assistant"
         parts = [part for block in message.blocks for part in _parts(block, message, names)]
         fields = {name: value for name, value in before.get(message.id, {}).items() if name in _LASTING}

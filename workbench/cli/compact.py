@@ -282,6 +282,7 @@ def _(made: Export) -> dict[str, Any]:
         **only(made.written, "id", "name"),
         "resume": steps(made.written, Path(made.written.name))[-1] if made.written.commands else "",
         **only(made.written, "home", "notes"),
+        "losses": [{"kind": loss.kind.name.lower(), "count": loss.count} for loss in made.written.losses],
         "bytes": len(made.written.data),
     }
 

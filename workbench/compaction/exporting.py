@@ -9,6 +9,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.formats.export import Export, export
 from workbench.formats.format import no_progress
+from workbench.formats.loss import Loss, LossKind
 from workbench.session import Message, Session
 from workbench.tokens.anchoring import SessionMeter
 from workbench.tokens.sizes import Size
@@ -21,15 +22,15 @@ def exported(session: Session, left: Context, messages: Sequence[Message], forma
     """`messages` of `session`, which are the context `left` as the format can carry it, with its memories.
 
     Where the file, opened again, shows other tokens than `left` promises, because the format could not carry all or
-    asks for more, a note says how many. Raises BadInput as `export` does.
+    asks for more, a loss says how many. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
     made = export(session, messages, format_id, memories, carried=left.carried)
     promised, shown = left.total, _shown(made, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
         return made
-    note = f"opened again it shows {shown} tokens, where {promised} were promised: not all could be carried as it was"
-    return replace(made, written=replace(made.written, notes=(*made.written.notes, note)))
+    loss = Loss(LossKind.OTHER_SIZE, 1, (str(shown), str(promised)))
+    return replace(made, written=replace(made.written, losses=(*made.written.losses, loss)))
 
 
 def _shown(made: Export, left: Context) -> Size | None:

@@ -1,5 +1,5 @@
 """What every format keeps: whatever stands in a file, it is read or refused in a sentence; whatever is written comes
-back, or a note says what could not be carried.
+back, or a loss says what could not be carried.
 
 `CHECKS` are called with a format and samples of its files. A format that is read only, or that nobody has judged, skips
 what is about writing and about its rules.
@@ -26,6 +26,7 @@ from workbench.conformance.drawn import changed, dialogues
 from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
 from workbench.formats.format import Format, Writer, Written, no_progress
 from workbench.formats.look import Look
+from workbench.formats.loss import LossKind
 from workbench.formats.read_back import difference, in_one, shape
 from workbench.formats.steps import steps
 from workbench.session import Message, Opaque, Session, Text, pairs_of, rounds_of
@@ -41,6 +42,10 @@ def read(format: Format, data: bytes, path: Path = SOMEWHERE) -> Session:
 def write(format: Format, session: Session, messages: Sequence[Message]) -> Written:
     assert format.codec.write is not None
     return format.codec.write(session, messages)
+
+
+def _kinds(written: Written) -> set[LossKind]:
+    return {loss.kind for loss in written.losses}
 
 
 def faults(format: Format, data: bytes) -> list[str]:
@@ -173,17 +178,17 @@ def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
                 written = writer(session, messages)
                 assert format.recognise(Look.of(written.data))
                 again = read(format, written.data, Path(written.name))
-                assert difference(session, messages, again, written.notes) == ""
+                assert difference(session, messages, again, written.losses) == ""
                 assert again.id == written.id
                 open_calls = any(pair.result is None or pair.call is None for pair in pairs_of(messages))
                 assert open_calls or not sound or not faults(format, written.data)
 
 
 def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> None:
-    """Through the format and on to another one, with nothing lost, or with a note of what cannot be carried."""
+    """Through the format and on to another one, with nothing lost, or with the losses of what cannot be carried."""
     _writes(format)
     greeting = [user("made", "hello")]
-    said_of_all = {*write(format, session_of(greeting), greeting).notes}
+    of_all = _kinds(write(format, session_of(greeting), greeting))
 
     @settings(max_examples=20, deadline=None)
     @given(dialogues(), st.sampled_from(["m", None]))
@@ -196,8 +201,8 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
         own = [message for message in again.context() if message.text != session.system]
         through = write(ANTHROPIC, again, own).data
         assert faults(ANTHROPIC, through) == []
-        assert difference(session, messages, again, written.notes) == ""
-        if not {*write(format, replace(session, system=""), messages).notes} - said_of_all:
+        assert difference(session, messages, again, written.losses) == ""
+        if not _kinds(write(format, replace(session, system=""), messages)) - of_all:
             assert in_one(own) == in_one(messages)
             assert shape(read(ANTHROPIC, through).context()) == shape(messages)
 
@@ -206,7 +211,7 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
 
 def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]) -> None:
     """With values replaced and bytes cut, doubled or replaced: a session, which can be written, or one sentence. What
-    nobody changed in it comes back byte for byte, or as the same messages, or with a note."""
+    nobody changed in it comes back byte for byte, or as the same messages, or with losses."""
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(changed(*samples))
@@ -215,7 +220,7 @@ def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]
         if session is None or format.codec.write is None:
             return
         written = write(format, session, session.context())
-        if written.data != data and not written.notes:
+        if written.data != data and not written.losses:
             assert in_one(read(format, written.data).context()) == in_one(session.context())
 
     holds()

@@ -25,10 +25,6 @@ from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.values import dict_of
 from workbench.session import Carried, Session
 
-NO_PLACE = (
-    "it has no place for the window and the tokens of a prompt that is not in it: they lie beside it, in a file of its "
-    "name and .workbench; opened without that, it shows other sizes"
-)
 _LARGEST = 2**53
 _LONGEST = 10_000
 """Bytes: no note beside a file is longer."""

@@ -17,7 +17,6 @@ from workbench.base.text import counted
 from workbench.formats import registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import (
-    NO_PLACE,
     beside,
     carried_in,
     carrying,
@@ -28,6 +27,7 @@ from workbench.formats.carried import (
 )
 from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import difference
 from workbench.session import Carried, Message, Session
 
@@ -84,20 +84,20 @@ def export(
     `carried` is what the file is to say of itself, if anything changed.
 
     `format_id` may name a way of a format behind a colon (`codex:appended`). A session's file that is still being
-    written is pointed out in the notes, and so are memories that the format has no place for. Raises BadInput for an
+    written is among the losses, and so are memories that the format has no place for. Raises BadInput for an
     unknown format or way, when the file was changed since it was opened, and when there is no place for new memories.
     """
     target = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
-    notes: list[str] = []
+    losses: Losses = []
     if source.memories and not target.format.codec.memories:
-        lines = counted(len(source.memories.splitlines()), "line")
+        lines = len(source.memories.splitlines())
         if source.memories != session.memories:
             raise BadInput(
-                f"{target.title} has no place for an agent's memories, and {lines} of new ones would be lost; "
-                "choose a format that keeps them, such as augment."
+                f"{target.title} has no place for an agent's memories, and {counted(lines, 'line')} of new ones would "
+                "be lost; choose a format that keeps them, such as augment."
             )
-        notes.append(f"the agent's memories ({lines}) were left out: {target.format.title} has no place for them")
+        losses.append(Loss(LossKind.MEMORIES, lines, (target.format.title,)))
     same_history = target.format.id == session.format and tuple(messages) == session.context()
     changed = not same_history or source.memories != session.memories
     with session.records.held():
@@ -109,18 +109,16 @@ def export(
         if noted is not None:
             written = replace(written, data=noted)
         elif carried is not None:
-            notes.append(NO_PLACE)
+            losses.append(Loss(LossKind.SIZES_BESIDE))
         problems = target.validate(written.data) if target.validate else []
         if problems and target.validate and same_history and changed:  # what was wrong with the history before
             before = target.validate(session.records.data)
             problems = [problem for problem in problems if problem not in before]
     if session.path is not None and (why := still_written(session.path)):
-        notes.append(
-            f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
-        )
+        losses.append(Loss(LossKind.STILL_WRITTEN, 1, (session.path.name, why)))
     made = Export(
         target.format,
-        replace(written, notes=(*written.notes, *notes)),
+        replace(written, losses=(*written.losses, *losses)),
         tuple(problems),
         source,
         tuple(messages),
@@ -158,7 +156,7 @@ def read_back(made: Export) -> Export:
 
 def _wrong(made: Export, found: Session, carried: Carried | None) -> str:
     """What a reader does not find of what was promised, "" where it finds all."""
-    wrong = difference(made.source, made.messages, found, made.written.notes)
+    wrong = difference(made.source, made.messages, found, made.written.losses)
     if made.format.codec.memories and found.memories != made.source.memories:
         wrong = wrong or "the memories do not come back"
     if carried and found.facts.carried != carried:

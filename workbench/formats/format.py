@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.place import Place
 from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.look import Look
+from workbench.formats.loss import Loss, summed
 from workbench.formats.roles import Api
 from workbench.session import Billed, Message, Session
 
@@ -40,8 +40,7 @@ class Written:
     it must lie somewhere, with the file `beside` it, by name and content, where the tool wants one, and `kept_in` where
     a session that is saved as a folder lies, under that folder's name; `commands` the words of each command that is
     needed to resume it, in `folder` if that matters, and `by_hand` what to do where none does it (`steps.py` makes
-    lines for a shell of these). `notes` say what the format could not carry; one that is given several times is kept
-    once, with its number.
+    lines for a shell of these). `losses` are what the format could not carry, each kind once.
 
     Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
     leads up, and there is no command with an id that a program could take for an option or for more than a word.
@@ -54,13 +53,12 @@ class Written:
     folder: str = ""
     commands: Sequence[Sequence[str]] = ()
     by_hand: str = ""
-    notes: Sequence[str] = ()
+    losses: Sequence[Loss] = ()
     beside: tuple[str, bytes] | None = None
     kept_in: str = ""
 
     def __post_init__(self) -> None:
-        told = Counter(self.notes).items()
-        object.__setattr__(self, "notes", tuple(n if count == 1 else f"{n} ({count} times)" for n, count in told))
+        object.__setattr__(self, "losses", summed(self.losses))
         object.__setattr__(self, "name", _plain(self.name))
         if self.beside:
             object.__setattr__(self, "beside", (_plain(self.beside[0]), self.beside[1]))
@@ -68,6 +66,11 @@ class Written:
         object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))
         if self.id and not _WORD.fullmatch(self.id):
             object.__setattr__(self, "commands", ())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The losses in words."""
+        return tuple(map(str, self.losses))
 
     def home_of(self, where: Path) -> str:
         """Where what was saved as `where` must lie for its tool, "" where that does not matter."""
@@ -174,7 +177,7 @@ class Codec:
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
-    addressed(session, data, id, notes): `data`, which is `session` under that id, with the name, the place and the
+    addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
       commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
     place: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
@@ -201,7 +204,7 @@ class Codec:
     folder: Callable[[Session, bytes], Folder | None] | None = None
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
-    addressed: Callable[[Session, bytes, str, Sequence[str]], Written] | None = None
+    addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
     place: Place | None = None
     skim: Callable[[Path, bytes], Skimmed | None] | None = None

@@ -2,7 +2,7 @@
 
 The same messages, block by block, are the rule. A format that is not the session's own has fewer kinds of message and
 block: there every word must be, in its order and from its side, and nothing else. What is no word (reasoning, blocks
-that only one format knows, calls and results as such) may be missing where a note of the writer's names it.
+that only one format knows, calls and results as such) may be missing as often as the writer declared a loss of it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from workbench.base.text import clip_at_word
 from workbench.base.values import json_text
 from workbench.formats.kit.blocks import is_compaction
+from workbench.formats.loss import Loss, LossKind, count_losses
 from workbench.session import (
     Block,
     Media,
@@ -34,10 +35,7 @@ from workbench.session import (
 Shapes = list[tuple[str, str, tuple[Block, ...]]]
 
 FILLER = 100
-"""Characters in a row that a writer may add without a note: labels and marks around what it renders as text."""
-
-_QUOTED = re.compile(r"'([^']+)'")
-"""Words that a note says were put in."""
+"""Characters in a row that a writer may add undeclared: labels and marks around what it renders as text."""
 
 
 def shape(messages: Iterable[Message]) -> Shapes:
@@ -52,45 +50,62 @@ def in_one(messages: Iterable[Message]) -> Shapes:
     return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]
 
 
-def difference(source: Session, promised: Sequence[Message], found: Session, notes: Sequence[str] = ()) -> str:
+def difference(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss] = ()) -> str:
     """What of the messages promised from `source` the session `found` does not hold, or holds beyond them, in a phrase;
-    "" where nothing. `notes` are the writer's."""
+    "" where nothing. `losses` are those that the writer declared."""
     there = found.context()
     if in_one(promised) == in_one(there):
         return ""
-    told = " ".join(notes)
-    return _lost_blocks(promised, there, told) or _words_differ(source, promised, found, told)
+    return _lost_blocks(promised, there, losses) or _words_differ(source, promised, found, losses)
 
 
 # --- blocks that are no words ---------------------------------------------------------------------------------------
 
-_THOUGHTS = r"thinking|reasoning|anything that can be sent"
-_UNANSWERED = r"calls? without a result"
-_AS_TEXT = r"(?:calls|results) (?:[^.]* )?(?:became|as) text"
-_NAMED: tuple[tuple[type[Block], str, str], ...] = (
-    (Thinking, "blocks of reasoning without words", _THOUGHTS),
-    (Opaque, "blocks of the session's own format", r"blocks|anything that can be sent|records"),
-    (Media, "images or documents", r"images|documents"),
-    (ToolUse, "calls", _AS_TEXT),
-    (ToolResult, "results", _AS_TEXT),
+_AS_TEXT = (LossKind.CALLS_AS_TEXT, LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)
+_SORTS: tuple[tuple[type[Block], str, tuple[LossKind, ...]], ...] = (
+    (Opaque, "blocks of the session's own format", (LossKind.UNKNOWN_BLOCKS, LossKind.BLOCKS_AS_TEXT)),
+    (Media, "images or documents", (LossKind.MEDIA,)),
+    (ToolUse, "calls", (LossKind.CALLS_AS_TEXT,)),
+    (ToolResult, "results", (LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)),
 )
-"""Sorts of blocks, in words, and by what a note is known that says what became of them."""
+"""Sorts of blocks, in words, and the losses that explain a missing one."""
 
 
-def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], told: str) -> str:
+def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], losses: Sequence[Loss]) -> str:
     wanted, there = _counted(promised), _counted(found)
-    for sort, name, named in _NAMED:
-        if wanted[sort] > there[sort] and not re.search(named, told):
-            return f"of {wanted[sort]} {name} it holds {there[sort]}"
-    return ""
+    for sort, name, kinds in _SORTS:
+        declared = count_losses(losses, *kinds)
+        if wanted[sort] - there[sort] > declared:
+            return f"of {wanted[sort]} {name} it holds {there[sort]}{_declared(declared)}"
+    return _lost_reasoning(promised, found, count_losses(losses, LossKind.REASONING))
+
+
+def _lost_reasoning(promised: Sequence[Message], found: Sequence[Message], declared: int) -> str:
+    """Reasoning in words is looked for among the words where no loss of it is declared. Otherwise each block is counted
+    as lost that is neither there as it was nor in one that a reader made of several."""
+    wanted, there = _reasoning(promised), _reasoning(found)
+    joined = " ".join((there - wanted).elements())
+    missing = {words: times - (joined.count(words) if words else 0) for words, times in (wanted - there).items()}
+    lost = sum(max(0, times) for words, times in missing.items() if declared or not words)
+    if lost <= declared:
+        return ""
+    total, name = (wanted.total(), "reasoning") if declared else (wanted[""], "reasoning without words")
+    return f"of {total} blocks of {name} it holds {total - lost}{_declared(declared)}"
+
+
+def _reasoning(messages: Sequence[Message]) -> Counter[str]:
+    blocks = (block for message in messages if message.kind != "boundary" for block in message.blocks)
+    return Counter(_on_one_line(block.text, False) for block in blocks if isinstance(block, Thinking))
+
+
+def _declared(count: int) -> str:
+    return f", and {count} declared as lost" if count else ""
 
 
 def _counted(messages: Sequence[Message]) -> Counter[type[Block]]:
-    """How many blocks there are of each sort; reasoning and summaries in words are looked for among the words."""
+    """How many blocks there are of each sort; summaries in words are looked for among the words."""
     blocks = [block for message in messages if message.kind != "boundary" for block in message.blocks]
-    counts = Counter(
-        type(block) for block in blocks if not any(_said(block)) or not isinstance(block, Thinking | Opaque)
-    )
+    counts = Counter(type(block) for block in blocks if not isinstance(block, Opaque) or not any(_said(block)))
     counts[Media] += sum(isinstance(part, Media) for m in messages for r in m.results for part in r.content)
     return counts
 
@@ -109,27 +124,32 @@ class _Words:
     number: int
 
 
-def _words_differ(source: Session, promised: Sequence[Message], found: Session, told: str) -> str:
+def _words_differ(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss]) -> str:
     """Each of the promised words is looked for behind the one before it, results among all; nothing else may be left.
 
     A result belongs to its call, wherever it stands: a format may have a place of its own for it. Longer ones take
     their places first, for a shorter one may be a part of them.
     """
-    as_text = bool(re.search(_AS_TEXT, told))
-    thoughts = not re.search(_THOUGHTS, told)
+    as_text = count_losses(losses, *_AS_TEXT) > 0
+    thoughts = not count_losses(losses, LossKind.REASONING)
     whole = [_unparted(message) for message in found.context()]
     there, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
     results = _results(promised, as_text)
     text = " ".join(words.text for words in there)
     said_by = {side: _masked(there, side) for side in get_args(Side)}
     lead = leading_system(promised)
+    left_out = count_losses(losses, LossKind.SYSTEM_MESSAGES) >= sum(bool(one.text) for one in promised[:lead])
     prompts = [source.system, *(message.text for message in promised[:lead])]
-    allowed = [_on_one_line(one, as_text) for one in (*prompts, *_QUOTED.findall(told))]
+    allowed = [_on_one_line(one, as_text) for one in prompts]
+    inserted = Counter[str]()
+    for loss in losses:
+        if loss.inserted:
+            inserted[_on_one_line(loss.inserted, as_text)] += loss.count
     prompt = _on_one_line(found.system, as_text)
     matched: list[tuple[int, int]] = [(0, 0)]
     at = 0
     for words in _words(promised, as_text, thoughts):
-        if words.number <= lead and ("system prompt" in told or words.text in prompt):
+        if words.number <= lead and (left_out or words.text in prompt):
             continue
         place = said_by[words.side].find(words.text, at)
         if place < 0:
@@ -144,12 +164,17 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
         if len(places) < times or not as_text:
             return f"a result does not come back: {_quoted(missing)}"
         of_results.extend((place, place + len(missing)) for place in places[:times])
-    for extra in answers - results:
-        if len(extra) > FILLER or not re.search(_UNANSWERED, told):
+    added = answers - results
+    unanswered = count_losses(losses, LossKind.UNANSWERED_CALLS, LossKind.INTERRUPTED_CALLS)
+    for extra in added:
+        if len(extra) > FILLER or added.total() > unanswered:
             return f"it holds a result that was not promised: {_quoted(extra)}"
     for extra in _left(text, [*matched, *of_results]):
         for one in filter(None, allowed):
             extra = extra.replace(one, "")
+        for one, times in inserted.items():
+            here = min(extra.count(one), times)
+            extra, inserted[one] = extra.replace(one, "", here), times - here
         if len(extra) > FILLER:
             return f"it holds what was not promised: {_quoted(extra)}"
     return ""

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.formats.kit.blocks import CONTINUATION, SUMMARY_LABEL, from_anthropic, kind_of, to_anthropic
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
 json_values = st.recursive(
@@ -37,10 +38,10 @@ def test_every_known_block() -> None:
         ToolResult("1", (Text("r"),), is_error=True),
         Media("image/png", 4),
     )
-    notes: list[str] = []
-    assert [to_anthropic(block, notes) for block in blocks[:5]] == content[:5]
-    assert notes == []
-    assert to_anthropic(blocks[5], notes) == {"type": "text", "text": "[image/png, 4 bytes]"}
+    losses: Losses = []
+    assert [to_anthropic(block, losses) for block in blocks[:5]] == content[:5]
+    assert losses == []
+    assert to_anthropic(blocks[5], losses) == {"type": "text", "text": "[image/png, 4 bytes]"}
 
 
 def test_result_of_several_parts() -> None:
@@ -56,9 +57,9 @@ def test_result_of_several_parts() -> None:
     (block,) = from_anthropic([raw])
     assert isinstance(block, ToolResult)
     assert block.content == (Text("a"), Media("image", 2), Text('{"type":"tool_reference","tool_name":"t"}'))
-    notes: list[str] = []
-    assert [part["type"] for part in to_anthropic(block, notes)["content"]] == ["text", "text", "text"]
-    assert notes == ["images or documents were replaced by a line that names them"]
+    losses: Losses = []
+    assert [part["type"] for part in to_anthropic(block, losses)["content"]] == ["text", "text", "text"]
+    assert losses == [Loss(LossKind.MEDIA)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Messages made fit for another format: what is there afterwards, whole, and what the notes say."""
+"""Messages made fit for another format: what is there afterwards, whole, and the losses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 
 from workbench.conformance.building import agent, call, session_of, user
 from workbench.formats.kit.settle import NO_RESULT, settled, system_prompt
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.roles import Api
 from workbench.session import Message, Opaque, Text, ToolResult, ToolUse, Usage
 
 ORPHAN = "[Result of a tool call that is not part of this session]\nok"
 GO, ASKS, ON = user("u", "go"), agent("a", "", call("x")), user("v", "on")
 BOUNDARY = Message("b", "system", (), kind="boundary")
-LATE = "results that came later were moved to their calls"
-UNANSWERED, LOST = "calls without a result were answered as having none", "results without a call were written as text"
+LATE, UNANSWERED = Loss(LossKind.RESULTS_MOVED), Loss(LossKind.UNANSWERED_CALLS)
 
 
 def got(*ids: str, role: str = "tool", words: str = "") -> Message:
@@ -41,23 +41,23 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
 
 
 @pytest.mark.parametrize(
-    ("messages", "expected", "notes"),
+    ("messages", "expected", "losses"),
     [
         ([GO, ASKS], [START, CALL], []),
         ([GO, ASKS, BOUNDARY], [START, CALL], []),
-        ([GO, ASKS, ON], [START, CALL, f"a:results tool normal: x={NO_RESULT}!", MORE], [f"1 {UNANSWERED}"]),
-        ([GO, ASKS, ON, got("x")], [START, CALL, "a:results tool normal: x=ok", MORE], [f"1 {LATE}"]),
+        ([GO, ASKS, ON], [START, CALL, f"a:results tool normal: x={NO_RESULT}!", MORE], [UNANSWERED]),
+        ([GO, ASKS, ON, got("x")], [START, CALL, "a:results tool normal: x=ok", MORE], [LATE]),
         (
             [ASKS, agent("b", "", call("y"), call("z")), got("y"), got("x"), got("z")],
             [CALL, "a:results tool normal: x=ok", "b assistant normal: y() z()", "b:results tool normal: y=ok z=ok"],
-            [f"1 {LATE}"],
+            [LATE],
         ),
         (
             [GO, ASKS, got("x", role="user", words="and")],
             [START, CALL, "a:results tool normal: x=ok", "rx user normal: and"],
             [],
         ),
-        ([GO, got("x")], [START, f"rx user meta: {ORPHAN}"], [f"1 {LOST}"]),
+        ([GO, got("x")], [START, f"rx user meta: {ORPHAN}"], [Loss(LossKind.ORPHAN_RESULTS)]),
         (
             [got("x"), ASKS, got("x", "x")],
             [
@@ -66,7 +66,7 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
                 "a:results tool normal: x=ok",
                 f"rx user meta: {ORPHAN}",
             ],
-            [f"2 {LOST}"],
+            [Loss(LossKind.ORPHAN_RESULTS, 2)],
         ),
         (
             [agent("a", "", call("x"), call("x"), call("x.y"), call("")), got("x", "", "x", "x.y"), ON],
@@ -75,7 +75,7 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
                 "a:results tool normal: x=ok x-2=ok x_y=ok call=ok",
                 MORE,
             ],
-            ["3 tool call ids were renamed, because the format needs each id once"],
+            [Loss(LossKind.IDS_RENAMED, 3)],
         ),
         (
             [GO, replace(ASKS, blocks=(Text("so"), *ASKS.blocks, Text("seen"))), got("x"), ON],
@@ -85,17 +85,17 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
         ([GO, replace(ASKS, blocks=(*ASKS.blocks, Text("seen")))], [START, "a assistant normal: x() seen"], []),
     ],
 )
-def test_what_is_settled(messages: list[Message], expected: list[str], notes: list[str]) -> None:
+def test_what_is_settled(messages: list[Message], expected: list[str], losses: list[Loss]) -> None:
     out, said = settled(messages, None)
-    assert ([told(message) for message in out], said) == (expected, notes)
+    assert ([told(message) for message in out], said) == (expected, losses)
 
 
 RULES = Message("s", "system", (Text("Be kind."),))
 SEEN = Message("o", "system", (Opaque("tools", {}),))
 LEFT = Message("l", "system", (Text("in short"),), "summary")
 OPENED, JOINED = (
-    "a user message '[…]' was put where the API would not take an answer",
-    "answers in a row became one, because the API takes no call behind an answer",
+    Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), "[…]"),
+    Loss(LossKind.ANSWERS_JOINED),
 )
 PUT, BE, SHORT = "gap-a user meta: […]", "s system normal: Be kind.", "l system summary: in short"
 AS_USERS, IN_SHORT = (
@@ -103,7 +103,7 @@ AS_USERS, IN_SHORT = (
     "l user summary: [Summary of the conversation so far]\nin short",
 )
 HI = agent("h", "hi")
-Told = tuple[list[str], list[str]]
+Told = tuple[list[str], list[Loss]]
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ Told = tuple[list[str], list[str]]
 def test_roles_are_settled_by_the_api(messages: list[Message], chat: Told, anthropic: Told, gemini: Told) -> None:
     expected: dict[Api, Told] = {"openai-chat": chat, "anthropic-messages": anthropic, "gemini": gemini}
     for api, wanted in expected.items():
-        out, notes = settled(messages, api)
-        assert ([told(message) for message in out], notes) == wanted, api
+        out, losses = settled(messages, api)
+        assert ([told(message) for message in out], losses) == wanted, api
 
 
 def test_what_stands_before_all_is_the_prompt_and_what_only_its_format_knows_is_told_of() -> None:
@@ -140,9 +140,9 @@ def test_what_stands_before_all_is_the_prompt_and_what_only_its_format_knows_is_
     mixed = replace(RULES, blocks=(*RULES.blocks, *SEEN.blocks))
     prompt, rest = system_prompt(session, [RULES, mixed, SEEN, GO, SEEN])
     assert prompt == "Own.\n\nBe kind.\n\nBe kind."
-    out, notes = settled(rest, "anthropic-messages")
+    out, losses = settled(rest, "anthropic-messages")
     assert [told(message) for message in out] == [START]
-    assert notes == ["3 system messages lost blocks that only the session's own format knows"]
+    assert losses == [Loss(LossKind.UNKNOWN_BLOCKS)] * 3
 
 
 def test_an_answer_that_became_two_was_billed_once() -> None:

@@ -14,8 +14,9 @@ from workbench.formats.adk.view import compaction_of
 from workbench.formats.adk.write import Key, addressed, key_of, own_renderer, view_of, write
 from workbench.formats.format import Written
 from workbench.formats.kit.document import parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Losses
 from workbench.session import Media, Message, Session, Text
 
 _ID = "adk"
@@ -48,23 +49,23 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     again = messages[1 : len(messages) - len(tail)]
     key = key_of(body, events)
     rendered = own_renderer(session, body, events)
-    notes: Notes = []
-    new = [event for message in again for event in _again(message, events, rendered, notes)]
+    losses: Losses = []
+    new = [event for message in again for event in _again(message, events, rendered, losses)]
     step = (tail[0].time - end) / (len(new) + 2) if tail and tail[0].time is not None else _STEP
     for number, event in enumerate(new, 1):
         event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
     made = [_compaction(opening, min(hidden), end, key), *new]
     found = [*range(first), *map(render, made), *range(first, len(events))]
-    return addressed(session, splice(session.records.data, "events", found), session.id, notes)
+    return addressed(session, splice(session.records.data, "events", found), session.id, losses)
 
 
 def _again(
-    message: Message, events: Sequence[Item], rendered: Callable[[Message, Notes], list[Item]], notes: Notes
+    message: Message, events: Sequence[Item], rendered: Callable[[Message, Losses], list[Item]], losses: Losses
 ) -> list[Item]:
     """The events of a message once more. One that holds what blocks do not is repeated as it was recorded."""
     if message.source and any(isinstance(block, Media) for block in message.blocks):
         return [dict(events[index]) for index in message.source]
-    return rendered(message, notes)
+    return rendered(message, losses)
 
 
 def _tail(session: Session, rest: Sequence[Message]) -> list[Message]:

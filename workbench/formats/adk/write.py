@@ -21,12 +21,13 @@ from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
+from workbench.formats.kit.item_list import Item, pieces, with_unread
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "adk"
@@ -41,25 +42,25 @@ Key = Callable[[str], str]
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
-    notes: Notes = []
+    losses: Losses = []
     if session.format != _ID:
         messages, more = adopted(session, messages, "ADK", "gemini")
-        notes.extend(["its agent is named `agent`: to one of another name ADK tells it as what that agent said", *more])
-        found = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), notes)
+        losses.extend([Loss(LossKind.AGENT_NAMED), *more])
+        found = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), losses)
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return addressed(session, splice(data, "events", _in_time(found, ())), id, notes)
+        return addressed(session, splice(data, "events", _in_time(found, ())), id, losses)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
         return addressed(session, data, session.id, ())
     body = dict_of(parse(session.path or Path(), data)[0])
     events = [dict_of(event) for event in body["events"]]
-    plain = _told(view, [_unhidden(message, events, notes) for message in messages], events, notes)
-    found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
+    plain = _told(view, [_unhidden(message, events, losses) for message in messages], events, losses)
+    found = pieces(session.messages, plain, own_renderer(session, body, events), losses)
     found = _in_time(with_unread(found, session.facts.unread), events)
-    return addressed(session, splice(data, "events", found), session.id, notes)
+    return addressed(session, splice(data, "events", found), session.id, losses)
 
 
 def _in_time(found: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
@@ -86,13 +87,13 @@ def _time(event: Any) -> float:
     return seconds_of(dict_of(event).get("timestamp")) or 0.0
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     """`adk run --save_session` puts a session into its agent's folder; from anywhere else, which agent is not known."""
     name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
     if session.format != _ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
-        return Written(data, name, id, by_hand=_BY_HAND, notes=notes)
+        return Written(data, name, id, by_hand=_BY_HAND, losses=losses)
     command = ("adk", "run", "--resume", FILE, f"./{agent.name}")
-    return Written(data, name, id, folder=str(agent.parent), commands=(command,), notes=notes)
+    return Written(data, name, id, folder=str(agent.parent), commands=(command,), losses=losses)
 
 
 def view_of(session: Session) -> View:
@@ -101,7 +102,7 @@ def view_of(session: Session) -> View:
     return own if isinstance(own, View) else View("", frozenset(), chosen=False)
 
 
-def _told(view: View, messages: list[Message], events: Sequence[Item], notes: Notes) -> list[Message]:
+def _told(view: View, messages: list[Message], events: Sequence[Item], losses: Losses) -> list[Message]:
     """The messages with what other agents said as the user's text, unless ADK would tell it so again: it goes on with
     the agent that spoke last."""
     speakers = (
@@ -112,11 +113,11 @@ def _told(view: View, messages: list[Message], events: Sequence[Item], notes: No
         return messages
     others = others_in(events, view.agent)
     theirs = {message.id for message in messages if not others.isdisjoint(message.source)}
-    notes.extend([f"what other agents said is written as it is told to {view.agent}"] if theirs else [])
+    losses.extend([Loss(LossKind.OTHER_AGENTS, len(theirs), (view.agent,))] if theirs else [])
     return [replace(message, source=()) if message.id in theirs else message for message in messages]
 
 
-def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Notes], list[Item]]:
+def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Losses], list[Item]]:
     """What renders a message as events of the loaded session: in its spelling, by its agent."""
     tools = {call.id: call.name for message in session.messages for call in message.calls}
     view = view_of(session)
@@ -132,21 +133,21 @@ def _camel(key: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _unhidden(message: Message, events: Sequence[Item], notes: Notes) -> Message:
+def _unhidden(message: Message, events: Sequence[Item], losses: Losses) -> Message:
     """A compaction event as an ordinary one, which hides nothing."""
     if message.source and dict_of(events[message.source[0]].get("actions")).get("compaction"):
-        notes.append("summaries that ADK made are written as ordinary events")
+        losses.append(Loss(LossKind.SUMMARIES_AS_EVENTS, details=("ADK",)))
         return replace(message, source=())
     return message
 
 
 def _renderer(
     agent: str, key: Key, tools: dict[str, str], nameless: frozenset[str], *, own: bool
-) -> Callable[[Message, Notes], list[Item]]:
+) -> Callable[[Message, Losses], list[Item]]:
     names = dict(tools)
 
-    def part(block: Block, notes: Notes) -> Item | None:
-        made = _part(block, key, names, notes, own)
+    def part(block: Block, losses: Losses) -> Item | None:
+        made = _part(block, key, names, losses, own)
         if made and isinstance(block, ToolUse | ToolResult):
             held = next(iter(made.values()))
             # A call and its result without ids are paired by name and order: an id in one of them alone parts them.
@@ -154,13 +155,16 @@ def _renderer(
                 del held["id"]
         return made
 
-    def rendered(message: Message, notes: Notes) -> list[Item]:
+    def rendered(message: Message, losses: Losses) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
         if message.role == "system":
             message = replace(message, role="user", blocks=(Text(as_user_text(message)),))
-        results = [made for made in (part(block, notes) for block in message.results) if made]
+        results = [made for made in (part(block, losses) for block in message.results) if made]
         others = [b for b in message.blocks if not isinstance(b, ToolResult)]
-        parts = [made for made in (part(block, notes) for block in others) if made]
+        parts = [made for made in (part(block, losses) for block in others) if made]
+        if parts and all(made.get("thought") for made in parts):  # ADK sends no event of thoughts alone
+            losses.extend(Loss(LossKind.REASONING) for _ in parts)
+            parts = []
         said: Item = {"text": ""}
         items: list[Item] = []
         if results:
@@ -190,25 +194,25 @@ def _event(message: Message, role: str, author: str, parts: list[Item], key: Key
     }
 
 
-def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool) -> Item | None:
+def _part(block: Block, key: Key, names: dict[str, str], losses: Losses, own: bool) -> Item | None:
     match block:
         case Text(text):
             return {"text": text} if text else None
         case Thinking(text, signature):
             if not (text or own):
-                notes.append("reasoning without words was left out: only the model that it came from can read it")
+                losses.append(loss_of(block))
             given: Item = {"text": text, "thought": True} if text or own else {}
             return given | ({key("thought_signature"): signature} if own and signature else {}) or None
         case ToolUse(id, name, input):
             args = as_object(input)
             return {key("function_call"): {"id": id, "args": args, "name": name}}
         case ToolResult(id):
-            response = {"error" if block.is_error else "result": "\n".join(texts_of(block, notes))}
+            response = {"error" if block.is_error else "result": "\n".join(texts_of(block, losses))}
             return {key("function_response"): {"id": id, "name": names.get(id, "tool"), "response": response}}
         case Opaque(_, raw) if own and isinstance(raw, dict):
             return raw
         case Opaque():
-            notes.append("blocks that only the session's own format knows were left out")
+            losses.append(loss_of(block))
             return None
         case _:
-            return {"text": named(block, notes)}
+            return {"text": named(block, losses)}

@@ -15,6 +15,7 @@ from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import as_user_text, is_from_the_server, settled, system_prompt
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.roles import GAP
 from workbench.session import Message, Opaque, Session, Text, Thinking
 
@@ -28,13 +29,13 @@ _SIGNED = frozenset(["anthropic-messages", "claude-code"])
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded body with its messages replaced; from another format, a new body of the fields the API demands."""
-    notes: list[str] = []
+    losses: Losses = []
     if session.format == ID:
-        data = _spliced(session, messages, notes)
-        return Written(data, new_name(session.path), notes=tuple(notes))
+        data = _spliced(session, messages, losses)
+        return Written(data, new_name(session.path), losses=tuple(losses))
     system, rest = system_prompt(session, messages)
-    settled_messages, notes = settled(rest, "anthropic-messages")
-    turns = _turns(settled_messages, notes, signed=session.format in _SIGNED)
+    settled_messages, losses = settled(rest, "anthropic-messages")
+    turns = _turns(settled_messages, losses, signed=session.format in _SIGNED)
     tools = [
         {"name": name, "description": description, "input_schema": schema}
         for name, description, schema in definitions_for(session.tools, settled_messages)
@@ -42,11 +43,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     body: dict[str, Any] = {"model": session.model or "", "max_tokens": MAX_TOKENS}
     body |= {"system": system} if system else {}
     body |= {"tools": tools} if tools else {}
-    body["messages"] = _opened(turns, notes)
-    return Written(render(body), new_name(session.path), notes=tuple(notes))
+    body["messages"] = _opened(turns, losses)
+    return Written(render(body), new_name(session.path), losses=tuple(losses))
 
 
-def _spliced(session: Session, messages: Sequence[Message], notes: list[str]) -> bytes:
+def _spliced(session: Session, messages: Sequence[Message], losses: Losses) -> bytes:
     data = session.records.data
     if list(messages) == list(session.context()):
         return data
@@ -59,22 +60,22 @@ def _spliced(session: Session, messages: Sequence[Message], notes: list[str]) ->
     for source, run in groupby(messages, key=lambda message: message.source):
         group = list(run)
         if not source:
-            turns = _turns((message for message in group if message.kind != "boundary"), notes, signed=True)
-            pieces += map(render, turns if pieces else _opened(turns, notes))
+            turns = _turns((message for message in group if message.kind != "boundary"), losses, signed=True)
+            pieces += map(render, turns if pieces else _opened(turns, losses))
             continue
         item = loads(raws[source[0]])
         parts = parts_of(dict_of(item).get("content"))
         kept = [parts[ids[source].index(message.id)] for message in group]
         if not pieces and source != (0,) and group[0].role == "assistant" and not _holds_block(kept[0]):
-            pieces += map(render, _opened([], notes))
+            pieces += map(render, _opened([], losses))
         if len(kept) == len(parts) and not (pieces and any(map(_holds_block, kept))):
             pieces.append(source[0])
-        elif content := _joined(kept, notes, is_first=not pieces):
+        elif content := _joined(kept, losses, is_first=not pieces):
             pieces.append(render(item | {"content": content}))
     return splice(data, key, pieces)
 
 
-def _joined(parts: Sequence[Any], notes: list[str], *, is_first: bool) -> list[Any]:
+def _joined(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any]:
     """Parts of an element's content. A compaction block that is not the first of all becomes words: the API would not
     read what is before it.
     """
@@ -84,9 +85,9 @@ def _joined(parts: Sequence[Any], notes: list[str], *, is_first: bool) -> list[A
             content += part
         elif isinstance(part[0].get("content"), str):
             content.append({"type": "text", "text": part[0]["content"]})
-            notes.append("a summary in a compaction block became text: the API would not read what stands before one")
+            losses.append(Loss(LossKind.SUMMARIES_AS_TEXT))
         else:
-            notes.append("blocks that only the API can read were left out: it would not read what stands before them")
+            losses.append(Loss(LossKind.UNKNOWN_BLOCKS))
     return content
 
 
@@ -94,23 +95,22 @@ def _holds_block(part: Any) -> bool:
     return isinstance(part, list) and bool(part) and is_compaction(part[0])
 
 
-def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> list[dict[str, Any]]:
+def _turns(messages: Iterable[Message], losses: Losses, *, signed: bool) -> list[dict[str, Any]]:
     """API messages in alternating roles; results stand first in theirs. What cannot be sent is left out and noted.
 
     `signed`: whether thinking and unknown blocks come from the Messages API.
     """
     turns: list[dict[str, Any]] = []
-    left_out: dict[str, int] = {}
     for message in messages:
         content: list[dict[str, Any]] = []
         if message.role == "system":
-            content = [to_anthropic(Text(as_user_text(message)), notes)] if message.text.strip() else []
+            content = [to_anthropic(Text(as_user_text(message)), losses)] if message.text.strip() else []
         else:
             for block in message.blocks:
-                if what := _unsendable(block, signed or is_from_the_server(message)):
-                    left_out[what] = left_out.get(what, 0) + 1
+                if isinstance(block, Thinking | Opaque) and not _is_taken(block, signed or is_from_the_server(message)):
+                    losses.append(loss_of(block))
                 elif not isinstance(block, Text) or block.text.strip():
-                    content.append(to_anthropic(block, notes))
+                    content.append(to_anthropic(block, losses))
         role = "assistant" if message.role == "assistant" else "user"
         if content and turns and turns[-1]["role"] == role:
             turns[-1]["content"] += content
@@ -119,25 +119,20 @@ def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> li
     for turn in turns:
         if turn["role"] == "user":
             turn["content"].sort(key=lambda block: block.get("type") != "tool_result")
-    notes += [f"{count} {what}" for what, count in left_out.items()]
     return turns
 
 
-def _unsendable(block: object, signed: bool) -> str:
-    """What to say of a block that the API refuses; "" for one it takes."""
-    if isinstance(block, Thinking) and not (signed and block.signature):
-        return "thinking blocks without a signature of the Messages API were left out"
-    if isinstance(block, Opaque) and not (signed and isinstance(block.raw, dict)):
-        return "blocks that only the session's own format knows were left out"
-    return ""
+def _is_taken(block: Thinking | Opaque, signed: bool) -> bool:
+    """Whether the API takes back a block: one that it made itself."""
+    return signed and (bool(block.signature) if isinstance(block, Thinking) else isinstance(block.raw, dict))
 
 
-def _opened(turns: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
+def _opened(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
     """The turns, with a user's word before them where an assistant's comes first: the API refuses that.
 
     A compaction block stands first by itself: whatever stood before it the API would not read.
     """
     if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns
-    notes.append(f"a user message {GAP!r} was put first, because the API demands one")
+    losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API demands one in front",), GAP))
     return [{"role": "user", "content": GAP}, *turns]

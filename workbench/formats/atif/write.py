@@ -11,13 +11,14 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import elements, new_name, render, splice
-from workbench.formats.kit.item_list import Item, Notes
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.place import in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
@@ -28,25 +29,25 @@ _SPENT = in_document(SPENT, ("extra",))
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded trajectory with its steps replaced; from another format, a new one."""
     name = new_name(session.path)
-    notes: Notes = Notes()
+    losses: Losses = []
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
             return Written(data, name, id, by_hand=_NOTHING)
     else:
         messages, more = settled(messages, None)
-        notes.extend(more)
+        losses.extend(more)
         id = session.id or str(uuid4())
         agent = {"name": session.format, "version": "unknown"}
         agent |= {"model_name": session.model} if session.model else {}
         data = render({"schema_version": "ATIF-v1.6", "session_id": id, "agent": agent, "steps": []})
         if session.system:
             messages = [Message("system", "system", (Text(session.system),)), *messages]
-    steps = _steps(session, messages, elements(data, "steps"), notes)
-    return Written(splice(data, "steps", steps), name, id, by_hand=_NOTHING, notes=notes)
+    steps = _steps(session, messages, elements(data, "steps"), losses)
+    return Written(splice(data, "steps", steps), name, id, by_hand=_NOTHING, losses=losses)
 
 
-def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], notes: Notes) -> list[bytes]:
+def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], losses: Losses) -> list[bytes]:
     whole: dict[tuple[int, ...], list[str]] = {}
     for message in session.messages if raws else ():
         whole.setdefault(message.source, []).append(message.id)
@@ -58,7 +59,7 @@ def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes],
             continue
         for message in group:
             if message.kind != "boundary":
-                _add(made, message, notes)
+                _add(made, message, losses)
     billed = (n for n in range(len(made) - 1, -1, -1) if _is_billed(made[n]))
     if (newest := next(billed, None)) is not None and isinstance(raw := made[newest], bytes):
         made[newest] = _SPENT.put(raw, b"true") or raw
@@ -87,22 +88,22 @@ def _kept(raw: bytes, message: Message) -> bytes:
     return replace_fields(raw, {"extra": render(extra | {MARK: message.kind})})
 
 
-def _add(made: list[bytes | Item], message: Message, notes: Notes) -> None:
+def _add(made: list[bytes | Item], message: Message, losses: Losses) -> None:
     """Append the step of a message; results go into the step of their calls."""
     last = made[-1] if made else None
     if message.results and isinstance(last, dict) and last["source"] == "agent":
         seen = last.setdefault("observation", {"results": []})
-        seen["results"] += [_result(result, notes) for result in message.results]
+        seen["results"] += [_result(result, losses) for result in message.results]
     elif message.results:
         text = "\n".join(result.text for result in message.results)
-        notes.append("results without a call were written as text")
+        losses.append(Loss(LossKind.ORPHAN_RESULTS, len(message.results)))
         made.append({"source": "user", "message": text, "extra": {MARK: "meta"}})
     rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
     if rest or not message.results:
-        made.append(_step(replace(message, blocks=rest), notes))
+        made.append(_step(replace(message, blocks=rest), losses))
 
 
-def _step(message: Message, notes: Notes) -> Item:
+def _step(message: Message, losses: Losses) -> Item:
     source = {"assistant": "agent", "system": "system"}.get(message.role, "user")
     role = {"agent": "assistant", "system": "system"}.get(source, "user")
     step: Item = {"source": source}
@@ -111,9 +112,7 @@ def _step(message: Message, notes: Notes) -> Item:
     texts: list[str] = []
     for block in message.blocks:
         match block:
-            case Thinking("") if source == "agent":
-                notes.append("reasoning without words was left out: only the model that it came from can read it")
-            case Thinking(text) if source == "agent":
+            case Thinking(text) if text and source == "agent":
                 step["reasoning_content"] = "\n".join(filter(None, (step.get("reasoning_content"), text)))
             case Text(text) if text:
                 texts.append(text)
@@ -121,12 +120,12 @@ def _step(message: Message, notes: Notes) -> Item:
                 arguments = as_object(given)
                 call = {"tool_call_id": id, "function_name": name, "arguments": arguments}
                 step.setdefault("tool_calls", []).append(call)
-            case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
-            case Text() | ToolUse() | Thinking():
+            case Thinking() | Opaque():
+                losses.append(loss_of(block))
+            case Text() | ToolUse():
                 pass
             case Media():
-                texts.append(named(block, notes))
+                texts.append(named(block, losses))
     step["message"] = _content(texts)
     if message.kind != kind_of(role, tuple(map(Text, texts))):
         step["extra"] = {MARK: message.kind}
@@ -137,8 +136,8 @@ def _content(texts: list[str]) -> str | list[Item]:
     return "".join(texts) if len(texts) < 2 else [{"type": "text", "text": text} for text in texts]
 
 
-def _result(result: ToolResult, notes: Notes) -> Item:
+def _result(result: ToolResult, losses: Losses) -> Item:
     if result.is_error:
-        notes.append("tool results lost their error mark: ATIF has none")
-    texts = texts_of(result, notes)
+        losses.append(Loss(LossKind.ERROR_MARKS, details=("ATIF",)))
+    texts = texts_of(result, losses)
     return {"source_call_id": result.call_id, "content": _content(texts)}

@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, named, texts_of
 from workbench.formats.kit.values import list_of
+from workbench.formats.loss import Losses
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.images import pixels_of_encoded
 
@@ -180,14 +181,14 @@ def _media(holder: Any, kind: str) -> Media:
     return Media(kind, sum(map(len, values)), pixels_of_encoded(max(values, key=len, default="")))
 
 
-def request_nodes(blocks: Iterable[Block], notes: list[str]) -> list[Node]:
+def request_nodes(blocks: Iterable[Block], losses: Losses) -> list[Node]:
     """Nodes of a request, numbered from 1."""
-    return _numbered([node for block in blocks for node in _as_request(block, notes)])
+    return _numbered([node for block in blocks for node in _as_request(block, losses)])
 
 
-def response_nodes(blocks: Sequence[Block], notes: list[str]) -> list[Node]:
+def response_nodes(blocks: Sequence[Block], losses: Losses) -> list[Node]:
     """Nodes of a response, numbered from 1."""
-    return _numbered([node for block in blocks for node in _as_response(block, notes)])
+    return _numbered([node for block in blocks for node in _as_response(block, losses)])
 
 
 def is_node(block: Opaque) -> bool:
@@ -195,14 +196,14 @@ def is_node(block: Opaque) -> bool:
     return isinstance(block.raw, dict) and type(block.raw.get("type")) is int
 
 
-def _as_request(block: Block, notes: list[str]) -> Iterable[Node]:
+def _as_request(block: Block, losses: Losses) -> Iterable[Node]:
     match block:
         case Text(text):
             yield {"type": 0, "text_node": {"content": text}}
         case Media():
-            yield {"type": 0, "text_node": {"content": named(block, notes)}}
+            yield {"type": 0, "text_node": {"content": named(block, losses)}}
         case ToolResult(call_id, _, is_error):
-            texts = texts_of(block, notes)
+            texts = texts_of(block, losses)
             result: Node = {"tool_use_id": call_id, "content": "\n".join(texts), "is_error": is_error}
             if len(texts) > 1:
                 result["content_nodes"] = [{"type": 1, "text_content": text} for text in texts]
@@ -211,12 +212,12 @@ def _as_request(block: Block, notes: list[str]) -> Iterable[Node]:
             yield raw
 
 
-def _as_response(block: Block, notes: list[str]) -> Iterable[Node]:
+def _as_response(block: Block, losses: Losses) -> Iterable[Node]:
     match block:
         case Text(text):
             yield {"type": 0, "content": text}
         case Media():
-            yield {"type": 0, "content": named(block, notes)}
+            yield {"type": 0, "content": named(block, losses)}
         case Thinking(text, signature):
             yield {
                 "type": 8,

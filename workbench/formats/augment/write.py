@@ -36,6 +36,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
 CONTINUES = f"{RESUMED[0]} the conversation from this point."
@@ -76,7 +77,7 @@ class _Sheet:
     parts: Mapping[int, Sequence[str]]
     flag: bool
     version: int = VERSION
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -101,8 +102,7 @@ def inserted(session: Session, messages: Sequence[Message]) -> Written:
     exchanges = _exchanges(messages, own=True)
     if not exchanges or not exchanges[0].is_summary:
         written = flagged(session, messages)
-        why = "the older exchanges were left out: without a summary at the start they would be sent again"
-        return replace(written, notes=(*written.notes, why))
+        return replace(written, losses=(*written.losses, Loss(LossKind.OLDER_EXCHANGES)))
     sheet = _sheet(session, flag=True)
     tail = _tail(session, sheet, exchanges)
     made = exchanges[: len(exchanges) - len(tail)]
@@ -113,7 +113,7 @@ def inserted(session: Session, messages: Sequence[Message]) -> Written:
     for place, (exchange, id) in enumerate(zip(made, ids[at:], strict=False)):
         pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
     pieces += [_renumbered(sheet.raws, index, ids[index + len(made)]) for index in range(at, len(sheet.raws))]
-    return _saved(session, pieces, sheet.notes)
+    return _saved(session, pieces, sheet.losses)
 
 
 def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
@@ -123,7 +123,7 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
         return _saved(session, None, [])
     exchanges = _exchanges(messages, own=True)
     sheet = _sheet(session, flag=flag)
-    sheet.notes.extend(_losses(session, messages))
+    sheet.losses.extend(_losses(session, messages))
     old = [None if one.entry is None else _recorded_id(sheet.raws[one.entry]) for one in exchanges]
     pieces = [
         _entry(sheet, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
@@ -131,21 +131,21 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
     ]
     if not (exchanges and exchanges[0].is_summary and exchanges[0].made):  # whose age tells which bills speak of it
         _spend(sheet, pieces)
-    return _saved(session, pieces, sheet.notes)
+    return _saved(session, pieces, sheet.losses)
 
 
-def _saved(session: Session, pieces: Sequence[int | bytes] | None, notes: Sequence[str]) -> Written:
+def _saved(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
     """The loaded document with this history, None for its own, and the session's memories, under a new session id; with
     its own where nothing changed."""
     data = session.records.data
     remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
     if pieces is None and not remembered:
-        return addressed(session, data, session.id, ["nothing changed: this is the loaded session, its id included"])
+        return addressed(session, data, session.id, [Loss(LossKind.UNCHANGED)])
     if pieces is not None:
         data = splice(data, "chatHistory", pieces)
     new_id = str(uuid4())
     changes = {"sessionId": render(new_id), "modified": render(iso()), **remembered}
-    return addressed(session, replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
+    return addressed(session, replace_fields(data.removeprefix(_BOM), changes), new_id, losses)
 
 
 def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
@@ -165,17 +165,15 @@ def _sheet(session: Session, *, flag: bool) -> _Sheet:
     return _Sheet(elements(session.records.data, "chatHistory"), parts, flag, version)
 
 
-def _losses(session: Session, messages: Sequence[Message]) -> Iterator[str]:
+def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
     """What of the loaded session the new one does not hold."""
     live = {m.source[0] for m in messages if m.source}
     context = {m.source[0] for m in session.context()}
     sent = {session.messages[at].source[0] for epoch in session.epochs for at in epoch.members}
     if unfinished := {m.source[0] for m in session.messages} - sent - live:
-        yield f"{len(unfinished)} exchanges that never completed were left out: they are not part of the context"
+        yield Loss(LossKind.UNFINISHED_EXCHANGES, len(unfinished))
     if replaced := sent - context - live:
-        yield (
-            f"{len(replaced)} exchanges that earlier summaries had replaced were left out; augment:inserted keeps them"
-        )
+        yield Loss(LossKind.REPLACED_EXCHANGES, len(replaced))
 
 
 def _tail(session: Session, sheet: _Sheet, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
@@ -229,7 +227,7 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
         changes |= {key: render(value) for key, value in _flags(sheet).items()} | {"finishedAt": render(iso())}
     elif entry.get("isHistorySummary") and any(message.kind == "summary" for message in exchange.messages):
         changes["isHistorySummary"] = b"false"
-        sheet.notes.append("earlier summaries lost their flag isHistorySummary: auggie does not send flagged entries")
+        sheet.losses.append(Loss(LossKind.SUMMARIES_UNFLAGGED))
     return replace_fields(raw, changes) if changes else place
 
 
@@ -249,20 +247,20 @@ def _relabelled(exchange: _Exchange) -> _Exchange:
 
 
 def _flags(sheet: _Sheet) -> dict[str, Any]:
-    sheet.notes.append("auggie 0.36 does not send entries with the flag isHistorySummary; other versions do")
+    sheet.losses.append(Loss(LossKind.SUMMARY_FLAGGED))
     return {"isHistorySummary": True, "historySummaryVersion": sheet.version}
 
 
 def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     """A new session file. The system prompt becomes user guidelines: auggie has no other place for it."""
     system, rest = system_prompt(session, messages)
-    rest, notes = settled(rest, "anthropic-messages")
+    rest, losses = settled(rest, "anthropic-messages")
     if system:
-        notes.append("the system prompt became user guidelines: auggie sends a system prompt of its own")
+        losses.append(Loss(LossKind.PROMPT_AS_GUIDELINES, details=("auggie",)))
     if session.tools:
-        notes.append("tool definitions were left out: auggie sends its own")
-    exchanges = _exchanges([_portable(message, notes) for message in rest], own=False)
-    sheet = _Sheet((), {}, flag, notes=notes)
+        losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("auggie",)))
+    exchanges = _exchanges([_portable(message, losses) for message in rest], own=False)
+    sheet = _Sheet((), {}, flag, losses=losses)
     history = [
         _new_entry(sheet, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
         for place, exchange in enumerate(exchanges)
@@ -270,23 +268,21 @@ def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Writ
     id, now = str(uuid4()), iso()
     state = {"userGuidelines": system, "workspaceGuidelines": "", "agentMemories": session.memories}
     document = {"sessionId": id, "created": now, "modified": now, "chatHistory": history, "agentState": state}
-    return addressed(session, render(document), id, notes)
+    return addressed(session, render(document), id, losses)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     if b'"userEmail"' in data:
-        notes = [*notes, "the file still holds the user's e-mail address (agentState.userEmail)"]
+        losses = [*losses, Loss(LossKind.EMAIL_KEPT)]
     home = f"{moved('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
-    notes = tuple(dict.fromkeys(notes))
-    return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), notes=notes)
+    return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), losses=losses)
 
 
-def _portable(message: Message, notes: list[str]) -> Message:
+def _portable(message: Message, losses: Losses) -> Message:
     """A message of another format without what only that format's model takes back."""
-    blocks = tuple(block for block in message.blocks if not isinstance(block, Thinking | Opaque))
-    if len(blocks) < len(message.blocks):
-        notes.append("thinking and blocks that only the session's own format knows were left out")
-    return replace(message, blocks=blocks)
+    hidden = [block for block in message.blocks if isinstance(block, Thinking | Opaque)]
+    losses += map(loss_of, hidden)
+    return replace(message, blocks=tuple(block for block in message.blocks if block not in hidden))
 
 
 def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
@@ -330,7 +326,7 @@ def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _Sheet, *, first:
     new = _rendered(
         [m for m in exchange.requests if not m.source],
         [m for m in exchange.responses if not m.source],
-        sheet.notes,
+        sheet.losses,
         first=first,
     )
     old = dict(entry["exchange"])
@@ -354,8 +350,8 @@ def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first:
     summary_last = bool(exchange.requests) and exchange.requests[-1].kind == "summary"
     if summary_last and not responses and not last:
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
-        sheet.notes.append(f"a summary was answered with {CONTINUES!r}, because an exchange has a response")
-    rendered = _rendered(exchange.requests, responses, sheet.notes, first=first)
+        sheet.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
+    rendered = _rendered(exchange.requests, responses, sheet.losses, first=first)
     if flag:  # its nodes say everything; auggie 0.36, which asks for the texts, is not sent it anyway
         rendered |= {"request_message": "", "response_text": ""}
     return {
@@ -373,20 +369,20 @@ def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first:
 
 
 def _rendered(
-    requests: Sequence[Message], responses: Sequence[Message], notes: list[str], *, first: bool
+    requests: Sequence[Message], responses: Sequence[Message], losses: Losses, *, first: bool
 ) -> dict[str, Any]:
     """Nodes and texts of made messages. Only what the user said goes into `request_message` (and a summary, which opens
     an exchange as the user would)."""
     asked = [(message, block) for message in requests for block in _request_blocks(message, first=first)]
     said = [block for message in responses for block in message.blocks if not _is_empty(block)]
-    if any(isinstance(block, Opaque) and not is_node(block) for block in (*(block for _, block in asked), *said)):
-        notes.append("blocks that are no nodes of this format were left out")
+    blocks = (*(block for _, block in asked), *said)
+    losses += [loss_of(block) for block in blocks if isinstance(block, Opaque) and not is_node(block)]
     texts = [block.text for message, block in asked if message.kind != "meta" and isinstance(block, Text)]
     return {
         "request_message": "\n".join(texts),
         "response_text": "\n".join(block.text for block in said if isinstance(block, Text)),
-        "request_nodes": request_nodes((block for _, block in asked), notes),
-        "response_nodes": response_nodes(said, notes),
+        "request_nodes": request_nodes((block for _, block in asked), losses),
+        "response_nodes": response_nodes(said, losses),
     }
 
 

@@ -3,13 +3,12 @@
 The new file is one plain chain: a boundary if there is a summary, then every message in the order of the context, what
 an older boundary kept behind its summary too, each line's parent the line before. Of a kept line only `sessionId`,
 `parentUuid` and, on the newest call, the usage are changed: Claude Code takes the last usage for the size of the
-context and would compact a file with a stale one at once. A key of this program's (`kit/mark.py`) notes there that no
+context and would compact a file with a stale one at once. A key of this program's (`kit/mark.py`) losses there that no
 usage up to it is a bill of this file's context.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +29,7 @@ from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.roles import GAP
 from workbench.session import Block, Message, Opaque, Session, SessionFacts, Text, Thinking
 
@@ -67,26 +67,26 @@ class _Sheet:
     lines: list[bytes] = field(default_factory=list)
     parent: str | None = None
     uuids: set[str] = field(default_factory=set)
-    left_out: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new session. Never raises; what could not be carried stands in `notes`."""
+    """The messages as a new session. Never raises; what could not be carried stands in `losses`."""
     own = session.facts.own
     native = isinstance(own, Own) and not own.rewritten
-    notes: list[str] = []
+    losses: Losses = []
     messages = [message for message in messages if message.kind != "boundary"]
     if not native:
-        messages, notes = adopted(session, messages, "Claude Code", "anthropic-messages")
+        messages, losses = adopted(session, messages, "Claude Code", "anthropic-messages")
     id = str(uuid4())
-    sheet = _Sheet(session, native, id, _common(session, id))
+    sheet = _Sheet(session, native, id, _common(session, id), losses=losses)
     tail = tail_of(messages) if native else len(messages)
     first = messages[tail].source[0] if tail < len(messages) else len(session.records)
     summary = next((message for message in messages if message.kind == "summary"), None)
     if summary is not None:
         _boundary(sheet, summary, first)
     if messages and messages[0].role == "assistant":
-        notes.append(f"a user message {GAP!r} was put first: a session cannot begin with an answer")
+        losses.append(Loss(LossKind.USER_INSERTED, 1, ("a session cannot begin with an answer",), GAP))
         _line(sheet, "user", {"role": "user", "content": GAP}, None, isMeta=True)
     unbilled = _last_calls(messages)
     others = _others(sheet, first) if native else []
@@ -102,8 +102,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             _kept(sheet, record, unbilled=message.id in unbilled)
     for record in others[at:]:
         _kept(sheet, record)
-    notes += [f"{count} {what}" for what, count in Counter(sheet.left_out).items()]
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
 
 
 def _is_noticed(session: Session, message: Message) -> bool:
@@ -114,12 +113,12 @@ def _is_noticed(session: Session, message: Message) -> bool:
     return any(str(line.get("content")).startswith(NOTIFICATION) for line in lines)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     if id == session.id and isinstance(session.facts.own, Own) and session.facts.own.rewritten:
-        return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, notes=notes)
+        return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, losses=losses)
     folder, config = folder_of(session), moved("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
     home = f"{config}/projects/{project_name(folder)}/{id}.jsonl"
-    return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), notes=notes)
+    return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), losses=losses)
 
 
 def _common(session: Session, id: str) -> dict[str, Any]:
@@ -153,11 +152,11 @@ def _others(sheet: _Sheet, first: int) -> list[int]:
         value = object_of(records[index])
         type = value.get("type") if value is not None else None
         if value is None:
-            sheet.left_out.append("records that are no JSON objects were left out")
+            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
         elif value.get("isSidechain") is True or type in ("user", "assistant"):
             continue
         elif isinstance(type, str) and type.startswith("api-request"):
-            sheet.left_out.append("records of requests were left out: they are the old session's")
+            sheet.losses.append(Loss(LossKind.REQUEST_RECORDS))
         elif index >= first or type == "content-replacement":
             found.append(index)
         elif dict_of(value.get("attachment")).get("type") == SNAPSHOT:
@@ -246,7 +245,7 @@ def _made(sheet: _Sheet, message: Message, *, spent: bool = False) -> None:
         return
     content = [block for block in (_rendered(sheet, block) for block in message.blocks) if block is not None]
     if not content:
-        sheet.left_out.append("messages without anything that can be sent were left out")
+        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return
     if message.role == "assistant":
         _made_response(sheet, message, content, **({SPENT: True} if spent else {}))
@@ -285,15 +284,16 @@ def _rendered(sheet: _Sheet, block: Block) -> dict[str, Any] | None:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
         case Thinking(_, signature) if not (signature and sheet.session.format in _SIGNED):
-            sheet.left_out.append("thinking blocks without a signature of the Messages API were left out")
+            sheet.losses.append(loss_of(block))
             return None
         case Opaque("attachment", raw):
             text = f"<system-reminder>\n{render(raw).decode()}\n</system-reminder>"
+            sheet.losses.append(Loss(LossKind.BLOCKS_AS_TEXT, inserted=text))
             return {"type": "text", "text": text}
         case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
-            sheet.left_out.append("blocks that only the session's own format knows were left out")
+            sheet.losses.append(loss_of(block))
             return None
-    return to_anthropic(block, sheet.left_out)
+    return to_anthropic(block, sheet.losses)
 
 
 def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:

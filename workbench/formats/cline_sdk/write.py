@@ -22,6 +22,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
 SUMMARY = "compaction_summary"
@@ -31,18 +32,18 @@ _READERS, _EDITORS = ("read_files",), ("editor", "apply_patch")
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The session's document under a new id. Never raises; what could not be carried stands in `notes`."""
+    """The session's document under a new id. Never raises; what could not be carried stands in `losses`."""
     native = session.format == ID
     id = f"{time.time_ns() // 1_000_000}_{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
-    notes: list[str] = []
+    losses: Losses = []
     system = session.system
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if not native:
         system, rest = system_prompt(session, messages)
         messages, more = settled(rest, "anthropic-messages")
-        notes.extend(more)
+        losses.extend(more)
         if session.tools:
-            notes.append("tool definitions were left out: the SDK sends its own")
+            losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("the SDK",)))
     pieces: list[int | bytes] = []
     raws = elements(session.records.data, "messages") if native else []
     changed = native and messages != [m for m in session.context() if m.blocks]
@@ -55,7 +56,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
                 pieces.append(_unflagged(raw, message))
             else:
                 pieces.append(_spent(raw) if message.id == spent else message.source[0])
-        elif item := _made(session, message, notes, native=native, opens=index == 0, names=names):
+        elif item := _made(session, message, losses, native=native, opens=index == 0, names=names):
             pieces.append(render(item))
     changes = {"sessionId": render(id), "updated_at": render(iso())}
     if native:
@@ -65,15 +66,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         whole = render(head | ({"system_prompt": system} if system else {}))
         made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
         data = replace_fields(whole, {"messages": b"[" + made + b"]"})
-    return addressed(session, data, id, notes)
+    return addressed(session, data, id, losses)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     name = f"{id}.messages.json"
     home = f"{_sessions()}/{id}/{name}"
     manifest = _manifest(session, id, at_home(home))
     beside = (f"{id}.json", render(manifest))
-    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), notes=notes, beside=beside)
+    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, beside=beside)
 
 
 def _sessions() -> str:
@@ -121,18 +122,18 @@ def _unflagged(raw: bytes, message: Message) -> bytes:
 
 
 def _made(
-    session: Session, message: Message, notes: list[str], *, native: bool, opens: bool, names: Mapping[str, str]
+    session: Session, message: Message, losses: Losses, *, native: bool, opens: bool, names: Mapping[str, str]
 ) -> dict[str, Any] | None:
     role = "assistant" if message.role == "assistant" else "user"
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
     else:
-        content = [block for block in (_block(block, notes, native=native) for block in message.blocks) if block]
+        content = [block for block in (_block(block, losses, native=native) for block in message.blocks) if block]
         for block in content:
             if block.get("type") == "tool_result":  # without it Cline 3.0.65 sends nothing more
                 block["name"] = names.get(block.get("tool_use_id", ""), "unknown")
     if not content:
-        notes.append("messages without anything that can be sent were left out")
+        losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return None
     item: dict[str, Any] = {
         "id": f"msg_{''.join(secrets.choice(_ALPHABET) for _ in range(10))}",
@@ -159,14 +160,14 @@ def _made(
     return item
 
 
-def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | None:
+def _block(block: Block, losses: Losses, *, native: bool) -> dict[str, Any] | None:
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text else None
         case Thinking() | Opaque() if not native:
-            notes.append("thinking and blocks that only the session's own format knows were left out")
+            losses.append(loss_of(block))
             return None
-    return to_anthropic(block, notes)
+    return to_anthropic(block, losses)
 
 
 def _files(session: Session) -> dict[str, list[str]]:

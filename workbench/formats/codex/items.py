@@ -11,6 +11,7 @@ from workbench.formats.kit.blocks import arguments_of, as_text, in_result, kind_
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
 
@@ -158,7 +159,7 @@ def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
     )
 
 
-def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def rendered(message: Message, call_types: dict[str, str], losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The items of a made message. `call_types` knows the item type of every call so far, and learns new ones.
 
     `own`: whether unknown blocks come from this format, and so may go back into it.
@@ -178,15 +179,15 @@ def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, 
             case Text(text) if text:
                 parts.append({"type": text_type, "text": text})
             case Media():
-                parts.append({"type": text_type, "text": named(block, notes)})
+                parts.append({"type": text_type, "text": named(block, losses)})
             case ToolUse():
                 close()
                 items.append(_call(block, call_types))
             case ToolResult():
                 close()
-                items.append(_output(block, call_types, notes))
+                items.append(_output(block, call_types, losses))
             case Thinking():
-                notes.append("reasoning was left out: only the response that it came with may hold it")
+                losses.append(loss_of(block))
             case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
                 if raw["type"] in SUMMARIES or raw["type"].endswith(("_call", "_output")):
                     close()
@@ -194,7 +195,7 @@ def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, 
                 else:
                     parts.append(raw)
             case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
+                losses.append(loss_of(block))
             case _:
                 pass
     close()
@@ -215,11 +216,11 @@ def _call(call: ToolUse, call_types: dict[str, str]) -> dict[str, Any]:
     return {"type": "function_call", "name": call.name, "arguments": given, "call_id": call.id}
 
 
-def _output(result: ToolResult, call_types: dict[str, str], notes: list[str]) -> dict[str, Any]:
+def _output(result: ToolResult, call_types: dict[str, str], losses: Losses) -> dict[str, Any]:
     if result.is_error:
-        notes.append("tool results lost their error mark: Codex has none")
+        losses.append(Loss(LossKind.ERROR_MARKS, details=("Codex",)))
     custom = call_types.get(result.call_id) == "custom_tool_call"
-    texts = texts_of(result, notes)
+    texts = texts_of(result, losses)
     output: Any = texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text]
     kind = "custom_tool_call_output" if custom else "function_call_output"
     return {"type": kind, "call_id": result.call_id, "output": output or ""}

@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from workbench.base.figures import grouped
 from workbench.base.stamps import iso
-from workbench.base.text import counted
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
@@ -27,6 +26,7 @@ from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
 from workbench.formats.kit.tail import tail_of
 from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"
@@ -50,14 +50,14 @@ class _Sheet:
     call_types: dict[str, str] = field(default_factory=dict)
     made_results: frozenset[str] = frozenset()
     shown: bool = False
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new rollout; the loaded one if nothing changed. Never raises."""
     own = session.format == "codex"
     if own and list(messages) == list(session.context()):
-        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
     sheet = _Sheet()
     messages = [message for message in messages if message.kind != "boundary"]
     if own:
@@ -65,7 +65,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.made_results = frozenset(result.call_id for result in made)
         sheet.call_types = _call_types(session)
     else:
-        messages, sheet.notes = adopted(session, messages, "Codex", "openai-responses")
+        messages, sheet.losses = adopted(session, messages, "Codex", "openai-responses")
     now, id = datetime.now(UTC), str(uuid4())
     sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
     tail = tail_of(messages) if own else len(messages)
@@ -92,8 +92,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if not sheet.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
-    notes = [*sheet.notes, *_cut(sheet.lines)]
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, notes)
+    losses = [*sheet.losses, *_cut(sheet.lines)]
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, losses)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -133,17 +133,15 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     if not any(_is_shown(loads(line)) for line in lines):
         opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
         new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
-    notes = [*sheet.notes, *_cut(line for line, _ in follows[parted:])]
-    return addressed(session, b"".join(line + b"\n" for line in new), id, notes)
+    losses = [*sheet.losses, *_cut(line for line, _ in follows[parted:])]
+    return addressed(session, b"".join(line + b"\n" for line in new), id, losses)
 
 
-def _cut(lines: Iterable[bytes]) -> list[str]:
-    """A note on the results that Codex will cut."""
+def _cut(lines: Iterable[bytes]) -> Losses:
+    """The results that Codex will cut."""
     items = (dict_of(loads(line).get("payload")) for line in lines if len(line) > _ROOM)
-    if count := sum(_size(item.get("output")) > _ROOM for item in items):
-        told = f"{counted(count, 'result')} of more than {grouped(_ROOM)} bytes"
-        return [f"{told}: Codex sends both ends, and with a model that it does not know, of those over 12 000"]
-    return []
+    count = sum(_size(item.get("output")) > _ROOM for item in items)
+    return [Loss(LossKind.LONG_RESULTS, count, (grouped(_ROOM),))] if count else []
 
 
 def _size(output: Any) -> int:
@@ -179,7 +177,7 @@ def _loaded_lines(session: Session, sheet: _Sheet) -> list[bytes]:
         if isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict):
             lines.append(raw.replace(b"\n", b" "))
         else:
-            sheet.notes.append("records that are no lines of a rollout were left out")
+            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
     return lines
 
 
@@ -201,13 +199,13 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
     return []
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     name = own_name(session, id)
     if not name.startswith("rollout-"):
         name = f"rollout-{written_at(session, id):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
     day = name.removeprefix("rollout-")[:10].replace("-", "/")
     home = f"{moved('CODEX_HOME', otherwise='~/.codex')}/sessions/{day}/{name}"
-    return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), notes=notes)
+    return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), losses=losses)
 
 
 def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
@@ -251,7 +249,7 @@ def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_O
         raw: bytes = records[index]
         value = object_of(raw)
         if value is None:
-            sheet.notes.append("records that are no JSON objects were left out")
+            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
             continue
         kind, payload = value.get("type"), value.get("payload")
         if not isinstance(payload, dict) or kind in ("session_meta", "compacted"):
@@ -264,7 +262,7 @@ def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_O
             raw = _uncounted(raw)
         if what not in _DROPPED_EVENTS:
             found.append((index, what, raw))
-    # The events of turns that were rolled back cannot be notes from the others.
+    # The events of turns that were rolled back cannot be losses from the others.
     return [other for other in found if other[1] in ("turn_context", "token_count")] if rolled_back else found
 
 
@@ -329,11 +327,11 @@ def _made(sheet: _Sheet, message: Message, *, own: bool) -> None:
     if _items(sheet, message, starts=True, own=own):
         _show(sheet, message)
     elif message.blocks:
-        sheet.notes.append("messages without anything that can be sent were left out")
+        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
 
 
 def _items(sheet: _Sheet, message: Message, *, starts: bool, own: bool) -> bool:
-    items = rendered(message, sheet.call_types, sheet.notes, own=own)
+    items = rendered(message, sheet.call_types, sheet.losses, own=own)
     for item in items:
         _part(sheet, side_of(item), starts=starts)
         _line(sheet, "response_item", item, message.time)

@@ -23,6 +23,7 @@ from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.0.74"
@@ -44,19 +45,19 @@ class _Sheet:
     lines: list[bytes] = field(default_factory=list)
     parent: str | None = None
     ids: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new events file; the loaded one if nothing changed. Never raises."""
     own = session.format == "copilot"
     if own and list(messages) == list(session.context()):
-        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
     sheet = _Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, notes = adopted(session, messages, "Copilot CLI", "anthropic-messages")
-        sheet.notes += notes
+        messages, losses = adopted(session, messages, "Copilot CLI", "anthropic-messages")
+        sheet.losses += losses
     id = str(uuid4())
     _start(sheet, id)
     first = messages[0] if messages else None
@@ -81,7 +82,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             _started(sheet, message)
     for record in others[at:]:
         _copy(sheet, record)
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
@@ -92,9 +93,9 @@ def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
         yield sorted(found, key=lambda message: message.source) if kept else found
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     home = f"{moved('COPILOT_HOME', otherwise='~/.copilot')}/session-state/{id}/events.jsonl"
-    return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), notes=notes)
+    return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), losses=losses)
 
 
 def _start(sheet: _Sheet, id: str) -> None:
@@ -145,9 +146,9 @@ def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
             break
         value = None if record in sent else object_of(session.records[record])
         if value is None or not isinstance(data := value.get("data"), dict):
-            sheet.notes += [] if record in sent else ["lines that are no events were left out"]
+            sheet.losses += [] if record in sent else [Loss(LossKind.DAMAGED_RECORDS)]
         elif value.get("agentId") or data.get("parentToolCallId"):
-            sheet.notes.append("events of sub-agents were left out")
+            sheet.losses.append(Loss(LossKind.SUBAGENT_EVENTS))
         elif record not in used and value.get("type") not in (*_ENDED, "system.message", "user.message"):
             found.append(record)
     return found
@@ -207,7 +208,7 @@ def _made(sheet: _Sheet, message: Message) -> None:
         data |= {MARK: message.kind} if message.kind == "summary" else {}
         _event(sheet, "user.message", data, message.time)
     elif not message.results:
-        sheet.notes.append("messages without anything that can be sent were left out")
+        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
 
 
 def _on_lines(texts: Sequence[str]) -> str:
@@ -222,18 +223,18 @@ def _said(sheet: _Sheet, message: Message, block: object) -> str:
         case Text(text):
             return text
         case Media():
-            return named(block, sheet.notes)
+            return named(block, sheet.losses)
         case Thinking() if not sheet.own:
-            sheet.notes.append("thinking was left out: it belongs to another model")
+            sheet.losses.append(loss_of(block))
         case Opaque():
-            sheet.notes.append("blocks that only the session's own format knows were left out")
+            sheet.losses.append(loss_of(block))
         case _:
             pass
     return ""
 
 
 def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
-    texts = texts_of(result, sheet.notes)
+    texts = texts_of(result, sheet.losses)
     said: dict[str, Any] = {"content": "\n".join(texts)}
     if len(texts) > 1:
         said["contents"] = [{"type": "text", "text": text} for text in texts]

@@ -17,6 +17,7 @@ from workbench.formats.kit.contents import Calls, model_block, name_and_args, pa
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
+from workbench.formats.loss import Losses, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
@@ -184,7 +185,7 @@ def _text(parts: Sequence[Any]) -> str:
 
 
 def call_records(
-    message: Message, answer: Message | None, notes: list[str], status: str = "success"
+    message: Message, answer: Message | None, losses: Losses, status: str = "success"
 ) -> list[dict[str, Any]]:
     """The `toolCalls` of a response, each with its result in `answer`, and the time of that, where there is one."""
     results = {result.call_id: result for result in answer.results} if answer else {}
@@ -193,22 +194,22 @@ def call_records(
         result = results.get(call.id)
         record: dict[str, Any] = {"id": call.id, "name": call.name, "args": _args(call), "result": None}
         if result is not None:
-            record["result"] = result_parts(result, call.name, notes)
+            record["result"] = result_parts(result, call.name, losses)
         failed = result is not None and result.is_error
         time = message.time if answer is None or result is None or answer.time is None else answer.time
         records.append({**record, "status": "error" if failed else status, "timestamp": iso(time)})
     return records
 
 
-def result_parts(result: ToolResult, name: str, notes: list[str]) -> list[dict[str, Any]]:
+def result_parts(result: ToolResult, name: str, losses: Losses) -> list[dict[str, Any]]:
     """A made result: the response to a call by its name, and a part for whatever it has beside its first text."""
-    texts = texts_of(result, notes)
+    texts = texts_of(result, losses)
     response = {"error" if result.is_error else "output": texts[0] if texts else ""}
     first = {"functionResponse": {"id": result.call_id, "name": name, "response": response}}
     return [first, *({"text": text} for text in texts[1:] if text)]
 
 
-def response_record(message: Message, notes: list[str], *, own: bool) -> dict[str, Any]:
+def response_record(message: Message, losses: Losses, *, own: bool) -> dict[str, Any]:
     """The content of a made response: a text where that says all, else parts in their order."""
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
@@ -216,9 +217,9 @@ def response_record(message: Message, notes: list[str], *, own: bool) -> dict[st
             case ToolUse():
                 parts.append({"functionCall": {"id": block.id, "name": block.name, "args": _args(block)}})
             case Thinking():
-                notes.append("thinking was left out: Gemini CLI does not send it")
+                losses.append(loss_of(block))
             case _:
-                parts += _said_by_either(block, notes, own=own)
+                parts += _said_by_either(block, losses, own=own)
     plain = [part["text"] for part in parts if part.keys() == {"text"}]
     calls = sum("functionCall" in part for part in parts)
     if len(plain) <= 1 and len(plain) + calls == len(parts) and (not plain or "text" in parts[0]):
@@ -226,31 +227,31 @@ def response_record(message: Message, notes: list[str], *, own: bool) -> dict[st
     return {"content": parts}
 
 
-def request_parts(message: Message, names: Mapping[str, str], notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def request_parts(message: Message, names: Mapping[str, str], losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The parts of a made request: what the user says, and results whose call's record is another's."""
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
             case ToolResult():
-                first, *more = result_parts(block, names.get(block.call_id, "unknown_tool"), notes)
+                first, *more = result_parts(block, names.get(block.call_id, "unknown_tool"), losses)
                 first["functionResponse"] |= {"parts": more} if more else {}
                 parts.append(first)
             case _:
-                parts += _said_by_either(block, notes, own=own)
+                parts += _said_by_either(block, losses, own=own)
     return parts
 
 
-def _said_by_either(block: Block, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def _said_by_either(block: Block, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The part of a block that user and model may both have: none where nothing of it is written."""
     match block:
         case Text(text) if text:
             return [{"text": text}]
         case Media():
-            return [{"text": named(block, notes)}]
+            return [{"text": named(block, losses)}]
         case Opaque(_, raw) if own and isinstance(raw, dict):
             return [raw]
         case Opaque():
-            notes.append("blocks that only the session's own format knows were left out")
+            losses.append(loss_of(block))
     return []
 
 

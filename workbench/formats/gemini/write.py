@@ -37,6 +37,7 @@ from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
 from workbench.formats.kit.values import dict_of, json_of, word_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"
@@ -45,11 +46,6 @@ _REQUEST = "Request: "
 _NOT_MESSAGES = ("id", "sessionId")
 """Keys of records that are no message of the present history, and whose meaning is gone or in line 1; so are those of
 which a key begins with `$`: they say what was done to the history."""
-
-_UNCHANGED = (
-    "nothing changed: this is the loaded session; put back, Gemini CLI deletes it at its next start if its lastUpdated "
-    "is older than the chats it keeps (general.sessionRetention, 30 days)"
-)
 
 
 @dataclass(slots=True)
@@ -61,7 +57,7 @@ class _Sheet:
     raws: Sequence[bytes] = ()
     names: dict[str, str] = field(default_factory=dict)
     pieces: list[int | bytes] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -69,12 +65,14 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     own = session.format == "gemini"
     whole = own and not len(session.records)
     if own and not whole and list(messages) == list(session.context()):
-        return addressed(session, session.records.data, session.id, [_UNCHANGED])
+        return addressed(
+            session, session.records.data, session.id, [Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD)]
+        )
     sheet = _filled(session, messages, own=own, whole=whole)
     id = str(uuid4())
     first = _metadata_of_document(session, id) if whole else _metadata(session, id, own=own)
     lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
-    return addressed(session, _as_lines([first, *lines]), id, sheet.notes)
+    return addressed(session, _as_lines([first, *lines]), id, sheet.losses)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -87,7 +85,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     raws: Sequence[bytes] = sheet.raws if whole else _loaded_lines(session)
     kept = [_renamed(raw, id) for raw in raws if isinstance(object_of(raw), dict)]
     if len(kept) < len(raws):
-        sheet.notes.append("records that are no JSON objects were left out")
+        sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
     if whole:
         first = _metadata_of_document(session, id)
     else:
@@ -95,7 +93,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         kept = kept[1:] if kept and "id" not in (object_of(kept[0]) or {}) else kept
     new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
     record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new), render(iso()))
-    return addressed(session, _as_lines([first, *kept, record]), id, sheet.notes)
+    return addressed(session, _as_lines([first, *kept, record]), id, sheet.losses)
 
 
 def _renamed(raw: bytes, id: str) -> bytes:
@@ -134,12 +132,12 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
         sheet.raws = _named(elements(session.records.data, "messages")) if whole else session.records
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, sheet.notes = adopted(session, messages, "Gemini CLI", "gemini")
-        messages = [_in_one_text(message, sheet.notes) for message in messages]
+        messages, sheet.losses = adopted(session, messages, "Gemini CLI", "gemini")
+        messages = [_in_one_text(message, sheet.losses) for message in messages]
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
     if not sheet.pieces:
-        sheet.notes.append("no message is left in it, and a session without one is not opened again")
+        sheet.losses.append(Loss(LossKind.NO_MESSAGE))
     _reset_last_count(sheet)
     return sheet
 
@@ -160,22 +158,22 @@ def _named(raws: Sequence[bytes]) -> list[bytes]:
     return named
 
 
-def _in_one_text(message: Message, notes: list[str]) -> Message:
+def _in_one_text(message: Message, losses: Losses) -> Message:
     """Another tool's results with one text each: a second one would be a part that is sent as the person's."""
     blocks = (
-        replace(block, content=(Text("\n".join(texts_of(block, notes))),)) if isinstance(block, ToolResult) else block
+        replace(block, content=(Text("\n".join(texts_of(block, losses))),)) if isinstance(block, ToolResult) else block
         for block in message.blocks
     )
     return replace(message, blocks=tuple(blocks))
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     name = f"session-{written_at(session, id):%Y-%m-%dT%H-%M}-{id[:8]}.jsonl"
     folder, project = _project(session)
     if not folder:
-        notes = [*notes, "its folder is not known, of which the file has a hash alone: resume it there"]
+        losses = [*losses, Loss(LossKind.UNKNOWN_FOLDER)]
     home = f"{_home()}/.gemini/tmp/{project}/chats/{name}"
-    return Written(data, name, id, home, folder, (("gemini", "--resume", id),), notes=notes)
+    return Written(data, name, id, home, folder, (("gemini", "--resume", id),), losses=losses)
 
 
 def _project(session: Session) -> tuple[str, str]:
@@ -256,7 +254,7 @@ def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Mes
     for source in range(first, len(sheet.raws)):
         value = object_of(sheet.raws[source])
         if value is None:
-            sheet.notes.append("records that are no JSON objects were left out")
+            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
         elif source not in parts:
             if value.keys().isdisjoint(_NOT_MESSAGES) and not any(key.startswith("$") for key in value):
                 found.append(source)
@@ -284,7 +282,7 @@ def _kept(sheet: _Sheet, message: Message, results: Message | None, recorded: li
     if own == results:
         sheet.pieces.append(_answered_once(raw) or source)
         return
-    calls = call_records(message, results, sheet.notes)
+    calls = call_records(message, results, sheet.losses)
     for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
         if isinstance(old, dict) and old.get("id") == call["id"]:
             call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
@@ -310,9 +308,9 @@ def _said_once(raw: bytes) -> bytes | None:
 
 def _response(sheet: _Sheet, message: Message, results: Message | None) -> None:
     record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
-    record |= response_record(message, sheet.notes, own=sheet.own)
+    record |= response_record(message, sheet.losses, own=sheet.own)
     if message.calls:
-        record["toolCalls"] = call_records(message, results, sheet.notes)  # type: ignore[assignment]
+        record["toolCalls"] = call_records(message, results, sheet.losses)  # type: ignore[assignment]
     record["model"] = message.model or sheet.session.model or "gemini-2.5-pro"
     if record["content"] or message.calls:
         sheet.pieces.append(render(with_mark(record, message.kind)))
@@ -322,14 +320,14 @@ def _request(sheet: _Sheet, message: Message) -> None:
     if message.role == "system":
         text = message.text if message.kind == "summary" else as_user_text(message)
         message = replace(message, role="user", blocks=(Text(text),))
-    parts = request_parts(message, sheet.names, sheet.notes, own=sheet.own)
+    parts = request_parts(message, sheet.names, sheet.losses, own=sheet.own)
     if not parts:
-        sheet.notes.append("messages without anything that can be sent were left out")
+        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return
     record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
     opens = is_environment(record) and not sheet.pieces
     if "text" in parts[0] and ignored(parts[0]["text"]) and not opens:
-        sheet.notes.append(f"requests that Gemini CLI would pass over (/…, ?…) were put after {_REQUEST!r}")
+        sheet.losses.append(Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), _REQUEST))
         parts[0] = {"text": _REQUEST + parts[0]["text"]}
     sheet.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.formats.kit.blocks import as_object, as_text, in_result, named
 from workbench.formats.kit.values import list_of, text_of
+from workbench.formats.loss import Losses, loss_of
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
 
@@ -96,7 +97,7 @@ def _result(id: str, result: Any) -> ToolResult:
     return ToolResult(id, tuple(parts), failed)
 
 
-def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The content of a made message. `own`: whether unknown blocks come from this format."""
     content: list[dict[str, Any]] = []
     for block in message.blocks:
@@ -106,19 +107,19 @@ def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str,
             case ToolUse(id, name, given):
                 content.append({"type": "toolRequest", "id": id, "toolCall": _made_call(name, given)})
             case ToolResult(id, parts, failed):
-                value = {"content": [_made_part(part, notes) for part in parts], "isError": failed}
+                value = {"content": [_made_part(part, losses) for part in parts], "isError": failed}
                 result = {"status": "success", "value": value}
                 content.append({"type": "toolResponse", "id": id, "toolResult": result})
             case Thinking(text, signature) if own:
                 content.append({"type": "thinking", "thinking": text, "signature": signature})
             case Thinking():
-                notes.append("thinking was left out: it belongs to another model")
+                losses.append(loss_of(block))
             case Media():
-                content.append(_made_part(block, notes))
+                content.append(_made_part(block, losses))
             case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
                 content.append(raw)
             case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
+                losses.append(loss_of(block))
             case _:
                 pass
     return content
@@ -131,5 +132,5 @@ def _made_call(name: str, given: dict[str, Any] | str) -> dict[str, Any]:
     return {"status": "success", "value": {"name": name, "arguments": arguments}}
 
 
-def _made_part(part: Text | Media, notes: list[str]) -> dict[str, Any]:
-    return {"type": "text", "text": named(part, notes) if isinstance(part, Media) else part.text}
+def _made_part(part: Text | Media, losses: Losses) -> dict[str, Any]:
+    return {"type": "text", "text": named(part, losses) if isinstance(part, Media) else part.text}

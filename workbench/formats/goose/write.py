@@ -22,11 +22,11 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _SUMS = tuple(f"accumulated_{count}" for count in _COUNTS)
-_UNCHANGED = "nothing changed: this is the loaded session"
 _SEEN = b'{"userVisible":true,"agentVisible":true}'
 
 
@@ -39,11 +39,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if same and form in ("document", "lines"):
         ending = "json" if form == "document" else "jsonl"
         name = f"{session.id or 'session'}.{ending}"
-        return replace(addressed(session, session.records.data, session.id, [_UNCHANGED]), name=name)
-    notes: list[str] = []
+        return replace(addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)]), name=name)
+    losses: Losses = []
     if not own:
         messages, more = adopted(session, messages, "goose", "anthropic-messages")
-        notes += more
+        losses += more
     messages = [message for message in messages if message.kind != "boundary"]
     raws: Sequence[bytes] = ()
     if own:
@@ -51,21 +51,21 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     kept = {message.id for message in messages if message.source}
     entries = [_hidden(raws[m.source[0]]) for m in session.messages if m.id not in kept] if own else []
     for message in messages:
-        raw = _shown(raws[message.source[0]], message) if own and message.source else _made(message, notes, own=own)
+        raw = _shown(raws[message.source[0]], message) if own and message.source else _made(message, losses, own=own)
         entries += [raw] if raw is not None else []
     now = datetime.now(UTC)
     id = f"{now:%Y%m%d}_{uuid4().hex[:6]}"
     data = _document(session, form, about, id, entries)
-    return addressed(session, data, id, notes)
+    return addressed(session, data, id, losses)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     """goose takes a file in under an id of its own, and without one goes on with the newest; what lies in its database
     it knows by its id."""
     resume = ("goose", "session", "--resume")
     is_kept = session.path is not None and session.path.suffix == ".db" and id == session.id
     commands = ((*resume, "--session-id", id),) if is_kept else (("goose", "session", "import", FILE), resume)
-    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
+    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, losses=losses)
 
 
 def _hidden(raw: bytes) -> bytes:
@@ -99,13 +99,13 @@ def _with_metadata(raw: bytes) -> bytes:
     return replace_fields(raw, changes)
 
 
-def _made(message: Message, notes: list[str], *, own: bool) -> bytes | None:
-    content = rendered(message, notes, own=own)
+def _made(message: Message, losses: Losses, *, own: bool) -> bytes | None:
+    content = rendered(message, losses, own=own)
     if message.role == "system":
         text = message.text if message.kind == "summary" else as_user_text(message)
         content = [{"type": "text", "text": text}] if text else []
     if not content:
-        notes.append("messages without anything that can be sent were left out")
+        losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return None
     summary = message.kind == "summary"
     entry = {

@@ -14,10 +14,11 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import elements, new_name, render, splice
-from workbench.formats.kit.item_list import Item, Notes, Render, pieces
+from workbench.formats.kit.item_list import Item, Render, pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import settled
+from workbench.formats.loss import Losses, loss_of
 from workbench.session import Media, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
@@ -27,27 +28,27 @@ _NOTHING = "an Inspect log is a record: its viewer shows it, and nothing resumes
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded log with the messages of its sample replaced; from another format, a new log of one sample."""
     name = new_name(session.path)
-    notes: Notes = Notes()
+    losses: Losses = []
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
             return Written(data, name, id, by_hand=_NOTHING)
         names = {call.id: call.name for message in session.messages for call in message.calls}
-        found = pieces(session.messages, messages, _renderer(names, own=True), notes)
+        found = pieces(session.messages, messages, _renderer(names, own=True), losses)
     else:
         settled_messages, more = settled(messages, None)
-        notes.extend(more)
+        losses.extend(more)
         if session.system:
             settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
         id = session.id or str(uuid4())
         data = render(_log(session, id))
-        found = pieces((), settled_messages, _renderer({}, own=False), notes)
+        found = pieces((), settled_messages, _renderer({}, own=False), losses)
     sample = splice(elements(data, "samples")[0], "messages", found)
     if session.format == _ID:
         about = field_of(sample, "metadata") or b""
         spent = replace_fields(about if about.startswith(b"{") else b"{}", {SPENT: b"true"})
         sample = replace_fields(sample, {"metadata": spent})
-    return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOTHING, notes=notes)
+    return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOTHING, losses=losses)
 
 
 def _log(session: Session, id: str) -> Item:
@@ -65,18 +66,18 @@ def _log(session: Session, id: str) -> Item:
 
 
 def _renderer(names: dict[str, str], *, own: bool) -> Render:
-    def rendered(message: Message, notes: Notes) -> list[Item]:
+    def rendered(message: Message, losses: Losses) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
-        items = [_result(result, names, notes) for result in message.results]
+        items = [_result(result, names, losses) for result in message.results]
         rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
-        said = _said(message, rest, notes, own)
+        said = _said(message, rest, losses, own)
         return [*items, said] if said["content"] or "tool_calls" in said else items
 
     return rendered
 
 
-def _result(result: ToolResult, names: dict[str, str], notes: Notes) -> Item:
-    texts = texts_of(result, notes)
+def _result(result: ToolResult, names: dict[str, str], losses: Losses) -> Item:
+    texts = texts_of(result, losses)
     item: Item = {"role": "tool", "tool_call_id": result.call_id, "content": [_text(text) for text in texts]}
     item |= {"function": names[result.call_id]} if result.call_id in names else {}
     return item | ({"error": {"type": "unknown", "message": result.text}} if result.is_error else {})
@@ -86,7 +87,7 @@ def _text(text: str) -> Item:
     return {"type": "text", "text": text}
 
 
-def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool) -> Item:
+def _said(message: Message, blocks: tuple[object, ...], losses: Losses, own: bool) -> Item:
     role: Role = "user" if message.role == "tool" else message.role
     parts: list[Item] = []
     calls: list[Item] = []
@@ -101,16 +102,16 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
                 elif text or own:
                     parts.append({"type": "reasoning", "reasoning": text, "redacted": False})
                 else:
-                    notes.append("reasoning without words was left out: only the model that it came from can read it")
+                    losses.append(loss_of(block))
             case ToolUse(id, name, given):
                 arguments = as_object(given)
                 calls.append({"id": id, "function": name, "arguments": arguments})
             case Opaque(type, raw) if own and isinstance(raw, dict) and type != "tool_call":
                 parts.append(raw)
             case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
+                losses.append(loss_of(block))
             case Media():
-                parts.append(_text(named(block, notes)))
+                parts.append(_text(named(block, losses)))
     item: Item = {"role": role, "content": parts}
     if message.kind != kind_of(role, tuple(Text(p["text"]) if "text" in p else Thinking("") for p in parts)):
         item["metadata"] = {MARK: message.kind}

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import text_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
 
@@ -39,19 +40,19 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
     return (_block(content),)
 
 
-def named(media: Media, notes: list[str]) -> str:
-    """The line that names an image or document, which our model has without its bytes; and a note of that."""
-    notes.append("images or documents were replaced by a line that names them")
+def named(media: Media, losses: Losses) -> str:
+    """The line that names an image or document, which our model has without its bytes; a loss."""
+    losses.append(Loss(LossKind.MEDIA))
     return media.placeholder
 
 
-def texts_of(result: ToolResult, notes: list[str]) -> list[str]:
-    """The parts of a result as texts, each image or document as a line that names it, with a note."""
-    return [part.text if isinstance(part, Text) else named(part, notes) for part in result.content]
+def texts_of(result: ToolResult, losses: Losses) -> list[str]:
+    """The parts of a result as texts, each image or document as a line that names it."""
+    return [part.text if isinstance(part, Text) else named(part, losses) for part in result.content]
 
 
-def to_anthropic(block: Block, notes: list[str]) -> dict[str, Any]:
-    """One block as the Messages API takes it, each image or document as a line that names it, with a note."""
+def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:
+    """One block as the Messages API takes it, each image or document as a line that names it."""
     match block:
         case Text(text):
             return {"type": "text", "text": text}
@@ -65,10 +66,10 @@ def to_anthropic(block: Block, notes: list[str]) -> dict[str, Any]:
                 "input": as_object(given),
             }
         case ToolResult(call_id, _, is_error):
-            result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block, notes)}
+            result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block, losses)}
             return {**result, "is_error": True} if is_error else result
         case Media():
-            return {"type": "text", "text": named(block, notes)}
+            return {"type": "text", "text": named(block, losses)}
         case Opaque(_, raw):
             return raw if isinstance(raw, dict) else {"type": "text", "text": as_text(raw)}
 
@@ -205,9 +206,9 @@ def _media(kind: str, item: dict[str, Any]) -> Media:
     return media_of(media_type if isinstance(media_type, str) else kind, text_of(data))
 
 
-def _result_content(result: ToolResult, notes: list[str]) -> str | list[dict[str, Any]]:
+def _result_content(result: ToolResult, losses: Losses) -> str | list[dict[str, Any]]:
     if not result.content:
         return ""
     if len(result.content) == 1 and isinstance(result.content[0], Text):
         return result.content[0].text
-    return [to_anthropic(part, notes) for part in result.content if not isinstance(part, Text) or part.text]
+    return [to_anthropic(part, losses) for part in result.content if not isinstance(part, Text) or part.text]

@@ -11,16 +11,14 @@ from itertools import groupby
 from typing import Any
 
 from workbench.formats.kit.document import render as as_json
+from workbench.formats.loss import Losses
 from workbench.session import Message
 
 Item = dict[str, Any]
-Notes = list[str]
-"""What could not be carried, and how often."""
-
-Render = Callable[[Message, Notes], list[Item]]
+Render = Callable[[Message, Losses], list[Item]]
 
 
-def pieces(own: Sequence[Message], messages: Sequence[Message], render: Render, notes: Notes) -> list[int | bytes]:
+def pieces(own: Sequence[Message], messages: Sequence[Message], render: Render, losses: Losses) -> list[int | bytes]:
     """The new list for `document.splice`: indexes of items kept byte for byte, and the JSON of new ones.
 
     `own` are the messages of the loaded document, none where the messages come from another format. An item of which
@@ -36,7 +34,7 @@ def pieces(own: Sequence[Message], messages: Sequence[Message], render: Render, 
             made += source
         else:
             for message in group:
-                made += map(as_json, render(message, notes) if message.kind != "boundary" else ())
+                made += map(as_json, render(message, losses) if message.kind != "boundary" else ())
     return made
 
 

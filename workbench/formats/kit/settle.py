@@ -1,7 +1,7 @@
 """Messages from one format made fit for another: calls answered at once, ids unique, nothing an API would refuse.
 
 Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice, an
-answer that opens. Each change is told in a note. What an API refuses of roles is known in `formats/roles.py`; a tool
+answer that opens. Each change is a `Loss`. What an API refuses of roles is known in `formats/roles.py`; a tool
 that speaks to several is given what the strictest of them takes, the Messages API.
 """
 
@@ -12,9 +12,22 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from workbench.formats.kit.blocks import SUMMARY_LABEL, holds_compaction
+from workbench.formats.kit.blocks import SUMMARY_LABEL, holds_compaction, named
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.roles import GAP, KNOWN, Api
-from workbench.session import Block, Kind, Media, Message, Opaque, Session, Text, ToolResult, ToolUse
+from workbench.session import (
+    Block,
+    Kind,
+    Media,
+    Message,
+    Opaque,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    leading_system,
+)
 
 NO_RESULT = "No result was recorded for this call."
 ORPHAN = "[Result of a tool call that is not part of this session]"
@@ -24,28 +37,28 @@ _SENT = Media | ToolUse | ToolResult
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def settled(messages: Sequence[Message], api: Api | None) -> tuple[list[Message], list[str]]:
+def settled(messages: Sequence[Message], api: Api | None) -> tuple[list[Message], Losses]:
     """The messages with every result in one tool message directly after its call and in roles that the API takes, and
-    notes on what had to change. None for records that nothing goes on with, and for tools that take any roles.
+    the losses. None for records that nothing goes on with, and for tools that take any roles.
 
     Messages that are already so come back equal. Boundaries, which are never sent, are left out; open calls of the last
     message stay open.
     """
-    paired, notes = _paired([message for message in messages if message.kind != "boundary"])
+    paired, losses = _paired([message for message in messages if message.kind != "boundary"])
     if api is None:
-        return paired, notes
+        return paired, losses
     taken, more = in_roles(paired, api)
-    return taken, [*notes, *more]
+    return taken, [*losses, *more]
 
 
-def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], list[str]]:
+def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], Losses]:
     """The messages in roles that the API takes: where system messages stand in front of all, those between turns become
     the user's; neighbouring answers become one where a call could not stand behind an answer; and the user speaks first
     where an API demands it. What has nothing that another tool is given does not speak."""
     roles = KNOWN[api]
     made: list[Message] = []
     before: Message | None = None
-    notes: list[str] = []
+    losses: Losses = []
     for message in messages:
         if roles.apart and message.role == "system" and (message.kind == "summary" or before) and is_said(message):
             message = as_users(message)
@@ -56,13 +69,13 @@ def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], list
             if before is not None and before is made[-1] and before.kind == message.kind:
                 made.pop()
                 message = replace(before, blocks=(*before.blocks, *message.blocks), source=())
-                notes.append("answers in a row became one, because the API takes no call behind an answer")
+                losses.append(Loss(LossKind.ANSWERS_JOINED))
             else:
                 made.append(Message(f"gap-{message.id}", "user", (Text(GAP),), "meta", message.time))
-                notes.append(f"a user message {GAP!r} was put where the API would not take an answer")
+                losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), GAP))
         made.append(message)
         before = message
-    return made, notes
+    return made, losses
 
 
 def is_said(message: Message) -> bool:
@@ -85,16 +98,15 @@ def as_users(message: Message) -> Message:
     return replace(message, role="user", kind=kind, blocks=(Text(as_user_text(message)),))
 
 
-def _paired(messages: list[Message]) -> tuple[list[Message], list[str]]:
+def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
     answers, orphans = _match(messages)
     used: set[str] = set()
     renamed = unanswered = moved = 0
     out: list[Message] = []
-    hidden = 0
+    losses: Losses = []
     for index, message in enumerate(messages):
         if message.role == "system" and not _is_text(message):
-            hidden += 1
-            message = replace(message, blocks=tuple(block for block in message.blocks if isinstance(block, Text)))
+            message = _text_alone(message, losses)
             if not message.blocks:
                 continue
         if message.role != "assistant":
@@ -127,18 +139,13 @@ def _paired(messages: list[Message]) -> tuple[list[Message], list[str]]:
             if result is not None:
                 results.append((replace(result, call_id=id), time))
         out += _answer(message, blocks, results)
-    notes = [
-        f"{count} {what}"
-        for count, what in (
-            (renamed, "tool call ids were renamed, because the format needs each id once"),
-            (moved, "results that came later were moved to their calls"),
-            (unanswered, "calls without a result were answered as having none"),
-            (len(orphans), "results without a call were written as text"),
-            (hidden, "system messages lost blocks that only the session's own format knows"),
-        )
-        if count
-    ]
-    return out, notes
+    counts = {
+        LossKind.IDS_RENAMED: renamed,
+        LossKind.RESULTS_MOVED: moved,
+        LossKind.UNANSWERED_CALLS: unanswered,
+        LossKind.ORPHAN_RESULTS: len(orphans),
+    }
+    return out, [*(Loss(kind, count) for kind, count in counts.items() if count), *losses]
 
 
 def system_prompt(session: Session, messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
@@ -146,9 +153,7 @@ def system_prompt(session: Session, messages: Sequence[Message]) -> tuple[str, S
 
     It is the session's own and the texts of the system messages that stand before all others.
     """
-    leading = 0
-    while leading < len(messages) and messages[leading].role == "system" and messages[leading].kind == "normal":
-        leading += 1
+    leading = leading_system(messages)
     texts = [session.system, *(message.text for message in messages[:leading])]
     hidden = [message for message in messages[:leading] if not _is_text(message)]
     return "\n\n".join(filter(None, texts)), [*(_without_text(one) for one in hidden), *messages[leading:]]
@@ -158,15 +163,33 @@ def _is_text(message: Message) -> bool:
     return all(isinstance(block, Text) for block in message.blocks)
 
 
+def _text_alone(message: Message, losses: Losses) -> Message:
+    """A system message as text: attachments as the lines that name them, other blocks left out."""
+    blocks: list[Block] = []
+    for block in message.blocks:
+        match block:
+            case Text():
+                blocks.append(block)
+            case Media():
+                blocks.append(Text(named(block, losses)))
+            case Thinking() | Opaque():
+                losses.append(loss_of(block))
+            case _:
+                pass
+    return replace(message, blocks=tuple(blocks))
+
+
 def _without_text(message: Message) -> Message:
     return replace(message, blocks=tuple(block for block in message.blocks if not isinstance(block, Text)))
 
 
-def adopted(session: Session, messages: Sequence[Message], tool: str, api: Api) -> tuple[list[Message], list[str]]:
-    """The messages settled for a tool that sends a system prompt of its own, and notes on what had to change."""
-    prompt, rest = system_prompt(session, messages)
-    made, notes = settled(rest, api)
-    return made, [*([f"the system prompt was left out: {tool} sends its own"] if prompt else []), *notes]
+def adopted(session: Session, messages: Sequence[Message], agent: str, api: Api) -> tuple[list[Message], Losses]:
+    """The messages settled for an agent that sends its own system prompt, and the losses."""
+    _, rest = system_prompt(session, messages)
+    made, losses = settled(rest, api)
+    prompts = Loss(LossKind.SYSTEM_MESSAGES, sum(bool(m.text) for m in messages[: leading_system(messages)]), (agent,))
+    beside = [Loss(LossKind.SYSTEM_PROMPT, 1, (agent,))] if session.system else []
+    return made, [*beside, *([prompts] if prompts.count else []), *losses]
 
 
 def as_user_text(message: Message) -> str:

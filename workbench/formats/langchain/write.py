@@ -10,13 +10,14 @@ from typing import Any
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, kind_of, texts_of, to_anthropic
 from workbench.formats.kit.document import elements, new_name, parse, splice
-from workbench.formats.kit.item_list import Item, Notes, Render, pieces, with_unread
+from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.place import in_document
 from workbench.formats.kit.settle import as_users, is_said, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import FORMS, ID, form_of, items_of, place_of
+from workbench.formats.loss import Losses, loss_of
 from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 
@@ -36,15 +37,15 @@ _FORMS = ("constructor", "type and data", "flat")
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded list with its messages replaced; from another format, a list of constructors."""
     name = new_name(session.path)
-    notes: Notes = []
+    losses: Losses = []
     if session.format != ID:
         prompt, rest = system_prompt(session, messages)
         settled_messages, more = settled(rest, "anthropic-messages")
-        notes.extend(more)
+        losses.extend(more)
         if prompt:
             settled_messages.insert(0, Message("system", "system", (Text(prompt),)))
-        found = pieces((), settled_messages, _renderer(own=False, form="constructor"), notes)
-        return Written(splice(b"[]", None, found), name, notes=notes)
+        found = pieces((), settled_messages, _renderer(own=False, form="constructor"), losses)
+        return Written(splice(b"[]", None, found), name, losses=losses)
     data = session.records.data
     if list(messages) == list(session.context()):
         return Written(data, name)
@@ -53,9 +54,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     form = next((form for form in _FORMS if form in forms), "constructor")
     # A chat model behind LangChain may take one system message, in front.
     taken = [message if message.source or message.role != "system" else as_users(message) for message in messages]
-    found = pieces(session.messages, taken, _renderer(own=True, form=form), notes)
+    found = pieces(session.messages, taken, _renderer(own=True, form=form), losses)
     found = _spent(_elements(data, place_of(document) or ()), with_unread(found, session.facts.unread))
-    return Written(_spliced(data, place_of(document) or (), found), name, notes=notes)
+    return Written(_spliced(data, place_of(document) or (), found), name, losses=losses)
 
 
 def _spent(raws: Sequence[bytes], found: list[int | bytes]) -> list[int | bytes]:
@@ -84,12 +85,12 @@ def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> b
 
 
 def _renderer(*, own: bool, form: str) -> Render:
-    def rendered(message: Message, notes: Notes) -> list[Item]:
-        made: list[tuple[Role, Item]] = [("tool", _result(result, notes)) for result in message.results]
+    def rendered(message: Message, losses: Losses) -> list[Item]:
+        made: list[tuple[Role, Item]] = [("tool", _result(result, losses)) for result in message.results]
         others = [block for block in message.blocks if not isinstance(block, ToolResult)]
         if others or not made:
             role: Role = "user" if message.role == "tool" else message.role
-            said = _said(message, role, others, notes, own)
+            said = _said(message, role, others, losses, own)
             made += [(role, said)] if own or is_said(replace(message, blocks=tuple(others))) else []
         return [_dressed(role, fields, form) for role, fields in made]
 
@@ -106,29 +107,29 @@ def _dressed(role: Role, fields: Item, form: str) -> Item:
     return {"lc": 1, "type": "constructor", "id": where, "kwargs": fields | {"type": short}}
 
 
-def _result(result: ToolResult, notes: Notes) -> Item:
-    texts = texts_of(result, notes)
+def _result(result: ToolResult, losses: Losses) -> Item:
+    texts = texts_of(result, losses)
     content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
     status = "error" if result.is_error else "success"
     return {"content": content, "tool_call_id": result.call_id, "status": status}
 
 
-def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, own: bool) -> Item:
+def _said(message: Message, role: Role, blocks: Sequence[Block], losses: Losses, own: bool) -> Item:
     content: list[Any] = []
     calls: list[ToolUse] = []
     for place, block in enumerate(blocks):
         if isinstance(block, ToolUse):
             calls.append(block)
             if not all(isinstance(later, ToolUse) for later in blocks[place:]):
-                content.append(to_anthropic(block, notes))
+                content.append(to_anthropic(block, losses))
         elif isinstance(block, Thinking) and not own:
-            notes.append("reasoning was left out: a model takes back only its own")
+            losses.append(loss_of(block))
         elif isinstance(block, Thinking) and not block.signature:
             content.append({"type": "reasoning", "reasoning": block.text})
         elif isinstance(block, Opaque) and not (own and isinstance(block.raw, dict)):
-            notes.append("blocks that only the session's own format knows were left out")
+            losses.append(loss_of(block))
         elif not isinstance(block, Text) or block.text:
-            content.append(to_anthropic(block, notes))
+            content.append(to_anthropic(block, losses))
     plain = [part["text"] for part in content if part.get("type") == "text" and isinstance(part.get("text"), str)]
     fields: Item = {"content": "".join(plain) if len(content) <= 1 and len(plain) == len(content) else content}
     extra: Item = {}

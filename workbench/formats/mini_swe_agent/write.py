@@ -12,6 +12,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.mini_swe_agent.read import COMPACTED, VERSION, kinds_of
 from workbench.formats.mini_swe_agent.signature import ID
 from workbench.formats.openai_chat.embedded import Item, pieces
@@ -24,30 +25,30 @@ _NOTHING = "a trajectory is a record: nothing resumes it"
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The trajectory with its messages replaced. The agent has no command that resumes one."""
     native = session.format == ID
-    notes: list[str] = []
+    losses: Losses = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj.json"
     if native and messages == list(session.context()):
         return Written(session.records.data, name, session.id, by_hand=_NOTHING)
     if not native:
         messages, more = settled(messages, "openai-chat")
-        notes.extend(more)
+        losses.extend(more)
         if session.system:
-            notes.append("the system prompt beside the messages was left out")
+            losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("mini-swe-agent",)))
     data = session.records.data.removeprefix(_BOM) if native else b"{}"
     bare = native and data.lstrip().startswith(b"[")
     raws = _raws(data, bare) if native else []
     dress = _as_items if any(dict_of(loads(raw)).get("object") == "response" for raw in raws) else _dressed
-    found, more_notes = pieces(raws, messages, dress, kinds_of, _with_kind)
-    notes.extend(more_notes)
+    found, more_losses = pieces(raws, messages, dress, kinds_of, _with_kind)
+    losses.extend(more_losses)
     if bare:
-        return Written(splice(data, None, found), name, by_hand=_NOTHING, notes=notes)
+        return Written(splice(data, None, found), name, by_hand=_NOTHING, losses=losses)
     if not native:
         info = {"config": {"model": {"model_name": session.model or ""}}, "model_stats": {}, "exit_status": ""}
         data = render({"info": info, "messages": [], "trajectory_format": VERSION})
     data = splice(data, "messages", found)
     data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
-    return Written(data, name, session.id if native else "", by_hand=_NOTHING, notes=notes)
+    return Written(data, name, session.id if native else "", by_hand=_NOTHING, losses=losses)
 
 
 def _raws(data: bytes, bare: bool) -> list[bytes]:

@@ -1,7 +1,7 @@
 """What SWE-agent's and mini-swe-agent's files have in common: OpenAI chat messages, with keys of their own.
 
 Neither format says what kind of message one is, so each has a rule (`Kinds`) that reads it from the list as a whole; a
-writer notes the kind in a message of which the rule would say something else.
+writer losses the kind in a message of which the rule would say something else.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads
+from workbench.formats.loss import Losses
 from workbench.formats.openai_chat.read import read
 from workbench.formats.openai_chat.write import rendered
 from workbench.session import Kind, LoadWarning, Message
@@ -34,13 +35,13 @@ def pieces(
     dress: Callable[[Item], Item],
     kinds: Kinds,
     mark: Callable[[bytes, Kind], bytes],
-) -> tuple[list[bytes], list[str]]:
+) -> tuple[list[bytes], Losses]:
     """The elements of the new list: kept ones as they are, new ones rendered and dressed, and what to say of it.
 
     `raws` are the elements of the loaded list, empty for a session of another format. A message with several results
     gives as many elements.
     """
-    notes: list[str] = []
+    losses: Losses = []
     made: list[bytes] = []
     wanted: list[Kind] = []
     for message in messages:
@@ -49,16 +50,16 @@ def pieces(
         if raws and message.source:
             own = [raws[message.source[0]]]
         else:
-            own = [render(dress(item)) for item in _rendered(message, notes, own=bool(raws))]
+            own = [render(dress(item)) for item in _rendered(message, losses, own=bool(raws))]
         made += own
         wanted += [message.kind] * len(own)
     found = kinds([loads(raw) for raw in made])
     return [
         mark(raw, want) if kind != want and raw.startswith(b"{") else raw
         for raw, kind, want in zip(made, found, wanted, strict=True)
-    ], notes
+    ], losses
 
 
-def _rendered(message: Message, notes: list[str], *, own: bool) -> list[Item]:
+def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
     """A message as chat items. Their `name` is left out: it would be sent."""
-    return [{key: value for key, value in item.items() if key != "name"} for item in rendered(message, notes, own=own)]
+    return [{key: value for key, value in item.items() if key != "name"} for item in rendered(message, losses, own=own)]

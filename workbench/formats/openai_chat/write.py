@@ -11,6 +11,7 @@ from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import settled
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.openai_chat.read import SUMMARY_NAME
 from workbench.formats.openai_chat.signature import ID
 from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
@@ -23,31 +24,31 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded document with its messages replaced; from another format, a new body."""
     if session.format == ID:
         return _spliced(session, messages)
-    settled_messages, notes = settled(messages, "openai-chat")
+    settled_messages, losses = settled(messages, "openai-chat")
     items: list[dict[str, Any]] = [{"role": "system", "content": session.system}] if session.system else []
     for message in settled_messages:
-        items += rendered(message, notes, own=False)
+        items += rendered(message, losses, own=False)
     tools = [
         {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
         for name, description, schema in definitions_for(session.tools, settled_messages)
     ]
     body = {"model": session.model or "", **({"tools": tools} if tools else {}), "messages": items}
-    return Written(render(body), new_name(session.path), notes=notes)
+    return Written(render(body), new_name(session.path), losses=losses)
 
 
 def _spliced(session: Session, messages: Sequence[Message]) -> Written:
     data = session.records.data
     if list(messages) == list(session.context()):
         return Written(data, new_name(session.path))
-    notes: list[str] = []
+    losses: Losses = []
     pieces: list[int | bytes] = []
     for message in messages:
         if message.source:
             pieces.append(message.source[0])
         elif message.kind != "boundary":
-            pieces += map(render, rendered(message, notes, own=True))
+            pieces += map(render, rendered(message, losses, own=True))
     key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
-    return Written(_without_answer(splice(data, key, pieces)), new_name(session.path), notes=notes)
+    return Written(_without_answer(splice(data, key, pieces)), new_name(session.path), losses=losses)
 
 
 def _without_answer(data: bytes) -> bytes:
@@ -60,25 +61,25 @@ def _without_answer(data: bytes) -> bytes:
     return bom + replace_fields(body, {"response": replace_fields(response, {"choices": b"[]"})})
 
 
-def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The API messages of one message: one for each tool result, and one for the rest.
 
     `own`: whether unknown blocks come from this format, and so may go back into it.
     """
-    items = [_result(result, notes) for result in message.results]
+    items = [_result(result, losses) for result in message.results]
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
             case Text(text) if text:
                 parts.append({"type": "text", "text": text})
             case Media():
-                parts.append({"type": "text", "text": named(block, notes)})
+                parts.append({"type": "text", "text": named(block, losses)})
             case Opaque(_, raw) if own and isinstance(raw, dict):
                 parts.append(raw)
             case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
+                losses.append(loss_of(block))
             case Thinking():
-                notes.append("reasoning was left out: the Chat API takes none back")
+                losses.append(loss_of(block))
             case _:
                 pass
     calls = [_call(call, own) for call in message.calls] if message.role == "assistant" else []
@@ -92,10 +93,10 @@ def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str,
     return items
 
 
-def _result(result: ToolResult, notes: list[str]) -> dict[str, Any]:
+def _result(result: ToolResult, losses: Losses) -> dict[str, Any]:
     if result.is_error:
-        notes.append("tool results lost their error mark: the Chat API has none")
-    texts = texts_of(result, notes)
+        losses.append(Loss(LossKind.ERROR_MARKS, details=("the Chat API",)))
+    texts = texts_of(result, losses)
     content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
     return {"role": "tool", "tool_call_id": result.call_id, "content": content}
 

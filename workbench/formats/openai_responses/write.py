@@ -11,10 +11,11 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, holds_compaction, kind_of, named, texts_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes, pieces
+from workbench.formats.kit.item_list import Item, pieces
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.openai_responses.kinds import id_of, noted
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID
@@ -25,11 +26,11 @@ from workbench.session.session import Session
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded document with its items replaced; from another format, a new request body."""
     name = new_name(session.path)
-    notes: Notes = []
+    losses: Losses = []
     if session.format != ID:
         settled_messages, more = settled(messages, "openai-responses")
-        notes.extend(more)
-        found, metadata = noted(pieces((), settled_messages, _foreign, notes), {})
+        losses.extend(more)
+        found, metadata = noted(pieces((), settled_messages, _foreign, losses), {})
         items = [json.loads(piece) for piece in found if isinstance(piece, bytes)]
         tools = [
             {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
@@ -37,12 +38,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         ]
         body = {"model": session.model or "", **({"instructions": session.system} if session.system else {})}
         body |= {"input": items} | ({"tools": tools} if tools else {}) | ({"metadata": metadata} if metadata else {})
-        return Written(render(body), name, notes=notes)
+        return Written(render(body), name, losses=losses)
     data = session.records.data
     id = session.id
     if list(messages) == list(session.context()):
         return Written(data, name, id)
-    found = pieces(session.messages, messages, _own, notes)
+    found = pieces(session.messages, messages, _own, losses)
     body = dict_of(parse(session.path or Path(), data)[0])
     key = "input" if "input" in body else "output" if "output" in body else None
     if key:
@@ -51,19 +52,19 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if key and isinstance(body[key], str):
         first = render({"role": "user", "content": body[key]})
         parts = [piece if isinstance(piece, bytes) else first for piece in found]
-        return Written(replace_fields(data, {key: b"[" + b",".join(parts) + b"]"}), name, id, notes=notes)
-    return Written(splice(data, key, found), name, id, notes=notes)
+        return Written(replace_fields(data, {key: b"[" + b",".join(parts) + b"]"}), name, id, losses=losses)
+    return Written(splice(data, key, found), name, id, losses=losses)
 
 
-def _own(message: Message, notes: Notes) -> list[Item]:
-    return _rendered(message, notes, own=True)
+def _own(message: Message, losses: Losses) -> list[Item]:
+    return _rendered(message, losses, own=True)
 
 
-def _foreign(message: Message, notes: Notes) -> list[Item]:
-    return _rendered(message, notes, own=False)
+def _foreign(message: Message, losses: Losses) -> list[Item]:
+    return _rendered(message, losses, own=False)
 
 
-def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
+def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
     """The items of one message: its results, reasoning, text and calls.
 
     `own`: whether reasoning and unknown blocks come from this format, and so may go back into it.
@@ -75,17 +76,17 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
         match block:
             case ToolResult(call_id):
                 if block.is_error:
-                    notes.append("tool results lost their error mark: the Responses API has none")
-                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block, notes)})
+                    losses.append(Loss(LossKind.ERROR_MARKS, details=("the Responses API",)))
+                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block, losses)})
             case Thinking(text, signature) if own and signature:
                 summary = [{"type": "summary_text", "text": text}] if text else []
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
             case Thinking():
-                notes.append("reasoning was left out: the Responses API takes back only its own")
+                losses.append(loss_of(block))
             case Text(text) if text:
                 texts.append(text)
             case Media():
-                texts.append(named(block, notes))
+                texts.append(named(block, losses))
             case ToolUse(id, name, given) if message.role == "assistant":
                 arguments = given if own and isinstance(given, str) else render(as_object(given)).decode()
                 others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
@@ -94,14 +95,14 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
             case Opaque(_, [*given]) if holds_compaction(given):  # what the server itself made, items as they came
                 others += given
             case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
+                losses.append(loss_of(block))
             case _:
                 pass
     return [*items, *_said(message, texts), *others]
 
 
-def _output(result: ToolResult, notes: Notes) -> Any:
-    texts = texts_of(result, notes)
+def _output(result: ToolResult, losses: Losses) -> Any:
+    texts = texts_of(result, losses)
     return texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text] or ""
 
 

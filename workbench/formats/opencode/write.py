@@ -22,6 +22,7 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.titles import first_words
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.opencode.parts import Part, as_spent, can_note, cleared_at, tool_blocks, uncleared, with_kind
 from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
@@ -31,6 +32,7 @@ _VERSION = "1.4.3"
 
 _NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 _ORPHAN = "[Result of a tool call that is not part of this session]"
+_REMOVED = "[The conversation before this point was removed.]"
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -67,11 +69,11 @@ class _Sheet:
     user: str = ""
     records: list[bytes] = field(default_factory=list)
     unbilled: int = -1
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a session of its own. Never raises; what could not be carried stands in `notes`."""
+    """The messages as a session of its own. Never raises; what could not be carried stands in `losses`."""
     native = session.format == ID
     ids = _Ids()
     sheet = _Sheet(session, native, ids, ids.falling("ses"))
@@ -87,15 +89,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             sheet.unbilled = next((m.source[0] for m in answers), -1)
     else:
         messages, more = adopted(session, messages, "opencode", "anthropic-messages")
-        sheet.notes.extend(more)
+        sheet.losses.extend(more)
     sheet.times = _times(messages)
     _records(sheet, messages)
-    return addressed(session, _document(sheet), sheet.id, sheet.notes)
+    return addressed(session, _document(sheet), sheet.id, sheet.losses)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     commands = (("opencode", "import", FILE), ("opencode", "--session", id))
-    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
+    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, losses=losses)
 
 
 def _times(messages: Sequence[Message]) -> dict[str, int]:
@@ -154,7 +156,7 @@ def _kept(sheet: _Sheet, record: int, message: Message, parts: Sequence[bytes] |
     value = loads(raw)
     info = value.get("info") if isinstance(value, dict) else None
     if not isinstance(info, dict):
-        sheet.notes.append("records that opencode cannot load were left out")
+        sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
         return
     id = sheet.ids.rising("msg")
     changes = {"id": render(id), "sessionID": render(sheet.id)}
@@ -181,7 +183,7 @@ def _kept(sheet: _Sheet, record: int, message: Message, parts: Sequence[bytes] |
 
 
 def _spent(parts: Sequence[bytes]) -> list[bytes]:
-    """The parts of the newest answer, one of which notes that the usage up to here speaks of another context."""
+    """The parts of the newest answer, one of which losses that the usage up to here speaks of another context."""
     values = [loads(raw) for raw in parts]
     at = next((n for n, value in enumerate(values) if can_note(value)), -1)
     return [
@@ -194,8 +196,8 @@ def _parent(sheet: _Sheet, info: Part) -> str:
     if new := sheet.renamed.get(as_text(info.get("parentID"))):
         return new
     if not sheet.user:
-        sheet.notes.append("a user's message was put first, because every answer belongs to one")
-        _user_record(sheet, [_text_part("[The conversation before this point was removed.]", synthetic=True)], None)
+        sheet.losses.append(Loss(LossKind.USER_INSERTED, 1, ("every answer belongs to one",), _REMOVED))
+        _user_record(sheet, [_text_part(_REMOVED, synthetic=True)], None)
     return sheet.user
 
 
@@ -242,11 +244,12 @@ def _plain(sheet: _Sheet, block: Block) -> str:
         case Text(text):
             return text
         case ToolResult():
-            sheet.notes.append("results without a call were written as text")
+            sheet.losses.append(Loss(LossKind.ORPHAN_RESULTS))
             return f"{_ORPHAN}\n{block.text}"
         case Media():
-            return named(block, sheet.notes)
-    sheet.notes.append("blocks that only the session's own format knows were left out")
+            return named(block, sheet.losses)
+        case Thinking() | Opaque():
+            sheet.losses.append(loss_of(block))
     return ""
 
 
@@ -303,7 +306,7 @@ def _part(
         case Opaque(_, raw_part) if sheet.native and isinstance(raw_part, dict):
             return render(raw_part)
         case Thinking():
-            sheet.notes.append("reasoning was left out: it is bound to the answer it was recorded with")
+            sheet.losses.append(loss_of(block))
             return None
     text = _plain(sheet, block)
     return render(_text_part(text)) if text else None
@@ -336,11 +339,11 @@ def _state(
     span = old.get("time") if isinstance(old.get("time"), dict) else None
     start, end = (span or {}).get("start", at), (span or {}).get("end", answered)
     if result is None:
-        sheet.notes.append("calls without a result are sent as interrupted")
+        sheet.losses.append(Loss(LossKind.INTERRUPTED_CALLS))
         return {"status": "running", "input": given, "time": {"start": start}}
     attached = [item for item in old.get("attachments") or () if _is_among(item, result)]
     told = tuple(part for part in result.content if isinstance(part, Text) or not attached)
-    texts = texts_of(replace(result, content=told), sheet.notes)
+    texts = texts_of(replace(result, content=told), sheet.losses)
     said = "\n".join(texts)
     if result.is_error:
         return {"status": "error", "input": given, "error": said, "time": {"start": start, "end": end}}
@@ -451,5 +454,5 @@ def _relabelled(sheet: _Sheet) -> bytes:
         return replace_fields(data, {"info": render({"id": sheet.id})})
     if gone := {"revert", "share"} & info.keys():
         raw = render({key: value for key, value in info.items() if key not in gone})
-        sheet.notes.append("what was undone or shared in the loaded session is not so in this one")
+        sheet.losses.append(Loss(LossKind.UNDO_OR_SHARE))
     return replace_fields(data, {"info": replace_fields(raw, {"id": render(sheet.id)})})

@@ -22,6 +22,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.openhands.events import (
     CALL,
     FAILED,
@@ -65,11 +66,11 @@ class _Sheet:
     answers: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The conversation's events. Never raises; what could not be carried stands in `notes`."""
+    """The conversation's events. Never raises; what could not be carried stands in `losses`."""
     native, own = session.format == ID, _own(session)
     name = f"{session.path.name.split('.')[0] if session.path else 'conversation'}.compacted.json"
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
@@ -83,16 +84,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.events = [dict_of(value) for value in values]
         sheet.tree = any(event.get("parent_id") for event in sheet.events)
         sheet.running = _running(sheet.events)
-        sheet.notes.extend(["events of the conversation's other branches were left out"] if own.others else [])
+        sheet.losses.extend([Loss(LossKind.OTHER_BRANCHES)] if own.others else [])
     else:
         prompt, rest = system_prompt(session, messages)
-        rest, notes = settled(rest, "anthropic-messages")
-        sheet.notes.extend(notes)
+        rest, losses = settled(rest, "anthropic-messages")
+        sheet.losses.extend(losses)
         begun = next((message.time for message in messages if message.time is not None), None)
         messages = [*([Message("system", "system", (Text(prompt),), time=begun)] if prompt else []), *rest]
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
-    return _written(session, whole, name, sheet.notes)
+    return _written(session, whole, name, sheet.losses)
 
 
 def _own(session: Session) -> Own:
@@ -101,15 +102,15 @@ def _own(session: Session) -> Own:
     return own if session.format == ID and isinstance(own, Own) else Own()
 
 
-def _written(session: Session, data: bytes, name: str, notes: Sequence[str]) -> Written:
+def _written(session: Session, data: bytes, name: str, losses: Sequence[Loss]) -> Written:
     own = _own(session)
     if not own.state:
-        return Written(data, name, by_hand=_BY_HAND if own.v1 else _BY_HAND_V0, notes=notes)
+        return Written(data, name, by_hand=_BY_HAND if own.v1 else _BY_HAND_V0, losses=losses)
     kept = moved("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
     kept = moved("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
     resume = ("openhands", "--resume", NAME)
     return Written(
-        data, name, kept_in=kept, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, notes=notes
+        data, name, kept_in=kept, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses
     )
 
 
@@ -178,7 +179,7 @@ def _forgotten(sheet: _Sheet, left_out: Sequence[int]) -> list[Any]:
     for index in left_out:
         event = sheet.events[index]
         if forgetting_of(event) is not None:
-            sheet.notes.append("earlier condensations were left out: the new one names all that is forgotten")
+            sheet.losses.append(Loss(LossKind.EARLIER_CONDENSATIONS))
             continue
         id = _place(sheet, index, kept=False)
         if is_counted(event):
@@ -292,16 +293,16 @@ def _plain(sheet: _Sheet, blocks: Sequence[Block]) -> str:
 
 
 def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
-    """The texts of blocks as content parts; what V0 and V1 cannot hold is left out with a note."""
+    """The texts of blocks as content parts; what V0 and V1 cannot hold is left out."""
     parts: list[Event] = []
     for block in blocks:
         match block:
             case Text(text) if text:
                 parts.append({"type": "text", "text": text})
             case Media():
-                parts.append({"type": "text", "text": named(block, sheet.notes)})
+                parts.append({"type": "text", "text": named(block, sheet.losses)})
             case Thinking() | Opaque():
-                sheet.notes.append("thinking and blocks that only the session's own format knows were left out")
+                sheet.losses.append(loss_of(block))
     return parts
 
 

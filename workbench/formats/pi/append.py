@@ -17,6 +17,7 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.tail import usage_reset
+from workbench.formats.loss import Loss, LossKind
 from workbench.formats.pi.signature import ID
 from workbench.formats.pi.write import NO_USAGE, Sheet, addressed, header, kept, last_response, made, new_id, write
 from workbench.session import Message, Session, Text, Usage
@@ -25,8 +26,6 @@ WRAPPED = (
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
 )
 """How pi tells the model of a compaction."""
-
-_NOTE = "pi puts its own words around the summary of a compaction"
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -64,7 +63,12 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
             made(sheet, message)
     new = str(uuid4())
     head = header(session, new, own=True)
-    return addressed(session, b"".join(line + b"\n" for line in (head, *sheet.lines)), new, [*sheet.notes, _NOTE])
+    return addressed(
+        session,
+        b"".join(line + b"\n" for line in (head, *sheet.lines)),
+        new,
+        [*sheet.losses, Loss(LossKind.SUMMARY_WRAPPED, details=("pi",))],
+    )
 
 
 def _spent(raw: bytes) -> bytes:
@@ -85,7 +89,7 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
         if isinstance(value, dict):
             values.append((record, raw, value))
         else:
-            sheet.notes.append("lines that are no JSON objects were left out")
+            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
     head = next((value for _, _, value in values if value.get("type") == "session"), {})
     linear = type(version := head.get("version")) is not int or version == 1
     places: list[str] = []

@@ -23,6 +23,7 @@ from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.pi.signature import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -51,19 +52,19 @@ class Sheet:
     parent: str | None = None
     ids: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session; the loaded one if nothing changed. Never raises."""
     own = session.format == ID
     if own and list(messages) == list(session.context()):
-        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
     sheet = Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, notes = adopted(session, messages, "pi", "anthropic-messages")
-        sheet.notes += notes
+        messages, losses = adopted(session, messages, "pi", "anthropic-messages")
+        sheet.losses += losses
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     id = str(uuid4())
     sheet.lines.append(header(session, id, own=own))
@@ -83,17 +84,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
     for record in others[at:]:
         _copy(sheet, record, {})
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
 
 
-def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     stamp = iso(written_at(session, id).timestamp()).replace(":", "-").replace(".", "-")
     name = own_name(session, id) or f"{stamp}_{id}.jsonl"
     folder = folder_of(session).lstrip("/\\")
     for mark in "/\\:":
         folder = folder.replace(mark, "-")
     home = f"{moved('PI_CODING_AGENT_DIR', otherwise='~/.pi/agent')}/sessions/--{folder}--/{name}"
-    return Written(data, name, id, home, folder_of(session), (("pi", "--session", FILE),), notes=notes)
+    return Written(data, name, id, home, folder_of(session), (("pi", "--session", FILE),), losses=losses)
 
 
 def header(session: Session, id: str, *, own: bool) -> bytes:
@@ -127,7 +128,7 @@ def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]
             continue
         value = object_of(session.records[record])
         if value is None:
-            sheet.notes += ["lines that are no JSON objects were left out"] if record >= first else []
+            sheet.losses += [Loss(LossKind.DAMAGED_RECORDS)] if record >= first else []
         elif record < first:
             settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}
         elif value.get("type") not in ("session", "compaction"):
@@ -196,7 +197,7 @@ def made(sheet: Sheet, message: Message) -> None:
     content = [part for block in message.blocks if (part := _part(sheet, message, block)) is not None]
     if not content:
         if not message.results:
-            sheet.notes.append("messages without anything that can be sent were left out")
+            sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return
     if message.role == "assistant":
         body: dict[str, Any] = {"role": "assistant", "content": content, **_origin(sheet.session, message)}
@@ -225,7 +226,7 @@ def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
 
 
 def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
-    texts = texts_of(result, sheet.notes)
+    texts = texts_of(result, sheet.losses)
     return {
         "role": "toolResult",
         "toolCallId": result.call_id,
@@ -251,13 +252,13 @@ def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | Non
         case Thinking(text, signature) if sheet.own and message.role == "assistant":
             return {"type": "thinking", "thinking": text, **({"thinkingSignature": signature} if signature else {})}
         case Thinking():
-            sheet.notes.append("thinking was left out: it belongs to another model")
+            sheet.losses.append(loss_of(block))
         case Media():
-            return {"type": "text", "text": named(block, sheet.notes)}
+            return {"type": "text", "text": named(block, sheet.losses)}
         case Opaque(_, raw) if sheet.own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
             return raw
         case Opaque():
-            sheet.notes.append("blocks that only the session's own format knows were left out")
+            sheet.losses.append(loss_of(block))
         case _:
             pass
     return None

@@ -21,6 +21,7 @@ from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
 from workbench.formats.roo_cline.signature import ID
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
@@ -33,14 +34,14 @@ _NEEDS = "put it in place of the one in a copy of the task's folder: the list of
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The task's history. Never raises; what could not be carried stands in `notes`."""
+    """The task's history. Never raises; what could not be carried stands in `losses`."""
     native = session.format == ID
-    notes: list[str] = []
+    losses: Losses = []
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if native and session.facts.own is None and messages == list(session.context()):
         return Written(session.records.data, NAME, by_hand=_NEEDS)
     if not native:
-        messages, notes = adopted(session, messages, "the extension", "anthropic-messages")
+        messages, losses = adopted(session, messages, "the extension", "anthropic-messages")
     raws = _elements(session.records.data) if native else []
     opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None
     condense_id = str(uuid4())
@@ -55,16 +56,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         elif message is opening:
             after = next((other.time for other in messages[1:] if other.time is not None), message.time)
             flags = {"isSummary": True, "condenseId": condense_id}
-            pieces.append(_made(message, None if after is None else after - 0.001, flags, notes, native=native))
+            pieces.append(_made(message, None if after is None else after - 0.001, flags, losses, native=native))
         else:
-            pieces.append(_made(message, message.time, {}, notes, native=native))
+            pieces.append(_made(message, message.time, {}, losses, native=native))
     if (
         native
         and (last := max((n for n, piece in enumerate(pieces) if piece.startswith(b"{")), default=None)) is not None
     ):
         pieces[last] = replace_fields(pieces[last], {SPENT: b"true"})
     data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
-    return Written(data, NAME, by_hand=_NEEDS, notes=notes)
+    return Written(data, NAME, by_hand=_NEEDS, losses=losses)
 
 
 def _is_clines(session: Session) -> bool:
@@ -103,15 +104,15 @@ def _kept(raw: bytes, message: Message, *, keeps: bool) -> bytes:
     return replace_fields(raw, changes)
 
 
-def _made(message: Message, seconds: float | None, flags: dict[str, Any], notes: list[str], *, native: bool) -> bytes:
+def _made(message: Message, seconds: float | None, flags: dict[str, Any], losses: Losses, *, native: bool) -> bytes:
     role = "assistant" if message.role == "assistant" else "user"
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
     else:
         blocks = _rejoined(message.blocks)
-        content = [made for made in (_block(block, notes, native=native) for block in blocks) if made]
+        content = [made for made in (_block(block, losses, native=native) for block in blocks) if made]
     if not content:
-        notes.append("messages without anything that can be sent were left out")
+        losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return b""
     stamp = round((time.time() if seconds is None else seconds) * 1000)
     item: dict[str, Any] = {"role": role, "content": content, "ts": stamp, **flags}
@@ -139,13 +140,13 @@ def _rejoined(blocks: Sequence[Block]) -> list[Block]:
     return made
 
 
-def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | None:
+def _block(block: Block, losses: Losses, *, native: bool) -> dict[str, Any] | None:
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text else None
         case Thinking() | Opaque() if not native:
-            notes.append("reasoning and blocks that only the session's own format knows were left out")
+            losses.append(loss_of(block))
             return None
         case Thinking(text, ""):
             return {"type": "reasoning", "text": text}
-    return to_anthropic(block, notes)
+    return to_anthropic(block, losses)

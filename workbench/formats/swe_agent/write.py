@@ -11,6 +11,7 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.formats.swe_agent.read import kinds_of
 from workbench.formats.swe_agent.signature import ID
@@ -23,7 +24,7 @@ _NOTHING = "a trajectory is a record: nothing resumes it"
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The file with its history replaced; the steps of its trajectory stay. SWE-agent has no command that resumes."""
     native = session.format == ID
-    notes: list[str] = []
+    losses: Losses = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj"
     if native and messages == list(session.context()):
@@ -33,16 +34,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         raws = elements(data, "history")
     else:
         messages, more = settled(messages, "openai-chat")
-        notes.extend(more)
+        losses.extend(more)
         if session.system:
-            notes.append("the system prompt beside the messages was left out")
+            losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("SWE-agent",)))
         data, raws = render({"environment": "", "trajectory": [], "history": [], "info": {}}), []
     agent = next((i["agent"] for i in _items(session) if isinstance(i.get("agent"), str)), "main") if native else "main"
-    found, more_notes = pieces(raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
-    notes.extend(more_notes)
+    found, more_losses = pieces(raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
+    losses.extend(more_losses)
     if native:
-        notes.append("the steps under `trajectory` are left as they were recorded: only the history is what is sent")
-    return Written(splice(data, "history", found), name, by_hand=_NOTHING, notes=notes)
+        losses.append(Loss(LossKind.TRAJECTORY_KEPT))
+    return Written(splice(data, "history", found), name, by_hand=_NOTHING, losses=losses)
 
 
 def _items(session: Session) -> list[Item]:

@@ -26,17 +26,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if list(messages) == list(session.context()):
             return Written(data, name, id, by_hand=_NOTHING)
         entry = _entry(data)
-        found, notes = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
+        found, losses = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
     else:
         settled_messages, more = settled(messages, None)
         id = session.id or "session"
         entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
-        found, notes = pieces([], settled_messages, _plain, kinds, _with_kind)
+        found, losses = pieces([], settled_messages, _plain, kinds, _with_kind)
         if session.system:
             found.insert(0, render({"role": "system", "content": session.system}))
-        notes.extend(more)
+        losses.extend(more)
         data = b"[]"
-    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_NOTHING, notes=notes)
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_NOTHING, losses=losses)
 
 
 def _entry(data: bytes) -> bytes:
