@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import cwb
 from tests.paths import SAMPLES
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import exported
@@ -15,9 +16,10 @@ from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies.user_messages import STRATEGY
 from workbench.conformance.building import agent, session_of, user
+from workbench.formats import registry
 from workbench.formats.export import Export, save
 from workbench.formats.files import load
-from workbench.formats.loss import Loss, LossKind
+from workbench.formats.loss import Loss, LossKind, count_losses
 from workbench.session import Epoch, Message, Session, Text, Thinking, Usage
 from workbench.tokens import Counter
 
@@ -58,6 +60,37 @@ def test_what_is_told_is_what_is_shown(tmp_path: Path) -> None:
 def test_nothing_is_told_of_what_is_still_being_counted() -> None:
     session = thinking(60)
     assert told(exported(session, opened(session, counted=False), session.messages, "openai-chat")) == []
+
+
+RULES = [
+    Message("s", "system", (Text("You keep the mill."),)),
+    Message("s2", "system", (Text("Never touch weir.cfg."),)),
+    user("u", "Mend it."),
+    agent("a", "Done."),
+]
+
+
+@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
+def test_a22_a_pinned_system_message_is_in_every_export(target: str, tmp_path: Path) -> None:
+    """Where an agent sends its own system prompt, the pinned one is a user's text, and only the other is left out."""
+    session = session_of(RULES)
+    made = exported(session, opened(session).with_(pins=frozenset({"s2"})), session.messages, target)
+    found = load(save(made, tmp_path).where)
+    told = "\n".join([found.system, *(message.text for message in found.context())])
+    unpinned = exported(session, opened(session), session.messages, target).written.losses
+    left_out = count_losses(unpinned, LossKind.SYSTEM_MESSAGES)
+    assert (told.count("Never touch weir.cfg."), told.count("You keep the mill.")) == (1, 0 if left_out else 1)
+    assert count_losses(made.written.losses, LossKind.SYSTEM_MESSAGES) == (1 if left_out else 0)
+    assert left_out in (0, 2)
+
+
+def test_a22_the_check_of_pins_and_the_export_say_the_same(tmp_path: Path) -> None:
+    sample, out = SAMPLES / "letta-florist.af", tmp_path / "out.jsonl"
+    run = cwb("compact", sample, "--strategy", "ledger", "--pin", "1", "--to", "codex", "-o", out, "--force", "--json")
+    checks = {check["name"]: check["passed"] for check in json.loads(run.stdout)["checks"]}
+    first = load(sample).context()[0]
+    assert (first.is_own_system, checks["pins identical"]) == (True, True)
+    assert first.text in load(out).context()[0].text
 
 
 def test_memories_go_with_it_where_they_are_others() -> None:

@@ -9,7 +9,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.formats.export import Export, export
 from workbench.formats.format import no_progress
-from workbench.formats.loss import Loss, LossKind
+from workbench.formats.kit.settle import as_users
+from workbench.formats.loss import Loss, LossKind, count_losses
 from workbench.session import Message, Session
 from workbench.tokens.anchoring import SessionMeter
 from workbench.tokens.sizes import Size
@@ -21,11 +22,19 @@ TOLERATED_PERCENT = 2
 def exported(session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None) -> Export:
     """`messages` of `session`, which are the context `left` as the format can carry it, with its memories.
 
+    A pinned system message is a user's text where the format's agent sends its own system prompt alone.
+
     Where the file, opened again, shows other tokens than `left` promises, because the format could not carry all or
     asks for more, a loss says how many. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
     made = export(session, messages, format_id, memories, carried=left.carried)
+    pinned = [at for at in range(left.shape.lead) if left.messages[at].id in left.pins]
+    if pinned and count_losses(made.written.losses, LossKind.SYSTEM_MESSAGES):
+        ids = {left.messages[at].id for at in pinned}
+        prompt = left.carried.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
+        texts = [as_users(message) if message.id in ids else message for message in messages]
+        made = export(session, texts, format_id, memories, carried=replace(left.carried, prompt=prompt))
     promised, shown = left.total, _shown(made, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
         return made
