@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import workbench
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import SESSION, assistant, call, jsonl, result, text, user
 
@@ -102,3 +103,31 @@ def test_what_is_no_session_is_refused_with_one_sentence(tmp_path: Path, text: s
     file.write_text(text)
     run = cwb("repair", file)
     assert (run.exit_code, said in run.stderr, "Traceback" in run.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize("command", ["inspect", "why"])
+def test_a_command_that_would_help_is_given(tmp_path: Path, command: str) -> None:
+    file = damaged(tmp_path)
+    advised = f"Damaged (dangling parent, nul padding): `cwb repair {file}` repairs 2 faults."
+    assert cwb(command, file).stdout.splitlines()[-1] == advised
+    assert document(command, file)["repair"] == {
+        "command": f"cwb repair {file}",
+        "fixes": 2,
+        "faults": ["dangling-parent", "nul-padding"],
+    }
+    healthy = tmp_path / "healthy.jsonl"
+    healthy.write_bytes(jsonl(user("u1", None, "Why?"), assistant("a1", "u1", "m1", text("The tide."))))
+    assert "repair" not in cwb(command, healthy).stdout
+    assert document(command, healthy)["repair"] is None
+
+
+def test_the_library_gives_the_same_values(tmp_path: Path) -> None:
+    file = damaged(tmp_path)
+    made = workbench.repair(file, tmp_path / "copy.jsonl")
+    assert [(fix.fault, fix.line) for fix in made.fixes] == [
+        (workbench.Fault.DANGLING_PARENT, 3),
+        (workbench.Fault.NUL_PADDING, 5),
+    ]
+    assert ((tmp_path / "copy.jsonl").read_bytes(), made.left) == (made.data, ())
+    assert workbench.repair(tmp_path / "copy.jsonl", tmp_path / "again.jsonl").fixes == ()
+    assert not (tmp_path / "again.jsonl").exists()

@@ -16,7 +16,8 @@ from workbench.base.errors import BadInput
 from workbench.formats.fixes import FIXED, Fault
 from workbench.formats.format import no_progress
 from workbench.formats.registry import by_id
-from workbench.repairs import Repair, repair, repair_bytes, save
+from workbench.repairs.engine import Repair, repair, repair_bytes
+from workbench.repairs.saving import save
 from workbench.session import Message
 
 LINES = {

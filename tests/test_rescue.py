@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, document, session_lines, write_lines
+from tests.formats.claude_code_build import assistant, boundary, call, result, summary, text, user
 from tests.paths import SAMPLES
 from workbench.bench import open_bench, with_window
 from workbench.formats.files import load
 from workbench.rescue import without_model
+from workbench.session import pairs_of
 from workbench.tokens import Counter
 
 AGO = 3600.0
@@ -217,3 +219,45 @@ def test_what_does_not_hold_is_not_written(own_home: Path, here: Path) -> None:
     assert (found["out"], found["steps"]) == (None, [])
     assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]] != []
     assert (sorted(own_home.rglob("*.jsonl")), [*here.iterdir()]) == (before, [])
+
+
+def orphaned(folder: Path, more: str = "") -> Path:
+    """A16: a session in which a result stands behind a compaction that took its call away; `more` is said before it."""
+    file = folder / "damaged.jsonl"
+    write_lines(
+        file,
+        [
+            user("u1", None, "Why does the ferry wait?"),
+            assistant("a1", "u1", "m1", call("c1")),
+            boundary("b1", "a1"),
+            summary("s1", "b1"),
+            result("r1", "s1", "c1", "the tide is late"),
+            assistant("a2", "r1", "m2", text("The tide is late.")),
+            user("u2", "a2", more or "And now?"),
+            assistant("a3", "u2", "m3", text("It goes.")),
+        ],
+    )
+    return file
+
+
+def test_a16_a_damaged_session_is_repaired_and_then_compacted(tmp_path: Path) -> None:
+    file, new = orphaned(tmp_path, "five buoys lie before the harbour. " * 60_000), tmp_path / "new.jsonl"
+    done = cwb("rescue", file, "--window", "200000", "-o", new)
+    fix = "line 5: turned the result of c1 into text: its call is not in the context"
+    assert (done.exit_code, done.stderr.splitlines()[0]) == (0, f"repaired first: {fix}")
+    assert load(new).context()
+    assert document("rescue", file, "--window", "200000", "-o", tmp_path / "two.jsonl")["repaired"] == [fix]
+
+
+def test_a16_where_nothing_is_to_be_compacted_the_repaired_session_is_written(tmp_path: Path) -> None:
+    file, new = orphaned(tmp_path), tmp_path / "new.jsonl"
+    done = cwb("rescue", file, "-o", new)
+    assert (done.exit_code, f"the repaired session was written to {new}" in done.stderr) == (0, True)
+    assert not [pair for pair in pairs_of(load(new).context()) if pair.call is None]
+
+
+def test_a16_doctor_names_the_number_that_drop_takes(tmp_path: Path) -> None:
+    file = orphaned(tmp_path)
+    (found,) = [one for one in document("doctor", file)["findings"] if one["what"] == "orphan results"]
+    assert found["text"] == "1 answer no call: message 2 (line 5)"
+    assert load(file).context()[1].results[0].call_id == "c1"

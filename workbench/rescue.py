@@ -15,6 +15,7 @@ from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found
 from workbench.formats.registry import by_id
+from workbench.repairs.engine import Repair, repair
 
 
 def newest_in(folder: Path) -> Found:
@@ -45,6 +46,15 @@ def _is_of(found: Found, folder: Path) -> bool:
     with suppress(OSError):
         return Path(found.folder).samefile(folder) if found.folder else found.path.is_relative_to(folder)
     return False
+
+
+def repaired(path: Path, part: str = "") -> Repair | None:
+    """The repair of a damaged session; None where nothing is wrong, or nothing that can be repaired."""
+    with suppress(BadInput):
+        made = repair(path, part=part)
+        if made.fixes and made.is_sound:
+            return made
+    return None
 
 
 def without_model(bench: Bench) -> Bench:

@@ -5,6 +5,7 @@ pydantic_ai.py  those of pydantic-ai, which no format writes
 asking.py       the caller's function that summarizes, and what it may give
 results.py      what the calls give
 compacting.py   compacting, awaited or not, and whether it is due
+repairing.py    a repaired copy of a damaged session
 audits.py       every session at once
 sessions.py     looking at sessions, comparing, writing what was made
 """
@@ -18,6 +19,7 @@ from workbench.analysis.suggested_pins import SuggestedPin
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.api.audits import audit
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
+from workbench.api.repairing import repair
 from workbench.api.results import Compacted, Due, Report
 from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
 from workbench.auditing.rows import CompactionRow, SessionRow
@@ -25,19 +27,25 @@ from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
 from workbench.bench import Stand
 from workbench.compaction.context import Context
+from workbench.formats.fixes import Branch, Fault, Fix
+from workbench.repairs.engine import Repair
 from workbench.session import Session
 
 __all__ = [
     "Audit",
     "BadInput",
+    "Branch",
     "Column",
     "Compacted",
     "CompactionRow",
     "Context",
     "Diagnosis",
     "Due",
+    "Fault",
+    "Fix",
     "Probe",
     "Probing",
+    "Repair",
     "Replay",
     "Report",
     "Retention",
@@ -53,6 +61,7 @@ __all__ = [
     "context",
     "load",
     "probe",
+    "repair",
     "replay",
     "retention",
     "rework",

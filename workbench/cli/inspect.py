@@ -19,6 +19,7 @@ from workbench.cli.output import only_in_json, size_words, write_fields, write_j
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
+from workbench.repairs.advice import advice
 from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
 from workbench.tokens.sizes import Basis
 from workbench.tokens.window import Source, Window
@@ -90,6 +91,7 @@ def command(
             {"transcript": _spoken(context, verbosity)} if verbosity else {},
             {"prompt": _prompt(context)} if as_layers else {},
             {"notes": _notes(context)} if with_notes else {},
+            {"repair": advice(chosen.file, chosen.part) if not chosen.piped else None},
             _full(found) if full else {},
         )
     elif as_react:
@@ -106,6 +108,8 @@ def command(
         _transcript(context, verbosity)
     else:
         _tables(found, count)
+        if not chosen.piped and (advised := advice(chosen.file, chosen.part)):
+            click.echo(f"\n{printable(str(advised))}")
 
 
 @dataclass(frozen=True, slots=True)

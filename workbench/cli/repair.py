@@ -12,7 +12,8 @@ from workbench.base.text import counted
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats.fixes import Branch, Fix
-from workbench.repairs import Repair, repair, save, steps_of
+from workbench.repairs.engine import Repair, repair
+from workbench.repairs.saving import save, steps_of
 
 NOTHING_WRONG = 1
 FAULTS_LEFT = 3

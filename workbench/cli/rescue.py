@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -21,7 +22,10 @@ from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, place, refuse_place, save
 from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
-from workbench.rescue import newest_in, with_model, without_model
+from workbench.repairs.engine import Repair
+from workbench.repairs.saving import save as save_repair
+from workbench.repairs.saving import steps_of
+from workbench.rescue import newest_in, repaired, with_model, without_model
 from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
 from workbench.tokens.sizes import Size
@@ -59,8 +63,9 @@ NO_MODEL = "extractive"
 def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: Path | None, as_json: bool) -> None:
     """Compact a session that its tool can compact no longer, and print the steps to go on with it there.
 
-    Without FILE it is the newest session of this folder, whichever agent's. It is compacted by the tool's own preset
-    where that asks no model or --summarizer names one, else by the ledger. The new session is written in the tool's
+    Without FILE it is the newest session of this folder, whichever agent's. A damaged one is repaired first, as
+    `cwb repair` does. It is compacted by the tool's own preset where that asks no model or --summarizer names one, else
+    by the ledger. The new session is written in the tool's
     own form where the tool looks for it; the old one stays as it is. What was done is said on stderr, the steps are on
     stdout:
 
@@ -81,21 +86,42 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
     if out is not None:
         refuse_place(out, chosen.file)
     name = parsed(summarizer_name or NO_MODEL)
+    damaged, repair = chosen.file, repaired(chosen.file, chosen.part)
+    if repair is not None:
+        chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)
     bench = _under_its_policy(on_bench(chosen), chosen, asks=summarizer_name is not None)
     done = compacted(bench, name, purse, journal=True, to=bench.session.format)
     made = done.made
     saved = None
     if made and done.code == DONE:
         saved = save(made, out) if out else place(made)
-    result = _result(bench, done, saved)
+    result, code = replace(_result(bench, done, saved), file=damaged, repaired=_reasons(repair)), done.code
+    if repair is not None and done.outcome.status != "compacted":  # the repair alone is the rescue
+        where = save_repair(repair, out)
+        result, code = replace(result, out=str(where), steps=steps_of(repair, where)), DONE
     if as_json:
         write_json(result)
     else:
+        if result.repaired:
+            click.echo(printable(f"repaired first: {'; '.join(result.repaired)}"), err=True)
         click.echo(printable(_sentence(result)), err=True)
         for stand in result.watched:
             click.echo(f"watched {stand_words(stand)}", err=True)
         click.echo("".join(f"{printable(line)}\n" for line in result.steps), nl=False)
-    raise click.exceptions.Exit(done.code)
+    raise click.exceptions.Exit(code)
+
+
+def _lying(repair: Repair) -> Path:
+    """The repaired copy as a file of the same name, which goes when the command ends."""
+    folder = TemporaryDirectory(prefix="cwb-")
+    click.get_current_context().call_on_close(folder.cleanup)
+    lying = Path(folder.name, repair.path.stem + Path(repair.name).suffix)
+    lying.write_bytes(repair.data)
+    return lying
+
+
+def _reasons(repair: Repair | None) -> tuple[str, ...]:
+    return tuple(f"{fix.place}: {fix.reason}" for fix in repair.fixes) if repair else ()
 
 
 def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
@@ -107,7 +133,8 @@ def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What was found, what became of it, and how to go on; as JSON as it stands here. `policy` is the preset,
-    else the strategy; `out` where the new session lies, None where none was written."""
+    else the strategy; `out` where the new session lies, None where none was written; `repaired` the fixes that were
+    made before, each with its place."""
 
     file: Path
     part: str | None
@@ -127,6 +154,7 @@ class Result:
     notes: tuple[str, ...]
     watched: tuple[Stand, ...]
     steps: tuple[str, ...]
+    repaired: tuple[str, ...] = ()
 
 
 def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
@@ -161,6 +189,8 @@ def _sentence(result: Result) -> str:
     if result.out is None and all(one.passed or not one.hard for one in result.checks):
         nothing = "nothing was written; `cwb rescue FILE` takes another session, `cwb compact` any other way"
         return f"{found}: {verdict(result.status, result.reason)}; {nothing}."
+    if result.status != "compacted" and result.out:
+        return f"{found}: {verdict(result.status, result.reason)}; the repaired session was written to {result.out}."
     passed = [one.name for one in result.checks if one.passed]
     failed = [f"{one.name} ({one.detail})" for one in result.checks if not one.passed]
     checks = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")

@@ -24,6 +24,7 @@ from workbench.cli.rework import rework_document
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
 from workbench.compaction.of_tool import tools_preset
+from workbench.repairs.advice import advice
 
 PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""
@@ -53,8 +54,9 @@ def command(chosen: Selection, as_json: bool) -> None:
     preset = chosen.policy(tools_preset(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
+    advised = advice(chosen.file, chosen.part) if not chosen.piped else None
     if as_json:
-        write_json(found, {"watched": passed})
+        write_json(found, {"watched": passed, "repair": advised})
         return
     click.secho(found.verdict + "\n", bold=True)
     _head(found)
@@ -64,6 +66,8 @@ def command(chosen: Selection, as_json: bool) -> None:
     _fillers(found)
     _waste(found)
     tell_recorded(passed)
+    if advised:
+        click.echo(f"\n{printable(str(advised))}")
 
 
 def _where(one: Finding) -> str:

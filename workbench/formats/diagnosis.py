@@ -155,7 +155,9 @@ def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
 
 
 def _places(session: Session, messages: Sequence[Message]) -> str:
-    places = list(dict.fromkeys(place_of(session, message) for message in messages))
+    """Numbers of messages of the newest context, as `--drop` and `--pin` take them, each with its place in the file."""
+    numbers = {message.id: number for number, message in enumerate(session.context(), 1)}
+    places = list(dict.fromkeys(f"message {numbers[one.id]} ({place_of(session, one)})" for one in messages))
     return ", ".join(places[:8]) + (f" and {len(places) - 8} more" if len(places) > 8 else "")
 
 

@@ -144,7 +144,7 @@ ReadLines = Callable[[Path, Lines, Progress], Session]
 
 @dataclass(frozen=True, slots=True)
 class RecordRepair:
-    """How the records of a damaged session are repaired (`workbench/repairs.py`).
+    """How the records of a damaged session are repaired (`workbench/repairs/`).
 
     records(sheet): what is wrong with records by themselves: header, links, counts, older compactions.
     context(sheet, sent, session): what is wrong with the records that are sent, in their order; `session` is as it is

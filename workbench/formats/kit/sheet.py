@@ -14,6 +14,7 @@ from workbench.formats.fixes import Branch, Fault, Fix
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, object_items, replace_fields
 from workbench.formats.kit.jsonl import loads
+from workbench.session import Session
 
 Path = tuple[str | int, ...]
 """Keys and indexes that lead from a record to a value in it."""
@@ -137,3 +138,8 @@ class Sheet:
 
     def drop(self, gone: Callable[[Entry], bool]) -> None:
         self.entries = [entry for entry in self.entries if not gone(entry)]
+
+
+def place_among(session: Session, record: int) -> int:
+    """The place of a record among the entries; several records may lie on one line."""
+    return session.records.lines[record] - 1 if record < len(session.records) else record

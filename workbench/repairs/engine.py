@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
 from workbench.base.text import counted
 from workbench.formats import registry
 from workbench.formats.absurd import judged
@@ -23,16 +21,14 @@ from workbench.formats.fixes import Branch, Fault, Fix, in_order
 from workbench.formats.format import Codec, Format, Written, no_progress
 from workbench.formats.kit.broken_document import closed
 from workbench.formats.kit.broken_lines import sheet_of_lines
-from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.sheet import Entry, Sheet, value_at
+from workbench.formats.kit.sheet import Entry, Sheet, place_among
 from workbench.formats.look import Look
-from workbench.formats.steps import steps
+from workbench.repairs.images import limit_images
 from workbench.session import Message, Session
-from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, limits_of, request_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
         rules.records(sheet)
     session = _read(codec, path, sheet.data)
     entries = list(sheet.entries)
-    _limit_images(sheet, session)
+    limit_images(sheet, session)
     if rules is not None and rules.context is not None:
         rules.context(sheet, _sent(sheet, session), session)
         return _judged(path, found, sheet, data, session, entries)
@@ -174,54 +170,8 @@ def _read(codec: Codec, path: Path, data: bytes) -> Session:
 
 def _sent(sheet: Sheet, session: Session) -> list[Entry]:
     """The records of the newest context, in the order in which they are sent."""
-    places = dict.fromkeys(_place(session, record) for message in session.context() for record in message.source)
+    places = dict.fromkeys(place_among(session, record) for message in session.context() for record in message.source)
     return [sheet.entries[place] for place in places if place < len(sheet.entries)]
-
-
-def _place(session: Session, record: int) -> int:
-    """The place of a record among the entries; several records may lie on one line."""
-    return session.records.lines[record] - 1 if record < len(session.records) else record
-
-
-_IMAGE_FAULTS = {
-    Limit.PIXELS: Fault.IMAGE_PIXELS,
-    Limit.BYTES: Fault.IMAGE_BYTES,
-    Limit.COUNT: Fault.IMAGE_COUNT,
-    Limit.REQUEST: Fault.REQUEST_BYTES,
-}
-
-
-def _limit_images(sheet: Sheet, session: Session) -> None:
-    """Replace the images without which the newest context is within the limits of its API."""
-    context = session.context()
-    limits = limits_of(session.model, session.facts.provider)
-    if limits is None:
-        return
-    images = sum(image.media.size for image in images_of(context))
-    if limits.request_bytes is not None and (rest := request_bytes(context) - images) > limits.request_bytes:
-        sheet.unrepaired(Fault.REQUEST_BYTES, subject=rest)
-    for image in reversed(excess_images(context, limits)):
-        for entry in _holders(sheet, session, context[image.message]):
-            blocks = [block for block in image_blocks(entry.value) if block.is_image(image.media)]
-            if blocks:
-                _replace(sheet, entry, blocks[-1], image)
-                break
-
-
-def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
-    """The records in which a message's images lie, the newest first; the document where it is one entry."""
-    if len(sheet.entries) == 1:
-        return sheet.entries
-    places = [_place(session, record) for record in reversed(message.source)]
-    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
-
-
-def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:
-    text = f"[{image}: {image.reason}; a repair took it out]"
-    made = text_block(value_at(entry.value, block.path), text)
-    assert made is not None, "an image is found by its block"
-    entry.put(block.path, made)
-    sheet.fixed(_IMAGE_FAULTS[image.limit], entry, f"{image}: {image.reason}")
 
 
 def _judged(
@@ -251,7 +201,7 @@ def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Sessio
     messages = [
         one
         for one in before.context()
-        if one.source and all(untouched[_place(before, record)] for record in one.source)
+        if one.source and all(untouched[place_among(before, record)] for record in one.source)
     ]
     return sum(_content(message) not in there for message in messages)
 
@@ -309,35 +259,3 @@ def _at(session: Session, message: Message, fault: Fault, subject: str) -> Fix:
     if first is not None and first < len(session.records):
         return Fix(fault, session.records.lines[first], None, subject)
     return Fix(fault, None, None if first is None else first + 1, subject)
-
-
-def save(made: Repair, out: Path | None = None, *, overwrite: bool = False) -> Path:
-    """Put a repaired copy on disk, next to the damaged file where no place is named; return where it lies.
-
-    Raises BadInput for the place of the damaged file itself, and for one that exists.
-    """
-    where = out or made.path.parent / made.name
-    where = where / made.name if where.is_dir() else where
-    if where.exists() and made.path.exists() and where.samefile(made.path):
-        raise BadInput(f"{where} is the damaged file itself, which is never written over; choose another name.")
-    write_atomically(where, made.data, overwrite=overwrite)
-    return where
-
-
-def steps_of(made: Repair, where: Path) -> tuple[str, ...]:
-    """Shell lines that resume the repaired copy at `where` in its agent; the damaged file in its place is renamed."""
-    session, codec = made.session, made.format.codec
-    if made.written is not None:
-        return steps(made.written, where)
-    if session is None or codec.addressed is None:
-        return ()
-    written = codec.addressed(session, made.data, session.id, ())
-    home = Path(written.home).expanduser() if written.home else made.path
-    if not (home.exists() and made.path.exists() and home.samefile(made.path)):
-        return steps(written, where)
-    damaged = quote(str(made.path.absolute()))
-    return (
-        f"mv {damaged} {quote(f'{made.path.absolute()}.damaged')}",
-        f"mv {quote(str(where.absolute()))} {damaged}",
-        *steps(written, home),
-    )

@@ -1,0 +1,49 @@
+"""Images above the limits of the API, replaced by a text in the records that hold them."""
+
+from __future__ import annotations
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
+from workbench.formats.kit.sheet import Entry, Sheet, place_among, value_at
+from workbench.session import Message, Session
+from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, limits_of, request_bytes
+
+_IMAGE_FAULTS = {
+    Limit.PIXELS: Fault.IMAGE_PIXELS,
+    Limit.BYTES: Fault.IMAGE_BYTES,
+    Limit.COUNT: Fault.IMAGE_COUNT,
+    Limit.REQUEST: Fault.REQUEST_BYTES,
+}
+
+
+def limit_images(sheet: Sheet, session: Session) -> None:
+    """Replace the images without which the newest context is within the limits of its API."""
+    context = session.context()
+    limits = limits_of(session.model, session.facts.provider)
+    if limits is None:
+        return
+    images = sum(image.media.size for image in images_of(context))
+    if limits.request_bytes is not None and (rest := request_bytes(context) - images) > limits.request_bytes:
+        sheet.unrepaired(Fault.REQUEST_BYTES, subject=rest)
+    for image in reversed(excess_images(context, limits)):
+        for entry in _holders(sheet, session, context[image.message]):
+            blocks = [block for block in image_blocks(entry.value) if block.is_image(image.media)]
+            if blocks:
+                _replace(sheet, entry, blocks[-1], image)
+                break
+
+
+def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
+    """The records in which a message's images lie, the newest first; the document where it is one entry."""
+    if len(sheet.entries) == 1:
+        return sheet.entries
+    places = [place_among(session, record) for record in reversed(message.source)]
+    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
+
+
+def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:
+    text = f"[{image}: {image.reason}; a repair took it out]"
+    made = text_block(value_at(entry.value, block.path), text)
+    assert made is not None, "an image is found by its block"
+    entry.put(block.path, made)
+    sheet.fixed(_IMAGE_FAULTS[image.limit], entry, f"{image}: {image.reason}")
