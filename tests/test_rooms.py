@@ -104,7 +104,7 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
     The package of models is asked once and not again."""
     assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))
     assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
-        "rooms": ["analysis", "base", "cli", "compaction", "formats", "session", "tokens"],
+        "rooms": ["analysis", "base", "cli", "compaction", "formats", "repairs", "session", "tokens"],
         "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
         "read": ["claude_code"],
         "others": ["click", "orjson", "platformdirs", "rich"],
