@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
@@ -147,7 +148,10 @@ async def tried(
         await need_key(side.name)
     if purse.limit is not None:
         asked = await asyncio.to_thread(at_most, pair)
-        await purse.allow(added(most for most, _ in asked), " and ".join(dict.fromkeys(model for _, model in asked)))
+        for model in dict.fromkeys(model for most, model in asked if most is None):
+            await purse.allow(None, model)
+        known = [(most, model) for most, model in asked if most is not None]
+        await purse.allow(fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known)))
     running = [_one(number, side, purse, on_heard, keeps=keeps) for number, side in enumerate(pair)]
     try:
         async with asyncio.TaskGroup() as group:

@@ -12,23 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.courses import counted_from, course_of_messages, session_of
+from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from workbench.analysis import replay as replaying
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of
+from workbench.analysis.pictures import replay_picture
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.replay_table import cost_basis, pay_off, row
 from workbench.analysis.running import Running
 from workbench.analysis.watched import judge_messages
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
-from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names, save_preset
 from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies import strategy as strategy_of
 from workbench.compaction.strategy import Strategy, Summary, Trigger
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
+from workbench.formats.files import load
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -244,6 +247,28 @@ def test_a_trigger_that_never_fires_leaves_the_plain_growth(messages: tuple[Mess
     assert played.compacted == played.missed == ()
     assert list(played.sent) == list(course.plain)
     assert list(played.sent) == [point.tokens for point in course.growth]
+
+
+@pytest.mark.parametrize("count", [1, 51, 52, 53, 55, 70])
+def test_a28_every_policy_has_a_row_a_line_and_a_sign_of_its_own(count: int) -> None:
+    trim = load_preset("trim")
+    names = [f"mine-{number}" for number in range(count)]
+    for name in names:
+        save_preset(replace(trim, id=name))
+    file = SAMPLES / "chat-wind.jsonl"
+    command = ("replay", file, "--preset", ",".join(names), "--watch", "Always in knots, never in metres.")
+    assert [one["preset"] for one in document(*command)["replays"]] == names
+    printed = cwb(*command, "--no-plot").stdout
+    rows, watched = printed.split("\nWatched, when each policy has been played to the end\n")
+    in_table = [line.split()[:2] for line in rows.splitlines() if " mine-" in line]
+    told = [(line.split()[0], line.split()[-1]) for line in watched.splitlines() if " mine-" in line]
+    assert [tuple(cells) for cells in in_table] == told[:count]
+    assert [name for _, name in told] == names
+    assert len({sign for sign, _ in told}) == count
+    course = course_of(load(file), Counter())
+    picture = replay_picture(course, [replay(course, load_preset(name), None) for name in names], None)
+    assert [line.sign for line in picture.lines[1:]] == [sign for sign, _ in told]
+    assert [name for _, name in picture.legend[1 : count + 1]] == names
 
 
 def test_a_recorded_bill_is_what_a_replay_sends_too(overflow: Course) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.summarizers.fake_api import (
     FakeApi,
@@ -27,7 +29,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.clocks import CLOCKS
 from workbench.summarizers.live import live
-from workbench.summarizers.purse import Purse, Spending, TooDear, usual_purse
+from workbench.summarizers.purse import HAIR, Purse, Spending, TooDear, usual_purse
 from workbench.summarizers.server_side import server_side
 
 SONNET = "claude-sonnet-4-6"
@@ -119,6 +121,85 @@ async def test_a_model_without_a_price_is_not_asked(api: FakeApi) -> None:
     assert isinstance(got, SummaryFailed)
     assert got.detail.startswith("What my-llama costs is not known, so that it cannot be kept below $1.00; write its")
     assert api.received == []
+
+
+async def test_a27_a_yes_for_a_model_without_a_price_is_for_that_model_alone(api: FakeApi) -> None:
+    """The limit still stops another model, with a price and without one."""
+    asked: list[str] = []
+
+    async def ask(what: str) -> bool:
+        asked.append(what)
+        return len(asked) == 1
+
+    purse, chat = Purse(0.0329, ask=ask), over("chat", api)
+    api.replies = [answer("Fixed."), answer("Fixed."), answer("Fixed.")]
+
+    async def sent(model: str, number: int) -> bool:
+        summarizer = live(model, chat, limits=QUICK, spending=Spending(purse, thousand))
+        return isinstance(await summarizer(request(f"history {number}", max_output_tokens=2_000)), Summary)
+
+    assert [await sent("my-llama", number) for number in range(3)] == [True, True, True]
+    assert (asked, purse.limit, purse.spent) == (
+        ["What my-llama costs is not known, so that it cannot be kept below $0.0329"],
+        0.0329,
+        0.0,
+    )
+    assert [await sent(SONNET, 3), await sent("my-other-llama", 4)] == [False, False]
+    assert asked[1:] == ["This may cost $0.0330, more than $0.0329"]
+    assert len(api.received) == 3
+
+
+MODELS = {"cheap": 0.01, "dear": 0.4, "unpriced": None, "unpriced too": None}
+
+
+@given(
+    st.floats(0.0, 2.0),
+    st.lists(st.tuples(st.sampled_from(sorted(MODELS)), st.floats(0.0, 1.0)), max_size=30),
+    st.lists(st.booleans(), max_size=8),
+)
+def test_a27_what_is_spent_never_passes_what_was_allowed_whatever_models_are_asked(
+    limit: float, calls: list[tuple[str, float]], answers: list[bool]
+) -> None:
+    """Against a reckoning by hand: a yes to a price raises the limit to just that, a yes to a model lets that model
+    pass, the first no ends the asking."""
+    said: list[str] = []
+
+    async def ask(what: str) -> bool:
+        said.append(what)
+        return answers[len(said) - 1] if len(said) <= len(answers) else False
+
+    async def all_of_them() -> tuple[list[bool], Purse]:
+        purse, came = Purse(limit, ask=ask), []
+        for model, share in calls:
+            most = MODELS[model]
+            try:
+                async with purse.held(most, model) as bill:
+                    bill.paid = 0.0 if most is None else share * most
+                came.append(True)
+            except TooDear:
+                came.append(False)
+        return came, purse
+
+    came, purse = asyncio.run(all_of_them())
+    may, spent, free, asking, number = limit, 0.0, set[str](), True, 0
+    expected = []
+    for model, share in calls:
+        most = MODELS[model]
+        passes = model in free if most is None else spent + most <= may + HAIR
+        if not passes and asking:
+            asking = answers[number] if number < len(answers) else False
+            number += 1
+            passes = asking
+            if asking and most is None:
+                free.add(model)
+            elif asking and most is not None:
+                may = spent + most
+        spent += share * most if passes and most is not None else 0.0
+        expected.append(passes)
+    assert (came, purse.unpriced, len(said)) == (expected, free, number)
+    assert purse.limit == pytest.approx(may)
+    assert purse.spent == pytest.approx(spent)
+    assert spent <= may + HAIR * len(calls)
 
 
 async def test_what_goes_into_the_cache_costs_a_quarter_more(api: FakeApi) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase, digits
 
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
@@ -15,7 +16,13 @@ from workbench.compaction.strategy import Trigger
 
 HERE, ELSEWHERE, RECORDED = "#", DOTTED, DOTTED
 COMPACTED, REFUSED, LOST = "▼", "✖", "○"
-SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SIGNS = ascii_uppercase + ascii_lowercase + digits + "".join(filter(str.isalpha, map(chr, range(0xC0, 0x250))))
+"""One cell each."""
+
+
+def sign_of(number: int) -> str:
+    """The sign of a policy's line by the place of the policy, from 0. Beyond some 450 policies signs repeat."""
+    return _SIGNS[number % len(_SIGNS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +75,12 @@ def replay_picture(course: Course, played: Sequence[Replay], window: int | None)
     marks = {call: COMPACTED for call, point in course.recorded_at.items() if point.compacted and point.epoch > first}
     marks |= {bisect_left(course.calls, index) + 1: REFUSED for index in course.refused}
     lines = [Line(RECORDED, course.recorded_line)]
-    lines += [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
+    lines += [Line(sign_of(place), one.series) for place, one in enumerate(played)]
     levels = [Level("window", window)] if window else []
     if len(played) == 1:
         marks |= {trail.lost: LOST for trail in played[0].watched if trail.lost is not None}
         levels += trigger_levels(played[0].triggers, "trigger")
-    legend = [(RECORDED, "as recorded"), *((sign, one.name) for sign, one in zip(SIGNS, played, strict=False))]
+    legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(played))]
     return Picture(
         "The session played under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
     )

@@ -100,7 +100,7 @@ def answers(
     warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
     if quote.judged.dollars:
         warn(f"a judge of answers in prose comes to at most {money(quote.judged.dollars)} beside that.")
-    within(purse, quote.most, model)
+    within(purse, quote.most, asking_of(model).model)
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))
     asked_for = [partial(_asking, path, open, model, journal) for path in quotes]

@@ -11,7 +11,7 @@ from workbench.analysis.as_recorded import AsRecorded, own_as_recorded, told_of_
 from workbench.analysis.cache import Rates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
-from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
+from workbench.analysis.pictures import in_characters, replay_picture, sign_of
 from workbench.analysis.recorded import made_room
 from workbench.analysis.replay import Compacted, Replay, replays, writer
 from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row, stood
@@ -91,7 +91,8 @@ def command(chosen: Selection, summarizer: str | None, drawn: bool, as_json: boo
 
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:
     picture = replay_picture(course, played, window)
-    return in_characters(picture, [pair for pair in picture.legend if pair[0] not in SIGNS])  # the table names these
+    signs = {sign_of(place) for place in range(len(played))}
+    return in_characters(picture, [pair for pair in picture.legend if pair[0] not in signs])  # the table names these
 
 
 def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) -> None:
@@ -105,7 +106,7 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
     click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
     told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))
     click.echo("\n".join(filter(None, told)) + "\n")
-    rows = [list(row(sign, one)) for sign, one in zip(SIGNS, played, strict=False)]
+    rows = [list(row(sign_of(place), one)) for place, one in enumerate(played)]
     write_table(list(HEADS), rows)
     for one in played:
         if one.missed:
@@ -118,7 +119,7 @@ def _watched(sentences: Sequence[str], played: Sequence[Replay]) -> None:
     """How each sentence stands in the end, and which compaction of each policy took it."""
     if sentences:
         click.echo("\nWatched, when each policy has been played to the end")
-        rows = [[sign, *map(stood, one.watched), one.name] for sign, one in zip(SIGNS, played, strict=False)]
+        rows = [[sign_of(place), *map(stood, one.watched), one.name] for place, one in enumerate(played)]
         write_table(["", *heads(sentences), "preset"], rows)
 
 

@@ -50,20 +50,22 @@ class Purse:
     """`limit` in dollars, None for none; `spent` is what was billed so far. For one event loop at a time.
 
     Where there is somebody to `ask`, what could cost more is asked for: a yes raises the limit to just that, a no is
-    for all that follows."""
+    for all that follows. A yes for a model whose price is not known is for that model alone, which is then `unpriced`:
+    the limit stays what it is for every other."""
 
     limit: float | None = None
     spent: float = 0.0
     ask: Ask | None = None
     asking: bool = False
     """A person is being asked now."""
+    unpriced: set[str] = field(default_factory=set)
     _held: list[float] = field(default_factory=list)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     def check(self, most: float | None, model: str) -> None:
         """Whether calls that may be billed `most` dollars can be made; None is a price that nobody knows. Raises
         TooDear."""
-        if self.limit is None:
+        if self.limit is None or (most is None and model in self.unpriced):
             return
         if most is None:
             raise TooDear(
@@ -89,16 +91,19 @@ class Purse:
                 if self.asking:  # one question at a time: what it is answered may answer this one
                     await self._others()
                 else:
-                    await self._ask(self.ask, dear, most)
+                    await self._ask(self.ask, dear, most, model)
 
-    async def _ask(self, ask: Ask, dear: TooDear, most: float | None) -> None:
-        raised = None if most is None else self.spent + most
+    async def _ask(self, ask: Ask, dear: TooDear, most: float | None, model: str) -> None:
+        spent = self.spent
         self.asking = True
         try:
             if not await ask(dear.what):
                 self.ask = None
                 raise dear
-            self.limit = raised
+            if most is None:
+                self.unpriced.add(model)
+            else:
+                self.limit = spent + most
         finally:
             self.asking = False
             self._wake()
@@ -122,7 +127,7 @@ class Purse:
         with standing_still():
             while True:
                 await self.allow(most, model)
-                if self.limit is None or self.spent + fsum(self._held) + (most or 0.0) <= self.limit + HAIR:
+                if self.limit is None or most is None or self.spent + fsum(self._held) + most <= self.limit + HAIR:
                     break
                 await self._others()
         bill = Bill(most or 0.0)

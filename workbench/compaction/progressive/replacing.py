@@ -69,11 +69,11 @@ def replaced(
     carries the texts `more`; see `texts_for`.
     """
     waiting = _replacements(context, cut, keep, choice, wording, exact)
-    answers = (yield tuple(one.request for one in waiting)) or ()
+    answers = (yield tuple(one.request for one in waiting)) or (SummaryFailed("error", "no answer"),) * len(waiting)
     trace: list[str] = []
     done: list[tuple[Replacement, str]] = []
     failure = SummaryFailed("error", "no answer")
-    for one, answer in zip(waiting, answers, strict=False):
+    for one, answer in zip(waiting, answers, strict=True):
         summary = cleaned(answer, wording.max_chars, trace)
         if isinstance(summary, SummaryFailed):
             failure = summary

@@ -16,8 +16,8 @@ from textual.widgets import Label, Tab, Tabs
 
 from workbench.tui.screen import ModalScreen
 
-LETTERS = "asdfghjklwertuiopzxcvbnmASDFGHJKLWERTUIOPZXCVBNM"
-"""The row of the fingers first; without q, which leaves."""
+LETTERS = "asdfghjklwertuiopzxcvbnmASDFGHJKLWERTUIOPZXCVBNM1234567890"
+"""The row of the fingers first; without q, which leaves. More than these are never seen at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ question and asks again; w writes the questions beside the session, where you ca
         quote = await asyncio.to_thread(quoted, bench, exam, model, known)
         purse = purse_of(self.app)
         if quote.calls:
-            await purse.allow(quote.most, model)
+            await purse.allow(quote.most, asking(model).model)
         calls, answered = several(quote.calls, "call"), 0
         there, tokens = who(asking(model)), figure(quote.tokens)
         self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {quote.cost} · esc cancels")

@@ -20,7 +20,7 @@ from workbench.analysis.compare import candidates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
-from workbench.analysis.pictures import RECORDED, SIGNS, replay_picture
+from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
 from workbench.analysis.replay import Compacted, Replay, replay
 from workbench.analysis.replay_table import HEADS, cost_basis, row, stood
 from workbench.analysis.watched import Trail, judge_recorded
@@ -192,7 +192,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         if event.asked is not self.asked or self.course is None:
             return
         self.played.append(event.one)
-        told = dict(zip(HEADS, row(SIGNS[len(self.played) - 1 :][:1], event.one), strict=True))
+        told = dict(zip(HEADS, row(sign_of(len(self.played) - 1), event.one), strict=True))
         cells = {head: Text(plain(words), justify=_side(head)) for head, words in told.items()}
         top = max(self.course.plain, default=1)
         cells[SAW] = saw_cell(event.one, top)
@@ -245,7 +245,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         if self.here >= 0:
             plot = self.query_one(CallsPlot)
             plot.stops = [one.call for one in self.played[self.here].compacted]
-            plot.bring_to_front("" if self.alone else SIGNS[self.here])
+            plot.bring_to_front("" if self.alone else sign_of(self.here))
             self._tell_call()
             self.query_one("#watched", Static).update(watched_words(self.played[self.here], self.trails))
 
@@ -279,7 +279,7 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
     def action_choose(self) -> None:
         def chosen(presets: tuple[Preset, ...] | None) -> None:
             if presets is not None:
-                self.asked = presets[: len(SIGNS)]
+                self.asked = presets
                 self.start()
 
         others = (one.preset for one in choices()[0] if not one.heading)
@@ -352,7 +352,7 @@ def call_words(
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
-    text.append(" · " if alone else f" · {SIGNS[marked]} ", "bold").append(_sizes(played[marked], call))
+    text.append(" · " if alone else f" · {sign_of(marked)} ", "bold").append(_sizes(played[marked], call))
     made = next((one for one in played[marked].compacted if one.call == call), None)
     text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
     for trail in played[marked].watched if made is not None else ():
@@ -362,7 +362,7 @@ def call_words(
         text.append(f" · fired {figure(missed)} × in vain")
     text.append(" · ⏎ goes there\n", "dim")
     for n in (n for n in range(len(played)) if n != marked and not alone):
-        text.append(f"{SIGNS[n]} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
+        text.append(f"{sign_of(n)} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
     return text
 
 
