@@ -9,7 +9,7 @@ import re
 import pytest
 
 from workbench.analysis.became import State
-from workbench.analysis.holding import LONGEST_LINE, Said, sought
+from workbench.analysis.holding import LONGEST_LINE, Said, Verdict, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
 from workbench.facts.fact import FactKind
 
@@ -272,3 +272,64 @@ def test_lines_that_are_alike_are_looked_at_once_and_of_a_fact_without_end_its_b
             Said(short).judges(fact) for fact in (one, endless)
         ]
     assert len(endless.wordings[0].sense.text) <= LONGEST_LINE
+
+
+UNREVIEWED = "Never merge branches that are not reviewed."
+LIMIT = "No line may be longer than 100 characters."
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "right"),
+    [
+        (UNREVIEWED, "Merge branches that are not reviewed.", False),
+        (UNREVIEWED, "Branches that are not reviewed must never be merged.", True),
+        (UNREVIEWED, "Branches that are not reviewed must be merged.", False),
+        ("Merge branches that are not reviewed.", UNREVIEWED, False),
+        ("Do not deploy builds which were not tested.", "Deploy builds which were not tested.", False),
+        ("Do not deploy builds which were not tested.", "Builds which weren't tested are not deployed.", True),
+        ("Don't delete files you did not create.", "Delete files you did not create.", False),
+        ("Don't delete files you did not create.", "Never delete files that you did not create yourself.", True),
+    ],
+)
+def test_a34_each_verb_has_its_own_sign(fact: str, said: str, right: bool) -> None:
+    one = sought("instruction", fact)
+    assert one is not None
+    verdict = Said([said]).judges(one)
+    assert (verdict.held != "none", verdict.right) == (True, right)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "right"),
+    [
+        ("No line may be longer than 100.", "keep lines under 100", True),
+        (LIMIT, "Keep lines under 100 characters.", True),
+        (LIMIT, "Lines have at most 100 characters.", True),
+        (LIMIT, "Lines must not be longer than 100 characters.", True),
+        (LIMIT, "Lines may be longer than 100 characters.", False),
+        (LIMIT, "Keep lines over 100 characters.", False),
+        (LIMIT, "No line may be longer than 120 characters.", False),
+        (LIMIT, "No line may be shorter than 100 characters.", False),
+        ("Keep lines under 100 characters.", LIMIT, True),
+        ("Keep lines under 100 characters.", "Lines may be longer than 100 characters.", False),
+        ("No reply may have fewer than 20 words.", "Replies have at least 20 words.", True),
+        ("No reply may have fewer than 20 words.", "Replies have at most 20 words.", False),
+    ],
+)
+def test_a34_a_denied_limit_is_the_other_limit(fact: str, said: str, right: bool) -> None:
+    one = sought("instruction", fact)
+    assert one is not None
+    verdict = Said([said]).judges(one)
+    assert (verdict.held != "none", verdict.right) == (True, right)
+
+
+def test_a34_short_rules_on_one_line_are_found_each() -> None:
+    rules = ("Answer in French from now on.", "Do NOT use tabs.", "Never log the token.")
+    said, listed = Said([" ".join(rules)]), Said([" ".join(rules).replace(".", "")])
+    for rule in rules:
+        one = sought("instruction", rule)
+        assert one is not None
+        assert said.judges(one) == Verdict("full", True)
+    turned = sought("instruction", "Always log the token.")
+    assert turned is not None
+    assert said.judges(turned) == Verdict("full", False)
+    assert listed.judges(one).held == "none", "a heap of words without an end is none of them"

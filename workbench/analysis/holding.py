@@ -143,7 +143,9 @@ class Said:
         self._lines: list[str] = []
         heaps: list[str] = []
         for line in every:
-            (heaps if _heap(line) else self._lines).append(line)
+            # Short sentences in a row may look like a heap where each of them is none.
+            for part in units(line) if _heap(line) else (line,):
+                (heaps if _heap(part) else self._lines).append(part)
         self._heaps = " ".join(heaps).lower()
         self._flat = " ".join(self._lines)
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))

@@ -2,12 +2,14 @@
 order.
 
 A word's sign is +1 as said, -1 where it is denied ("no tabs", "Postgres instead of Redis" denies Redis), and 0 where it
-is only a condition ("before you push"; "never push without asking" asks, and leaves the push to that).
+is only a condition ("before you push"; "never push without asking" asks, and leaves the push to that). Each verb has
+its own: "merge branches that are not reviewed" denies the review alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -35,6 +37,8 @@ _REPLACED = re.compile(
     r"|\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b"
 )
 _CONDITION = _words_for("condition")
+_DENIED_CLAUSE, _GOES_ON = map(_words_for, ("denied_clause", "goes_on"))
+"""The begin of a clause that denies its own verb ("branches that are not reviewed"), and how the main one goes on."""
 _CONDITION_BEHIND, _LACKS_BEHIND = map(_words_for, ("condition_behind", "lacks_behind"))
 """Those that stand behind what they speak of."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
@@ -107,12 +111,37 @@ def sense_of(text: str, language: str) -> Sense:
 
 
 def normal(low: str, language: str) -> str:
-    """A lower-case text with one wording for what has several: "as it is" is "must not change", "€" "euro"."""
+    """A lower-case text with one wording for what has several: "as it is" is "must not change", "€" "euro", and "no
+    line may be longer than 100" "line may be at most 100"."""
     low = low.replace("’", "'").replace("€", " euro ").replace("£", " pound ")
+    if _BEFORE_LIMIT.search(low):
+        low = _limited(low)
     begins, worded = _worded(language)
     if not begins.search(low):
         return low
     return worded.sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
+
+
+_BEFORE_LIMIT = re.compile(r"\bthan \d|\b(?:over|above|under|below) \d")
+_LIMITS = tuple(
+    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?=\d)"), denied, said)
+    for name, denied, said in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
+)
+_NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){0,8}\Z)")
+"""What denies a limit that stands behind it in the same clause."""
+
+
+def _limited(low: str) -> str:
+    """A limit that is denied as the other limit: no longer than 100 is at most 100."""
+    for limit, denied, said in _LIMITS:
+        made, at = "", 0
+        for match in limit.finditer(low):
+            before = low[at : match.start()]
+            no = _NO_LIMIT.search(before)
+            made += f"{before[: no.start()]}{before[no.end() :].lstrip()}{denied}" if no else f"{before}{said}"
+            at = match.end()
+        low = made + low[at:]
+    return low
 
 
 @cache
@@ -299,12 +328,17 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
     contrasts += [match.span(match.lastgroup or 0) for match in _REPLACED.finditer(clause)]
     bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
     bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
+    within = [*_denied_clauses(bare)]
+    for start, stop in within:
+        bare = f"{bare[:start]}{' ' * (stop - start)}{bare[stop:]}"
     denied = bool(_DENIES.search(bare))
     condition = _CONDITION.search(bare)
     found: list[tuple[str, int, bool]] = []
     for at, term in spans:
         if any(start <= at < stop for start, stop in contrasts):
             found.append((term, -1, True))
+        elif any(start <= at < stop for start, stop in within):
+            found.append((term, -1, False))
         elif lacks and _LACKS_BEHIND.search(clause):
             found.append((term, 1 if at >= lacks.start() else 0, False))
         elif lacks:
@@ -317,6 +351,14 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
         else:
             found.append((term, -1 if denied else 1, False))
     return found
+
+
+def _denied_clauses(clause: str) -> Iterator[tuple[int, int]]:
+    """Spans of clauses that deny their own verb: each up to where the main one goes on, if that comes after a word."""
+    for match in _DENIED_CLAUSE.finditer(clause):
+        verb = TOKEN.search(clause, match.end())
+        ends = _GOES_ON.search(clause, verb.end()) if verb else None
+        yield match.start(), ends.start() if ends else len(clause)
 
 
 def _behind(clause: str, start: int) -> tuple[int, int]:
