@@ -387,6 +387,29 @@ def test_negative_counts_become_nothing() -> None:
     ]
 
 
+def test_usage_from_before_a_compaction_becomes_nothing() -> None:
+    """A kept answer behind the boundary still counts what the compaction took away."""
+    kept = assistant("a2", "s", "m2", text("Done"), body={"usage": {"input_tokens": 9_000, "output_tokens": 5}})
+    kept["timestamp"] = "2026-02-08T10:30:50.234Z"
+    made = repaired(jsonl(boundary("b", None), summary("s", "b"), kept))
+    assert (found(made), made.left) == ([("line 3", "stale-usage")], ())
+    newest = json.loads(made.data.splitlines()[2])["message"]["usage"]
+    assert (newest["input_tokens"], newest["output_tokens"]) == (0, 0)
+    assert repaired(made.data).fixes == ()
+
+
+def test_a_token_count_from_before_a_compaction_becomes_nothing() -> None:
+    lines = sample("codex").splitlines()
+    compacted = max(at for at, raw in enumerate(lines) if b'"compacted"' in raw)
+    stays = [raw for at, raw in enumerate(lines) if at <= compacted or b'"token_count"' not in raw]
+    counts = [at for at, raw in enumerate(stays) if b'"token_count"' in raw and b'"last_token_usage"' in raw]
+    made = repaired(b"\n".join(stays) + b"\n", Path("rollout.jsonl"))
+    assert (found(made), made.left) == ([(f"line {counts[-1] + 1}", "stale-usage")], ())
+    info = json.loads(made.data.splitlines()[counts[-1]])["payload"]["info"]
+    assert set(info["last_token_usage"].values()) == {0}
+    assert info["total_token_usage"] == json.loads(stays[counts[-1]])["payload"]["info"]["total_token_usage"]
+
+
 def usage_of(tokens: int) -> bytes:
     usage = {"input_tokens": tokens, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
     return jsonl(

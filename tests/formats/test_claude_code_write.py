@@ -317,3 +317,57 @@ def test_the_rules_know_what_the_loader_recovers_keeps_and_leaves() -> None:
         assert claude_code.FORMAT.codec.validate(jsonl(*parallel[:5], *after)) == []
     alone = [user("x1", "elsewhere", "Look", isSidechain=True)]
     assert claude_code.FORMAT.codec.validate(jsonl(*alone)) == []
+
+
+SYNTHETIC = {"model": "<synthetic>", "usage": dict.fromkeys(USAGE, 0)}
+
+
+def test_c_the_last_real_usage_is_reset_though_a_synthetic_answer_stands_behind_it() -> None:
+    """Claude Code looks for the newest usage of a real model: what it wrote itself hides none."""
+    session = read(
+        *GOOD,
+        assistant("a2", "r1", "m2", text("Done")),
+        user("u2", "a2", "More"),
+        assistant("a3", "u2", "m3", text("No response requested."), body=SYNTHETIC),
+        user("u3", "a3", "Again"),
+    )
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = claude_code.FORMAT.codec.write(session, [node, *session.context()[3:]])
+    used = [
+        (value["uuid"], value["message"]["usage"]["cache_read_input_tokens"], value.get("workbench_spent"))
+        for value in lines_of(written.data)
+        if value["type"] == "assistant"
+    ]
+    assert used == [("a2", 0, True), ("a3", 0, True)]
+    assert claude_code.FORMAT.codec.validate(written.data) == []
+
+
+def test_c_a_made_message_of_which_nothing_can_be_sent_is_noted() -> None:
+    session = read(*GOOD, END)
+    nothing = [Message(f"x{n}", "user", (Text("  "),)) for n in range(2)]
+    written = claude_code.FORMAT.codec.write(session, [*session.context(), *nothing])
+    assert written.losses == (Loss(LossKind.EMPTY_MESSAGES, 2),)
+    assert shape(read_bytes(written.data).context()) == shape(session.context())
+
+
+@pytest.mark.parametrize(
+    ("stamp", "tokens", "stale"),
+    [
+        ("2026-02-08T10:30:50.234Z", 30_000, True),
+        ("2026-02-08T10:30:50.235Z", 30_000, False),
+        ("2026-02-08T10:30:50.236Z", 30_000, False),
+        ("2026-02-08T10:30:50.234Z", 1, True),
+        ("2026-02-08T10:30:50.234Z", 0, False),
+        ("no time", 30_000, False),
+    ],
+)
+def test_c_the_rules_know_usage_from_before_a_compaction(stamp: str, tokens: int, stale: bool) -> None:
+    """The boundary was written at 10:30:50.235; what was billed before it counts what it took away."""
+    kept = assistant("a2", "s", "m2", text("Done"), body={"usage": {"input_tokens": tokens}})
+    kept["timestamp"] = stamp
+    lines = jsonl(boundary("b", None), summary("s", "b"), kept)
+    said = [f"Line 3 counts {tokens} tokens from before the compaction in line 1."] if stale else []
+    assert claude_code.FORMAT.codec.validate(lines) == said
+    later = assistant("a3", "u2", "m3", text("More"), body={"usage": {"input_tokens": 30_000}})
+    again = jsonl(boundary("b", None), summary("s", "b"), kept, user("u2", "a2", "On"), later)
+    assert claude_code.FORMAT.codec.validate(again) == []

@@ -601,3 +601,37 @@ def test_a_count_that_is_none_is_no_error_of_the_rules() -> None:
     lines = [line("session_meta", META), item(**said("user", "hi")), event("token_count", info=info)]
     assert FORMAT.codec.validate is not None
     assert not [fault for fault in FORMAT.codec.validate(b"\n".join(lines)) if "tokens" in fault]
+
+
+def test_c_an_appended_compaction_resets_the_newest_count() -> None:
+    """Codex compacts by the newest count. With that of the old context left in it would compact at once."""
+    session = read(FORMAT, rollout(*FIRST, tokens(900)))
+    node = Message("n", "user", (Text("Short."),), "summary")
+    (appended,) = FORMAT.codec.ways
+    written = appended.write(session, (node,)).data.splitlines()
+    counts = [at for at, raw in enumerate(written) if b'"token_count"' in raw]
+    info = json.loads(written[counts[-1]])["payload"]["info"]
+    assert set(info["last_token_usage"].values()) == {0}
+    assert info["total_token_usage"] == {"n": 900}, "what was billed in all stays"
+    assert FORMAT.codec.validate(rollout(*written)) == []
+    left_in = [raw for at, raw in enumerate(written) if at != counts[-1]]
+    (fault,) = FORMAT.codec.validate(rollout(*left_in))
+    old, made = (
+        1 + max(at for at, raw in enumerate(left_in) if kind in raw) for kind in (b'"info": {', b'"compacted"')
+    )
+    assert fault == f"Line {old} counts 905 tokens from before the compaction in line {made}."
+
+
+@pytest.mark.parametrize(
+    ("behind", "fault"),
+    [
+        ([], True),
+        ([event("token_count", info=None)], True),
+        ([counted(2_000, 0)], False),
+        ([counted(2_000, 5)], False),
+    ],
+)
+def test_c_the_rules_know_a_count_from_before_a_compaction(behind: list[bytes], fault: bool) -> None:
+    lines = [*FIRST, counted(1_000, 990), compaction([said("user", "Short.")], said("user", "Short.")), *behind]
+    said_of = ["Line 21 counts 990 tokens from before the compaction in line 22."] if fault else []
+    assert FORMAT.codec.validate(rollout(*lines)) == said_of

@@ -553,3 +553,19 @@ def test_a_session_of_which_nothing_is_sent_says_that_it_is_not_opened_again() -
     before = read(FORMAT, document(record("1", "info", "an update is there")))
     losses = FORMAT.codec.write(before, before.context()).losses
     assert Loss(LossKind.NO_MESSAGE) in losses
+
+
+@pytest.mark.parametrize(
+    ("tokens", "usage"),
+    [
+        ({"input": 100, "output": 3, "cached": 10, "thoughts": 2, "tool": 0}, Usage(90, 5, 10)),
+        ({"input": 100, "output": 3, "cached": 10, "thoughts": 2, "tool": 7}, Usage(97, 5, 10)),
+        ({"input": 0, "output": 3, "cached": 0, "thoughts": 0, "tool": 1}, Usage(1, 3)),
+        ({"input": 0, "output": 3, "cached": 0, "thoughts": 0, "tool": 0}, None),
+    ],
+)
+def test_c_tokens_of_tool_prompts_are_part_of_the_prompt(tokens: dict[str, int], usage: Usage | None) -> None:
+    """Gemini counts what its own tools were given apart from `input`; it was billed for the same prompt."""
+    answer = record("g", "gemini", "Done.", tokens=tokens, model="gemini-x")
+    session = read(FORMAT, lines(HEAD, record("u", "user", "look"), answer))
+    assert session.context()[-1].usage == usage

@@ -279,3 +279,14 @@ def test_odd_lines_are_told() -> None:
 )
 def test_the_rules_find_each_fault(values: list[Any], faults: list[str]) -> None:
     assert FORMAT.codec.validate(lines(*values)) == faults
+
+
+def test_c_an_appended_compaction_counts_the_answer_that_the_session_ends_with() -> None:
+    """pi counts as it does live: the prompt of the newest call and what was answered. The call below was 100 in all."""
+    last = response("z1", "e10", text("done"), total=100)
+    session = read(FORMAT, lines(HEADER, *ENTRIES, last))
+    node = Message("n", "user", (Text("Short."),), "summary")
+    (appended,) = FORMAT.codec.ways
+    newest = json.loads(appended.write(session, (node, *session.context()[-1:])).data.splitlines()[-1])
+    assert newest["type"] == "compaction"
+    assert newest["tokensBefore"] == last["message"]["usage"]["totalTokens"] == 100

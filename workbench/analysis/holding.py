@@ -143,9 +143,13 @@ class Said:
         self._lines: list[str] = []
         heaps: list[str] = []
         for line in every:
+            if not _heap(line):
+                self._lines.append(line)
+                continue
             # Short sentences in a row may look like a heap where each of them is none.
-            for part in units(line) if _heap(line) else (line,):
-                (heaps if _heap(part) else self._lines).append(part)
+            heaps.append(line)
+            parts = units(line)
+            self._lines += [part for part in parts if len(parts) > 1 and not _heap(part)]
         self._heaps = " ".join(heaps).lower()
         self._flat = " ".join(self._lines)
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))

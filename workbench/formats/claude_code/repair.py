@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.base.stamps import seconds_of
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import Links, link
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
@@ -174,15 +175,24 @@ def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
 
 
 def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
-    """The newest usage must not claim more than what is sent: Claude Code compacts by it."""
+    """The newest usage must not be from before the boundary, nor claim more than what is sent: Claude Code compacts by
+    it."""
+    ends = [place for place, one in enumerate(sheet.entries) if one.object.get("subtype") == "compact_boundary"]
+    since = {*sheet.entries[ends[-1] :]} if ends else set[Entry]()
     for entry in reversed(sent):
         body = dict_of(entry.object.get("message"))
         if entry.object.get("type") != "assistant" or body.get("model") == "<synthetic>" or not body.get("usage"):
             continue
         tokens = sum_of(body["usage"], _COUNTS)
-        if tokens > chars_of(one.object.get("message") for one in sent) + SPARE_TOKENS:
+        stale = tokens > 0 and entry in since and _is_before(entry, sheet.entries[ends[-1]])
+        if stale or tokens > chars_of(one.object.get("message") for one in sent) + SPARE_TOKENS:
             for key in _COUNTS:
                 if dict_of(body["usage"]).get(key):
                     entry.put((*_USAGE, key), 0)
             sheet.fixed(Fault.STALE_USAGE, entry, tokens)
         return
+
+
+def _is_before(entry: Entry, other: Entry) -> bool:
+    recorded, then = (seconds_of(one.object.get("timestamp")) for one in (entry, other))
+    return recorded is not None and then is not None and recorded < then

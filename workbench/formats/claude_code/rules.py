@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from workbench.base.stamps import seconds_of
 from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
 
 Line = tuple[int, Item]
@@ -183,12 +184,22 @@ def _pairs(loaded: list[Line]) -> Faults:
 
 
 def _last_usage(since: list[Line], loaded: list[Line]) -> Faults:
-    """Whether the newest call since the boundary claims more than all that is loaded can be: the tool would compact."""
+    """The newest usage since the boundary. One that was recorded before the boundary counts what the compaction took
+    away, and none can claim more than all that is loaded: by either Claude Code would compact at once."""
     for number, value in reversed(since):
         body = inner(value, "message", dict)
         usage = body.get("usage")
         if value.get("type") == "assistant" and isinstance(usage, dict) and body.get("model") != "<synthetic>":
             keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
             total = sum(inner(usage, key, int) for key in keys)
+            boundary, about = since[0]
+            if about.get("subtype") == "compact_boundary" and total > 0 and _is_before(value, about):
+                yield f"Line {number} counts {total} tokens from before the compaction in line {boundary}."
+                return
             yield from too_much(f"Line {number}", total, (one.get("message") for _, one in loaded))
             return
+
+
+def _is_before(value: Item, other: Item) -> bool:
+    recorded, then = (seconds_of(one.get("timestamp")) for one in (value, other))
+    return recorded is not None and then is not None and recorded < then

@@ -177,9 +177,16 @@ def _reasoning(sheet: Sheet, sent: Sequence[Entry]) -> None:
 
 
 def _stale(sheet: Sheet, sent: Sequence[Entry]) -> None:
-    """The newest token count must not claim more than what is sent: Codex compacts by it. Where the counts add up from
-    the first one on, nothing was cut and they hold."""
+    """The newest token count must not be from before the newest compaction, nor claim more than what is sent: Codex
+    compacts by it. Where the counts add up from the first one on, nothing was cut and they hold."""
     counts = [entry for entry in sheet.entries if _event(entry) == "token_count" and _payload(entry).get("info")]
+    order = {entry: place for place, entry in enumerate(sheet.entries)}
+    compacted = max((order[one] for one in sheet.entries if one.object.get("type") == "compacted"), default=-1)
+    if counts and order[counts[-1]] < compacted and _last(counts[-1]):
+        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last(counts[-1]))
+        last = dict_of(dict_of(_payload(counts[-1]).get("info")).get("last_token_usage"))
+        counts[-1].put(("payload", "info", "last_token_usage"), dict.fromkeys(last, 0))
+        return
     so_far = 0
     for entry in counts:
         total = count_of(dict_of(dict_of(_payload(entry).get("info")).get("total_token_usage")).get("total_tokens"))

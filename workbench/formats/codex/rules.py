@@ -107,7 +107,8 @@ def _shape(where: str, item: Item) -> Faults:
 
 
 def _stale(found: list[Line], items: list[Line]) -> Faults:
-    """The newest count of tokens: Codex compacts by it. Where the counts add up from the first on, nothing was cut."""
+    """The newest count of tokens: Codex compacts by it. One that stands before the newest compaction counts what that
+    took away. Where the counts add up from the first on, nothing was cut."""
     counts = [
         (number, last if type(last) is int else None, inner(info, "total_token_usage", dict))
         for number, value in found
@@ -116,6 +117,11 @@ def _stale(found: list[Line], items: list[Line]) -> Faults:
         if info
         for last in [inner(info, "last_token_usage", dict).get("total_tokens")]
     ]
+    compacted = max((number for number, value in found if value["type"] == "compacted"), default=0)
+    if counts and counts[-1][0] < compacted and counts[-1][1]:
+        number, last, _ = counts[-1]
+        yield f"Line {number} counts {last} tokens from before the compaction in line {compacted}."
+        return
     so_far = 0
     for _, last, total in counts:
         if total.get("total_tokens") not in (so_far, so_far + (last or 0)):
