@@ -15,7 +15,7 @@ from workbench.analysis.retention import retention
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.lost import lost_from
-from workbench.compaction.ledger.queue import ASKED_CHARS
+from workbench.compaction.ledger.queue import ASKED_CHARS, BINDING, queue_of
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
@@ -347,3 +347,25 @@ def test_a1_what_a_result_lacks_of_rules_and_request_is_named() -> None:
         pieces = (Made(ledger, (Span(0, newest),)), Kept(newest, 5))
         fates = (FateSpan(0, newest, Fate.ABRIDGED), FateSpan(newest, 5, Fate.KEPT))
         assert lost_from(context, Outcome("compacted", "", context.messages, pieces, fates)) == lost
+
+
+def test_c_a_rule_that_was_replaced_binds_no_longer() -> None:
+    """In no room at all the rules in force are there, and none that a later word replaced."""
+    talk = [
+        user("u1", "From now on answer in French."),
+        agent("a1", "Oui. " * 300),
+        user("u2", "From now on answer in German."),
+        agent("a2", "Ja. " * 300),
+        user("u3", "Never push to main."),
+        agent("a3", "Gut. " * 300),
+        user("now", "Go on."),
+    ]
+    context = context_of(talk)
+    outcome = compacted(context, 1)
+    rules = [(one.text, one.state) for one in entries_of(outcome) if one.kind == "instruction"]
+    assert rules == [("From now on answer in German.", ""), ("Never push to main.", "")]
+    queue = queue_of(context.shape)
+    lines = ((queue.lines[step.thing].entry, step.worth) for step in queue.steps if step.is_line)
+    worth = {entry.text: value for entry, value in lines if entry.kind == "instruction"}
+    assert worth["From now on answer in French."] < BINDING < worth["From now on answer in German."]
+    assert outcome.lost == ()

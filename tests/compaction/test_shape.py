@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Thread
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.strategies.trim import STRATEGY as TRIM
 from workbench.compaction.strategies.trim import TrimPolicy
 from workbench.conformance.building import agent, context_of, user
-from workbench.session import Message, Usage
+from workbench.session import Message, Text, Usage
 
 MESSAGES = (user("u1", "Why?"), replace(agent("a1", "Because."), usage=Usage(100, 10)), user("u2", "I see."))
 FIGURES = sorted(name for name, value in vars(Layout).items() if isinstance(value, cached_property))
@@ -151,3 +152,39 @@ def test_a_shape_that_has_grown_knows_the_places_of_all() -> None:
     assert [message.id for message in one.messages] == ["a", "b", "c", "d"]
     assert (one.index_of, other.index_of) == ({"a": 0, "b": 1, "c": 2, "d": 3}, {"a": 0, "b": 1, "e": 2})
     assert first.index_of == {"a": 0, "b": 1}, "found out again"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "unread"),
+    [
+        ("", ""),
+        ("u", "0"),
+        ("uu", "1"),
+        ("uuu", "2"),
+        ("su", "1"),
+        ("suu", "12"),
+        ("us", ""),
+        ("usu", "2"),
+        ("uua", ""),
+        ("uau", "2"),
+        ("uauu", "23"),
+        ("sauu", "23"),
+        ("asuu", "23"),
+        ("y", ""),
+        ("uy", ""),
+        ("yu", "1"),
+        ("yuu", "2"),
+        ("uam", "2"),
+    ],
+)
+def test_c_where_nobody_answered_the_newest_or_what_follows_a_summary_is_unread(kinds: str, unread: str) -> None:
+    """User, agent, summary, the session's own system message, what a tool put there (meta)."""
+    made = {
+        "u": lambda id: user(id, "word"),
+        "m": lambda id: user(id, "word", "meta"),
+        "a": lambda id: agent(id, "word"),
+        "s": lambda id: user(id, "word", "summary"),
+        "y": lambda id: Message(id, "system", (Text("word"),)),
+    }
+    messages = [made[kind](f"{kind}{n}") for n, kind in enumerate(kinds)]
+    assert Shape(messages).unread == tuple(map(int, unread))

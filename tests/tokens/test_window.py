@@ -20,7 +20,7 @@ from workbench.session import Epoch, Session
 from workbench.tokens import Counter
 from workbench.tokens.agents import Allowance, allowances
 from workbench.tokens.models import find
-from workbench.tokens.window import Window, known_window, still, window_of
+from workbench.tokens.window import Source, Window, known_window, still, window_of
 
 OWN_LIST = "by Codex's own list of models (0.169.0, 2026-11-22)"
 OPUS, SONNET_LONG = "claude-opus-4-5", "claude-sonnet-4-5[1m]"
@@ -173,3 +173,11 @@ def test_a_providers_own_limit_and_the_room_for_an_answer(
     found = known_window(None, None, agent, model, provider)
     assert found is not None
     assert (found.tokens, found.answer) == (window, answer)
+
+
+@pytest.mark.parametrize("source", ["table", "agent", "recorded"])
+def test_c_a_window_that_nobody_gave_gives_way_to_a_newer_one(source: Source) -> None:
+    old = Window(200_000, source)
+    for newer in (Window(1_000_000, "table"), Window(1_000_000, "agent"), Window(1_000_000, "recorded")):
+        assert still(old, newer) == newer
+    assert still(old, None) is None

@@ -31,3 +31,9 @@ def test_only_the_last_steps_keep_their_plans() -> None:
         history = history.then(toggle_pin(history.present, f"m{number % 3}"))
     assert [bench.is_planned for bench in history.past] == [False] * 3 + [True] * PLANNED
     assert history.past[1].pins == {"m0"}
+
+
+def test_c_a_step_that_joins_the_last_one_forgets_what_was_undone() -> None:
+    history = History(A, (BENCH,), (B,), "split").then(C, "split")
+    assert (history.present, history.past, history.future) == (C, (BENCH,), ())
+    assert history.redone() is history
