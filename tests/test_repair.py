@@ -154,10 +154,10 @@ def test_raw_line_separators_are_escaped() -> None:
 
 
 def test_a_line_end_in_a_text_is_escaped() -> None:
-    made = repaired(claude().replace(b"five buoys", b"five\nbuoys"))
+    made = repaired(claude().replace(b"five buoys", b"five\nred buoys"))
     assert [(fix.place, fix.fault, fix.subject) for fix in made.fixes] == [("line 7", Fault.SPLIT_RECORD, "2")]
     assert made.session is not None
-    assert made.session.messages[6].results[0].text == "five\nbuoys"
+    assert made.session.messages[6].results[0].text == "five\nred buoys"
 
 
 def test_a_complete_object_inside_a_record_that_breaks_off_is_no_record() -> None:

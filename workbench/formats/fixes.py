@@ -45,7 +45,7 @@ class Fault(StrEnum):
     REFUSED_REASONING = "refused-reasoning"
     OLDER_COMPACTION = "older-compaction"
     LOST_SUMMARY = "lost-summary"
-    EMPTY_MESSAGE = "empty-message"
+    NO_FIRST_MESSAGE = "no-first-message"
     REWRITTEN = "rewritten"
     REFUSED_BY_RULES = "refused-by-rules"
     CHANGED_CONTENT = "changed-content"
@@ -84,7 +84,7 @@ FIXED: dict[Fault, str] = {
     Fault.REFUSED_REASONING: "removed {subject} reasoning blocks that the API refuses",
     Fault.OLDER_COMPACTION: "took an older compaction out of the range that {subject} keeps",
     Fault.LOST_SUMMARY: "marked the message as the summary {subject}, which hides the messages before it",
-    Fault.EMPTY_MESSAGE: "removed a message without content",
+    Fault.NO_FIRST_MESSAGE: "put a user message {subject} before it: a session cannot begin with an answer",
     Fault.REWRITTEN: "wrote the newest context as a new session: {subject}",
 }
 

@@ -104,9 +104,9 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
 
 
 def _sheet(path: Path, data: bytes, branch: int | None) -> Sheet:
-    lines = sheet_of_lines(data, path.name, branch)
-    lines.folder = path.absolute().parent.name
-    if _is_lines(data, lines):
+    if _is_lines(data):
+        lines = sheet_of_lines(data, path.name, branch)
+        lines.folder = path.absolute().parent
         return lines
     document = Sheet([], lines=False, name=path.name)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1] in (b"{", b"[")
@@ -140,14 +140,10 @@ def _split(sheet: Sheet, key: str | None) -> None:
         done = stop
 
 
-def _is_lines(data: bytes, sheet: Sheet) -> bool:
-    """Whether a file is one of lines: its first line is a record, or most lines are."""
-    first = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1]
-    if first == b"[":
-        return False
-    lost = sum(fix.fault in (Fault.CUT_RECORD, Fault.NOT_A_RECORD) for fix in sheet.fixes)
-    split = sum(fix.fault is Fault.SPLIT_RECORD for fix in sheet.fixes)
-    return len(sheet.entries) - split > lost
+def _is_lines(data: bytes) -> bool:
+    """Whether a file is one of lines: at least half of them are complete objects."""
+    lines = [line for line in data.split(b"\n") if line.strip(b" \t\r\0,")]
+    return 2 * sum(isinstance(_value(line), dict) for line in lines) >= len(lines)
 
 
 def _format(path: Path, sheet: Sheet) -> Format:
@@ -195,7 +191,7 @@ def _judged(
 
 def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Session) -> int:
     """How many messages of untouched records the repaired file does not give again."""
-    there = {_content(message) for message in after.messages}
+    there = {repr(block) for message in after.messages for block in message.blocks}
     kept = set(sheet.entries)
     untouched = [not entry.changed and entry in kept for entry in entries]
     messages = [
@@ -203,11 +199,7 @@ def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Sessio
         for one in before.context()
         if one.source and all(untouched[place_among(before, record)] for record in one.source)
     ]
-    return sum(_content(message) not in there for message in messages)
-
-
-def _content(message: Message) -> str:
-    return repr((message.role, message.blocks))
+    return sum(any(repr(block) not in there for block in message.blocks) for message in messages)
 
 
 def _loaded(path: Path, session: Session) -> Repair:
@@ -226,7 +218,7 @@ def _written_anew(path: Path, found: Format, sheet: Sheet, data: bytes, session:
     if faults or before:
         messages, _ = settled(context, found.api) if faults else (list(context), ())
         made = export(session, messages)
-        if isinstance(made.found, Session) and len(made.problems) <= len(before):
+        if isinstance(made.found, Session) and len(made.problems) < len(before) + bool(faults):
             written, data, session = made.written, made.written.data, made.found
             before = list(made.problems)
             reason = "its pairs were repaired" if faults else "the old one did not pass validation"

@@ -18,6 +18,7 @@ from workbench.formats.kit.record_faults import (
 )
 from workbench.formats.kit.sheet import Entry, Path, Sheet
 from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.roles import GAP
 from workbench.session import Session
 
 _COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
@@ -88,8 +89,20 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     for entry in chain:
         if entry.changed and _said(entry) and not dict_of(entry.object.get("message")).get("content"):
             LINKS.remove(sheet, entry)
+    _begin(sheet, sent)
     if any(_linked(entry) for entry in sent):  # nobody resumes a sub-agent's own file
         _usage(sheet, sent)
+
+
+def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
+    """The Messages API takes a user message first."""
+    first = next((entry for entry in sent if _said(entry)), None)
+    if first is not None and first.object.get("type") == "assistant" and _linked(first):
+        common = {key: first.object[key] for key in _COPIED if key in first.object}
+        body = {"role": "user", "content": GAP}
+        value = {"parentUuid": None, **common, "type": "user", "message": body, "isMeta": True}
+        LINKS.insert_before(sheet, first, LINKS.made(value, first.place))
+        sheet.fixed(Fault.NO_FIRST_MESSAGE, first, repr(GAP))
 
 
 def _with_cleared(sheet: Sheet, sent: Sequence[Entry], session: Session) -> list[Entry]:

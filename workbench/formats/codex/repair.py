@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
+from workbench.formats.kit.links import drop_copies
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
 from workbench.formats.kit.record_faults import REFUSED_REASONING, SPARE_TOKENS, chars_of, no_negative_counts
 from workbench.formats.kit.sheet import Entry, Sheet, made
@@ -24,6 +25,7 @@ IMPOSSIBLE = 2
 
 def records(sheet: Sheet) -> None:
     """Repair the header and the token counts."""
+    drop_copies(sheet, sheet.entries)
     _header(sheet)
     for entry in sheet.entries:
         info = dict_of(_payload(entry).get("info"))

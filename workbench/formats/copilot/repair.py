@@ -48,7 +48,7 @@ def _header(sheet: Sheet) -> None:
         return
     stamp = text_of(first.object.get("timestamp")) or iso()
     about = {
-        "sessionId": sheet.folder if len(sheet.folder) == 36 else str(uuid4()),
+        "sessionId": sheet.folder.name if len(sheet.folder.name) == 36 else str(uuid4()),
         "version": 1,
         "producer": "copilot-agent",
         "copilotVersion": _VERSION,

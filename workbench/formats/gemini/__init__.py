@@ -10,7 +10,7 @@ send both, which the API refuses.
 
 from __future__ import annotations
 
-from workbench.formats.format import Codec, Format, Way
+from workbench.formats.format import Codec, Format, RecordRepair, Way
 from workbench.formats.gemini.signature import ID, KEYS, recognise
 
 
@@ -26,7 +26,15 @@ def _codec() -> Codec:
         addressed=write.addressed,
         ways=(Way("appended", "a $set.messages behind the loaded history", write.append),),
         place=in_first_line(CARRIED),
+        repair=_repair,
     )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.gemini import repair
+
+    return RecordRepair(repair.records, is_headless=repair.is_headless)
 
 
 FORMAT = Format(ID, "Gemini CLI", recognise, _codec, api="gemini", keys=KEYS, preset="gemini-cli")

@@ -6,7 +6,7 @@ sees. A database becomes records like those of an export, one for each message o
 
 from __future__ import annotations
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, RecordRepair
 from workbench.formats.goose.signature import ID, KEYS, recognise
 
 
@@ -23,7 +23,15 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         place=in_document(CARRIED, ()),
+        repair=_repair,
     )
+
+
+def _repair() -> RecordRepair:
+    """What only a repair needs is loaded with the first one."""
+    from workbench.formats.goose import repair
+
+    return RecordRepair(repair.records)
 
 
 FORMAT = Format(ID, "goose", recognise, _codec, keys=KEYS, preset="goose")

@@ -14,7 +14,7 @@ from workbench.formats.kit.sheet import Entry, Sheet
 
 _BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(strict=False)
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
 _BLANK = " \t\r\n"
 
 
@@ -69,11 +69,14 @@ def _complete(text: str, sheet: Sheet) -> str:
 
 
 def _closed(text: str, sheet: Sheet) -> str:
-    """The text up to the last complete element of its outermost list that is open, and what closes it."""
+    """The text up to the last complete element of the outermost list that is open, and what closes it; up to the last
+    complete list or object where that list has none."""
     stack: list[str] = []
     ends: list[int] = []
     for token in _TOKEN.finditer(text):
         mark = token[0]
+        if mark == '"':  # the text breaks off inside it
+            break
         if mark in "[{":
             stack.append(mark)
             ends.append(-1)
@@ -86,9 +89,11 @@ def _closed(text: str, sheet: Sheet) -> str:
                 ends[-1] = token.end()
         elif stack and stack[-1] == "[" and mark not in ",:":
             ends[-1] = token.end()
-    for depth, mark in enumerate(stack):
-        if mark == "[" and ends[depth] > 0:
-            closing = "".join("]" if one == "[" else "}" for one in reversed(stack[: depth + 1]))
-            sheet.fixed(Fault.CUT_DOCUMENT, None, len(text) - ends[depth])
-            return text[: ends[depth]] + closing
-    return text
+    complete = [depth for depth in range(len(stack)) if ends[depth] > 0]
+    lists = [depth for depth in complete if stack[depth] == "["]
+    if not complete:
+        return text
+    depth = (lists or complete)[0]
+    closing = "".join("]" if one == "[" else "}" for one in reversed(stack[: depth + 1]))
+    sheet.fixed(Fault.CUT_DOCUMENT, None, len(text) - ends[depth])
+    return text[: ends[depth]] + closing

@@ -216,11 +216,21 @@ def _joined(
         parts.append(lines[number].replace(b"\0", b"").strip(b"\r"))
         if b"}" not in parts[-1]:
             continue
-        for between in (b"\n", b""):
-            value = _decoded(between.join(parts))
-            if likeness.may_be(value):
-                return value, len(parts)
+        ended, joined = _decoded(b"\n".join(parts)), _decoded(b"".join(parts))
+        value = ended if likeness.may_be(ended) and _in_prose(ended, joined) else joined
+        if likeness.may_be(value):
+            return value, len(parts)
     return None
+
+
+def _in_prose(ended: Any, joined: Any) -> bool:
+    """Whether the line ends in `ended`, which `joined` is without, lie between tokens or in texts with blanks: not in a
+    key, an id or encoded data."""
+    if isinstance(ended, dict) and isinstance(joined, dict):
+        return ended.keys() == joined.keys() and all(_in_prose(ended[key], joined[key]) for key in ended)
+    if isinstance(ended, list) and isinstance(joined, list):
+        return len(ended) == len(joined) and all(map(_in_prose, ended, joined))
+    return joined is None or ended == joined or (isinstance(joined, str) and " " in joined)
 
 
 def _lost(sheet: Sheet, raw: bytes, here: Entry) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import Any
 
 from workbench.formats.fixes import Branch, Fault, Fix
@@ -96,7 +97,7 @@ class Sheet:
     head: bytes = b""
     tail: bytes = b""
     name: str = ""
-    folder: str = ""
+    folder: FilePath = FilePath()
     branch: int | None = None
     fixes: list[Fix] = field(default_factory=list)
     left: list[Fix] = field(default_factory=list)

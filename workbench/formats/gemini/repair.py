@@ -1,0 +1,58 @@
+"""Repairing a Gemini CLI session of lines: the header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from workbench.base.stamps import iso
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.links import drop_copies
+from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.values import text_of
+
+_TYPES = ("user", "gemini", "info", "error", "warning")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def is_headless(values: Sequence[dict[str, Any]]) -> bool:
+    """Whether the records are those of a Gemini CLI session that has lost its header."""
+    first = [value for value in values[:20] if "id" in value]
+    return bool(first) and all(
+        value.get("type") in _TYPES and {"timestamp", "content"} <= value.keys() and "parentId" not in value
+        for value in first
+    )
+
+
+def records(sheet: Sheet) -> None:
+    """Repair the header: the session and its project, by whose hash Gemini CLI names the folder."""
+    if not sheet.lines or not sheet.entries:
+        return
+    drop_copies(sheet, [entry for entry in sheet.entries if "id" in entry.object])
+    headers = [entry for entry in sheet.entries if _is_header(entry)]
+    first = sheet.entries[0]
+    if first in headers[:1]:
+        return
+    if headers:
+        sheet.drop(lambda entry: entry is headers[0])
+        sheet.entries.insert(0, headers[0])
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
+        return
+    stamp = text_of(first.object.get("timestamp")) or iso()
+    project = sheet.folder.parent.name
+    value = {
+        "sessionId": str(uuid4()),
+        "projectHash": project if _HASH.fullmatch(project) else sha256(str(sheet.folder).encode()).hexdigest(),
+        "startTime": stamp,
+        "lastUpdated": stamp,
+        "kind": "main",
+    }
+    sheet.entries.insert(0, made(value, 1))
+    sheet.fixed(Fault.MISSING_HEADER, first, "sessionId and projectHash")
+
+
+def _is_header(entry: Entry) -> bool:
+    return "sessionId" in entry.object and "projectHash" in entry.object

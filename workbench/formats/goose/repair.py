@@ -1,0 +1,15 @@
+"""Repairing a goose session of lines: the header."""
+
+from __future__ import annotations
+
+from workbench.formats.fixes import Fault
+from workbench.formats.kit.sheet import Sheet
+
+
+def records(sheet: Sheet) -> None:
+    """A header that does not stand first is taken for a message by goose."""
+    headers = [entry for entry in sheet.entries if "working_dir" in entry.object and "role" not in entry.object]
+    if headers and sheet.lines and sheet.entries[0] is not headers[0]:
+        sheet.drop(lambda entry: entry is headers[0])
+        sheet.entries.insert(0, headers[0])
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
