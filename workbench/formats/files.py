@@ -22,6 +22,7 @@ from workbench.formats.kit.bounds import line_beyond
 from workbench.formats.kit.database import value_beyond
 from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
 from workbench.formats.kit.magic import SQLITE
+from workbench.formats.kit.odd import TOLD, capped
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session
@@ -72,7 +73,7 @@ def _newest(path: Path) -> Session | None:
         session = codec.newest(path, data)
     if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data):
         return None
-    return judged(session)
+    return _checked(session)
 
 
 def _read(path: Path, progress: Progress, part: str = "") -> Session:
@@ -98,7 +99,7 @@ def _by_line(path: Path, progress: Progress) -> Session | None:
             except Longer:
                 return None
         session.records.let_go(path, file.tell(), made.digest())
-    return judged(with_carried(session, carried_in(codec, first)))
+    return _checked(with_carried(session, carried_in(codec, first)))
 
 
 def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
@@ -138,7 +139,14 @@ def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
         else:
             session = codec.read(path, data, progress)
     carried = carried_in(codec, session.records.data)
-    return judged(with_carried(session, carried or (None if part else found_beside(path, data))))
+    return _checked(with_carried(session, carried or (None if part else found_beside(path, data))))
+
+
+def _checked(session: Session) -> Session:
+    """The session with what cannot be true of its usage marked, and no more warnings than anyone reads."""
+    if len(session.warnings) > TOLD:
+        session = replace(session, warnings=capped(session.warnings))
+    return judged(session)
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:
@@ -182,7 +190,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
         raise BadInput(f"{path} is a folder; name a session file in it.")
     with gc_paused():
         session = codec.read_folder(path, progress)
-    return judged(with_carried(session, carried_in(codec, session.records.data)))
+    return _checked(with_carried(session, carried_in(codec, session.records.data)))
 
 
 def _first_inside(folder: Path) -> str:

@@ -21,7 +21,7 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.formats.kit import zstd
 from workbench.formats.kit.database import Tables, tables_of
-from workbench.formats.kit.jsonl import Record, records_of
+from workbench.formats.kit.jsonl import Record, is_padding, records_of
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.outline import glimpse, outline
 from workbench.formats.kit.values import dict_of
@@ -82,13 +82,22 @@ class Look:
         return _AsAsked(self._text.records())
 
     @cached_property
+    def values(self) -> list[Any]:
+        """The values of the first records, without those that are damaged; [] where most of them are."""
+        found = [record.value for record in self.records if record.readable]
+        return found if 2 * len(found) > len(self.records) else []
+
+    @cached_property
     def _text(self) -> _Text:
         return _Text(self.head, self.read)
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The object that the file begins with: the document, or the first record of lines; {} for neither."""
-        return dict_of(self.document if self.document is not None or not self.records else self.records[0].value)
+        """The object that the file begins with: the document, or the first record of lines that is not damaged; {} for
+        neither."""
+        if self.document is not None:
+            return dict_of(self.document)
+        return dict_of(next((record.value for record in self.records if record.readable), None))
 
     @cached_property
     def tables(self) -> Tables:
@@ -146,7 +155,8 @@ class _Text:
     def records(self) -> Iterator[Record]:
         cut = self.head.rfind(b"\n") + 1 if len(self.head) == HEAD else len(self.head)
         found = 0
-        for record in islice(records_of(self.head, cut), FIRST):
+        records = (one for one in records_of(self.head, cut) if not is_padding(one))
+        for record in islice(records, FIRST):
             found += 1
             yield record
         if cut < len(self.head) and found <= LONE:

@@ -14,7 +14,8 @@ from workbench.base.errors import BadInput
 from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
-from workbench.formats.kit.jsonl import TOLD, loads, loads_text, loads_whole, objects_of, records_of, whole
+from workbench.formats.kit.jsonl import is_padding, loads, loads_text, loads_whole, objects_of, records_of, whole
+from workbench.formats.kit.odd import TOLD, capped
 from workbench.session import LoadWarning, Records
 
 
@@ -26,9 +27,86 @@ def test_clean_lines_with_their_places() -> None:
     assert not any(record.problem for record in found)
 
 
-def test_byte_order_mark_and_nul_padding_are_skipped() -> None:
-    data = b'\xef\xbb\xbf{"a":1}\n\x00\x00{"b":2}\n\x00\x00\x00'
-    assert [data[record.start : record.stop] for record in records_of(data)] == [b'{"a":1}', b'{"b":2}']
+PADDING = "{} NUL bytes, as a crash leaves them; left out"
+
+
+def test_a11_nul_padding_is_told_with_its_line_and_in_no_record_that_is_read() -> None:
+    data = b'\xef\xbb\xbf{"a":1}\n\n\x00\x00\n\x00\n{"b":2}\x00\n\x00\x00{"c":3}\n{"d":4}\n' + b"\x00" * 1_500
+    found = list(records_of(data))
+    assert [(one.line, one.value, one.problem, one.readable) for one in found] == [
+        (1, {"a": 1}, "", True),
+        (3, None, PADDING.format(3), False),
+        (5, {"b": 2}, PADDING.format(1), True),
+        (6, {"c": 3}, PADDING.format(2), True),
+        (7, {"d": 4}, "", True),
+        (8, None, PADDING.format("1 500"), False),
+    ]
+    assert [data[one.start : one.stop] for one in found if one.readable] == [
+        b'{"a":1}',
+        b'{"b":2}',
+        b'{"c":3}',
+        b'{"d":4}',
+    ]
+    assert [is_padding(one) for one in found] == [False, True, False, False, False, True]
+
+
+def test_a11_each_padding_is_one_warning() -> None:
+    data, warnings = b'{"a":1}\n\x00\x00\n{"b":2}\n', list[LoadWarning]()
+    found = [*objects_of(records_of(data), len(data), Records(data), warnings, no_progress)]
+    assert [value for value, _, _ in found] == [{"a": 1}, {"b": 2}]
+    assert warnings == [LoadWarning(PADDING.format(2), 2)]
+
+
+CUT = b'{"type":"user","id":"1","ok":true,"n":12.5,"message":{"role":"user","content":["a\\ud83d\\ude00 {b}",null'
+NEXT = b'{"type":"user","id":"2","message":{"role":"user","content":"whole"},"parent":{"id":"1"}}'
+
+
+@pytest.mark.parametrize("size", range(1, len(CUT) + 1))
+@pytest.mark.parametrize("behind", [b"", b'{"z":1}', b"\x00\x00"])
+def test_a10_a_complete_record_behind_a_cut_one_is_read(size: int, behind: bytes) -> None:
+    """Wherever the first was cut; but for a cut behind its first key, where nothing tells that the next is no value."""
+    data = CUT[:size] + NEXT + behind + b'\n{"y":1}\n'
+    found = [*records_of(data)]
+    values = [one.value for one in found if one.readable]
+    rest = [{"z": 1}] if behind.startswith(b"{") else []
+    if CUT[:size] == b'{"type":':
+        assert values == [*rest, {"y": 1}]
+    else:
+        assert values == [orjson.loads(NEXT), *rest, {"y": 1}]
+    assert [(one.line, one.readable) for one in found[:2]] == [(1, False), (1, True) if values[1:] else (2, True)]
+    cut = "is cut off, and another record follows on the same line; kept as it is, not shown"
+    assert found[0].problem.endswith(cut) or CUT[:size] == b'{"type":'
+    assert b"".join(data[one.start : one.stop] for one in found[:2]).startswith(CUT[:size])
+
+
+def test_a10_two_cut_records_before_a_complete_one() -> None:
+    data = CUT[:90] + CUT[:40] + NEXT + b"\n"
+    assert [(one.value, data[one.start : one.stop]) for one in records_of(data)] == [
+        (None, CUT[:90] + CUT[:40]),
+        (orjson.loads(NEXT), NEXT),
+    ]
+
+
+@pytest.mark.parametrize("size", range(1, len(NEXT)))
+def test_a10_a_part_of_a_cut_record_is_none_of_its_own(size: int) -> None:
+    """Content that is complete ends where the line does, and is no record."""
+    (cut, last) = records_of(NEXT[:size] + b'\n{"y":1}\n')
+    assert (cut.readable, cut.stop, last.value) == (False, size, {"y": 1})
+
+
+@pytest.mark.parametrize("line", [b'x{"' * 200_000, b'{"a":1,"b":' * 30_000, b'{"a":1,"b":{"a":1,"b":2}' * 20_000])
+def test_a10_a_long_damaged_line_is_given_up_after_some_places(line: bytes) -> None:
+    assert [one.readable for one in records_of(line)] == [False]
+
+
+def test_a25_of_the_first_warnings_of_a_kind_each_is_told_and_then_how_many_more() -> None:
+    def given(count: int) -> list[LoadWarning]:
+        return [LoadWarning(f"has the uuid of line {number}", number + 1) for number in range(count)]
+
+    other = LoadWarning("its parent is missing")
+    assert capped([*given(TOLD), other]) == (*given(TOLD), other)
+    told = "2 more warnings of this kind, of which this is the last: has the uuid of line 1001"
+    assert capped([*given(TOLD + 2), other]) == (*given(TOLD), other, LoadWarning(told, TOLD + 2))
 
 
 def test_blank_lines_are_counted_and_passed_over() -> None:

@@ -11,7 +11,7 @@ KEYS = frozenset(["content", "role", "tool_call_id", "tool_calls"])
 
 def recognise(look: Look) -> str:
     """Every line is a message of one of the two chat APIs; a single one is no conversation."""
-    values = [record.value for record in look.records]
+    values = look.values
     if len(values) < 2 or not all(isinstance(value, dict) for value in values):
         return ""
     return "lines of role and content, one message each" if dialect(values)[0] else ""

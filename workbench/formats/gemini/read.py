@@ -25,7 +25,7 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import Record, records_of
+from workbench.formats.kit.jsonl import is_padding, objects_of, records_of
 from workbench.formats.kit.mark import SPENT, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
@@ -48,10 +48,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         document, reading.warnings = parse(path, data)
         _document(path, reading, document)
     else:
-        for record in records_of(data):
-            _line(reading, record)
-            if not record.line % 1000:
-                progress(record.start, len(data))
+        for value, index, _ in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
+            _line(reading, value, index)
     progress(len(data), len(data))
     if not reading.slots:
         raise BadInput(f"{path} is a Gemini CLI session without a single message; name another one.")
@@ -59,7 +57,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def _is_document(data: bytes) -> bool:
-    first = next(iter(records_of(data)), None)
+    first = next((record for record in records_of(data) if not is_padding(record)), None)
     if first is None or not isinstance(first.value, dict):
         return True
     return "messages" in first.value and not data[first.stop :].strip()
@@ -121,15 +119,8 @@ def _document(path: Path, reading: _Reading, document: Any) -> None:
         _put(reading, id if isinstance(id, str) and id not in reading.current else f"message-{index + 1}", item, index)
 
 
-def _line(reading: _Reading, record: Record) -> None:
-    index = reading.records.add(record.start, record.stop, record.line)
-    value = record.value
-    if record.problem:
-        reading.warnings.append(LoadWarning(record.problem, record.line))
-    if not isinstance(value, dict):
-        if record.readable:
-            reading.warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
-    elif isinstance(value.get("$rewindTo"), str):
+def _line(reading: _Reading, value: dict[str, Any], index: int) -> None:
+    if isinstance(value.get("$rewindTo"), str):
         reading.emptied = None
         _rewind(reading, value["$rewindTo"])
     elif isinstance(value.get("id"), str):

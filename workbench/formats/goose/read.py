@@ -19,7 +19,7 @@ from workbench.formats.goose.signature import ID
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import is_padding, objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.said import with_said
@@ -98,7 +98,7 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
 
 
 def _read_text(path: Path, data: bytes, progress: Progress) -> _Reading:
-    first = next(iter(records_of(data)), None)
+    first = next((record for record in records_of(data) if not is_padding(record)), None)
     lines = first is not None and isinstance(first.value, dict) and "conversation" not in first.value
     reading = _Reading(Records(data), "lines" if lines else "document")
     progress(0, len(data))
@@ -111,14 +111,12 @@ def _read_text(path: Path, data: bytes, progress: Progress) -> _Reading:
         for index, item in enumerate(items):
             _line(reading, item, index, None)
     else:
-        for record in records_of(data):
-            index = reading.records.add(record.start, record.stop, record.line)
-            if record.problem:
-                reading.warnings.append(LoadWarning(record.problem, record.line))
-            if record.readable and not index and isinstance(record.value, dict) and "role" not in record.value:
-                reading.about |= record.value
-            elif record.readable:
-                _line(reading, record.value, index, record.line)
+        found = objects_of(records_of(data), len(data), reading.records, reading.warnings, progress)
+        for value, index, line in found:
+            if not (reading.values or reading.about) and "role" not in value:
+                reading.about = value
+            else:
+                _line(reading, value, index, line)
     progress(len(data), len(data))
     return reading
 

@@ -25,5 +25,5 @@ def recognise(look: Look) -> str:
 
 def is_context(look: Look) -> bool:
     """Whether a file is what Kimi CLI kept as `context.jsonl`."""
-    roles = [record.value.get("role") for record in look.records if isinstance(record.value, dict)]
-    return any(role in _MARKS for role in roles) and len(roles) == len(look.records)
+    roles = [value.get("role") for value in look.values if isinstance(value, dict)]
+    return any(role in _MARKS for role in roles) and len(roles) == len(look.values)

@@ -11,25 +11,37 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
 from workbench.base.figures import grouped
 from workbench.formats.kit.bounds import beyond, enough
+from workbench.formats.kit.odd import TOLD
 from workbench.session import LoadWarning, Records
 
 DEEPEST = 200
 """Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
-
-TOLD = 1_000
-"""Odd lines of which each is told."""
 
 _BOM = b"\xef\xbb\xbf"
 _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
 _SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
+_LEFT_OUT = "NUL bytes, as a crash leaves them; left out"
+_OBJECT = re.compile(r"\{\s*\"")
+_NO_NULS = re.compile(r"[\s\x00]*")
+_TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s*,\s*"([^"\\]*)"\s*:', re.DOTALL)
+"""How a record opens: its first key with a plain value, and its second key."""
+
+_OVERLAP = 8
+"""Characters of the next record that a cut one may seem to hold, or back from where it makes no sense: the longest
+is an escape (`\\ud83d`)."""
+
+_TRIES = 64
+"""Places in a cut record at which the next one is looked for: each costs a look at the whole line."""
+
 _HEX = r"[0-9a-fA-F]{2}"
 _MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPES = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|u[dD]([89a-fA-F]){_HEX}|.)", re.DOTALL)
@@ -39,7 +51,8 @@ class Record(NamedTuple):
     """One JSON value and where it lies: `data[start:stop]`, beginning on 1-based `line`.
 
     `problem` says what was odd about it, "" when nothing was. A record that cannot be read at all has `readable` False
-    and the value None. Strings in `value` never hold half a surrogate pair: it became U+FFFD.
+    and the value None, and so have NUL bytes that fill lines. Strings in `value` never hold half a surrogate pair: it
+    became U+FFFD.
     """
 
     start: int
@@ -110,9 +123,13 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
             said = _SAID.search(data, at, end)
+            begin = end if said is None else max(at, data.rfind(b"\n", at, said.start()) + 1)
+            if (padding := data.find(0, at, begin)) >= 0:
+                stop = data.rfind(0, at, begin) + 1
+                where = line + 1 + data.count(b"\n", at, padding)
+                yield _padding(before + padding, before + stop, where, data.count(0, padding, stop))
             if said is None:
                 return
-            begin = max(at, data.rfind(b"\n", at, said.start()) + 1)
             line += data.count(b"\n", at, begin)
             at = begin
         line += 1
@@ -234,9 +251,13 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
     """The records of a line that is not one clean JSON value: none, one, or several."""
     body = chunk.strip(_EDGES)
     if not body:
+        if padding := chunk.count(0):
+            yield _padding(at + chunk.index(0), at + chunk.rindex(0) + 1, line, padding)
         return
     at += chunk.index(body)
     pieces = _pieces(body)
+    padding = chunk.count(0) - sum(body.count(0, start, stop) for start, stop in pieces)
+    beside = f"{grouped(padding)} {_LEFT_OUT}" if padding else ""
     for number, (start, stop) in enumerate(pieces):
         raw = body[start:stop]
         try:
@@ -244,9 +265,22 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
         except ValueError:
             cut_off = last and number == len(pieces) - 1
             problem = "the file ends inside this line" if cut_off else "not JSON"
-            yield _unreadable(at + start, at + stop, line, problem)
-            continue
-        yield Record(at + start, at + stop, line, value, _problem(raw, number))
+            if number < len(pieces) - 1:
+                problem = "is cut off, and another record follows on the same line"
+            yield _unreadable(at + start, at + stop, line, "; ".join(filter(None, (beside, problem))))
+        else:
+            problem = "; ".join(filter(None, (_problem(raw, number), beside)))
+            yield Record(at + start, at + stop, line, value, problem)
+        beside = ""
+
+
+def is_padding(record: Record) -> bool:
+    """True for NUL bytes that fill lines: there is nothing in them that could be read."""
+    return not record.readable and record.problem.endswith(_LEFT_OUT)
+
+
+def _padding(start: int, stop: int, line: int, count: int) -> Record:
+    return Record(start, stop, line, None, f"{grouped(count)} {_LEFT_OUT}", readable=False)
 
 
 def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
@@ -271,13 +305,15 @@ def _problem(raw: bytes, number: int) -> str:
 
 
 def _pieces(body: bytes) -> list[tuple[int, int]]:
-    """Byte spans of the JSON values that stand side by side in `body`; what follows the last good one is one more."""
+    """Byte spans of the JSON values that stand side by side in `body`, and of what is none between and behind them."""
     text = body.decode("latin-1")  # one character per byte
     pieces: list[tuple[int, int]] = []
     at, end = 0, len(text)
     while at < end:
         try:
             stop = _DECODER.raw_decode(text, at)[1]
+        except json.JSONDecodeError as error:
+            stop = _behind_cut(text, at, error.pos)
         except (ValueError, RecursionError):
             stop = end
         pieces.append((at, stop))
@@ -285,6 +321,50 @@ def _pieces(body: bytes) -> list[tuple[int, int]]:
             stop += 1
         at = stop
     return pieces
+
+
+def _behind_cut(text: str, at: int, broken: int) -> int:
+    """Where a complete record begins behind the cut one at `at`, which is no JSON from `broken` on; the end if nowhere.
+
+    A record that was cut within a string or a word makes sense for a few characters more: the quotation mark of the
+    next one ends the string. Cut before a value, it takes the next record for that value, and goes on to the end.
+    """
+    for _ in range(_TRIES):
+        if broken >= len(text):
+            break
+        first = max(at + 1, broken - _OVERLAP)
+        padded = _NO_NULS.match(text, broken)
+        found = _OBJECT.search(text, first, (padded.end() if padded else broken) + _OVERLAP)
+        if found is None:
+            break
+        try:
+            _DECODER.raw_decode(text, found.start())
+        except json.JSONDecodeError as error:
+            at, broken = found.start(), error.pos  # cut as well, perhaps before one that is not
+        except (ValueError, RecursionError):
+            break
+        else:
+            return _same_kind(text, at, found.start())
+    return _same_kind(text, at, len(text))
+
+
+def _same_kind(text: str, at: int, end: int) -> int:
+    """Where the last value of the cut record at `at` begins, if it has that record's first keys and goes on to `end`:
+    then it is the next record. `end` if there is none."""
+    opening = _TWO_KEYS.match(text, at, end)
+    if opening is None:
+        return end
+    for found in islice(re.compile(re.escape(opening[1])).finditer(text, at + 1, end), _TRIES):
+        keys = _TWO_KEYS.match(text, found.start(), end)
+        if keys is None or keys[2] != opening[2]:
+            continue
+        try:
+            stop = _DECODER.raw_decode(text, found.start())[1]
+        except (ValueError, RecursionError):
+            continue
+        if stop <= end and not text[stop:end].strip(" \t\r\x00"):
+            return found.start()
+    return end
 
 
 def _whole_escape(found: re.Match[str]) -> str:

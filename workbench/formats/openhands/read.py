@@ -54,7 +54,9 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a list of events; of an evaluation's output the first run. Raises BadInput when there is none."""
     look = Look.of(data)
     if is_lines(look):
-        return _session(path, stores.listed(data), progress, {})
+        events, warnings = stores.listed(data)
+        session = _session(path, events, progress, {})
+        return replace(session, warnings=(*warnings, *session.warnings))
     if not is_output(look):
         return _session(path, data, progress, {})
     runs = sessions_in(path, data)

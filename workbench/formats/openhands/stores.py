@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Part
+from workbench.formats.format import Part, no_progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of
-from workbench.formats.kit.jsonl import loads, records_of
+from workbench.formats.kit.jsonl import loads, objects_of, records_of
 from workbench.formats.kit.values import dict_of, dollars_of
 from workbench.formats.openhands.signature import V0_FILE
+from workbench.session import LoadWarning, Records
 
 Event = dict[str, Any]
 
@@ -136,9 +137,11 @@ def cost_of(about: Event) -> float | None:
     return dollars_of(dict_of(about.get("metrics")).get("accumulated_cost"))
 
 
-def listed(data: bytes) -> bytes:
-    """Events that stand on a line each as one list."""
-    return b"[\n" + b",\n".join(data[record.start : record.stop] for record in records_of(data)) + b"\n]\n"
+def listed(data: bytes) -> tuple[bytes, list[LoadWarning]]:
+    """Events that stand on a line each as one list, and a warning of each line that holds none."""
+    records, warnings = Records(data), list[LoadWarning]()
+    events = objects_of(records_of(data), len(data), records, warnings, no_progress)
+    return b"[\n" + b",\n".join(records[index] for _, index, _ in events) + b"\n]\n", warnings
 
 
 def state_of(path: Path) -> Event | None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Part, Progress, no_progress
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.jsonl import loads_text, records_of
+from workbench.formats.kit.jsonl import loads_text, objects_of, records_of
 from workbench.formats.kit.several import numbered, one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
@@ -64,8 +64,8 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 
 
 def _entries(path: Path, data: bytes) -> tuple[list[dict[str, Any]], list[LoadWarning]]:
-    lines = [dict_of(record.value) for record in records_of(data)]
     warnings: list[LoadWarning] = []
+    lines = [value for value, _, _ in objects_of(records_of(data), len(data), Records(data), warnings, no_progress)]
     if len(lines) < 2 or "conversations" not in lines[0]:
         document, warnings = parse(path, data)
         lines = [*map(dict_of, document if isinstance(document, list) else [document])]
