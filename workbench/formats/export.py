@@ -29,6 +29,7 @@ from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import difference
+from workbench.formats.sound import sound
 from workbench.session import Carried, Message, Session
 
 
@@ -102,6 +103,8 @@ def export(
     changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = target.write(source, messages)
+        data, mended = sound(written.data)
+        written, notes = replace(written, data=data), [*notes, *mended]
         # The file alone, without what lay around it in a folder, may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())
         carried = None if copied else carried

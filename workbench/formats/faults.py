@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import wraps
+from itertools import chain
 from typing import Any, TypeVar
 
 MOST = 20
@@ -24,8 +26,25 @@ Item = dict[str, Any]
 Shape = Mapping[str, type | tuple[type, ...]]
 """What keys an object must have, and of which type."""
 
+MOST_COUNTED = 10**15
+"""More than anybody's tokens or messages."""
+
 T = TypeVar("T")
 _SAID = re.compile(r"\S")
+_BLANK = b"\xef\xbb\xbf \t\r\n\x00"
+_MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD]([89a-fA-F])[0-9a-fA-F]{2}|.)", re.DOTALL
+)
+_MAY_BE_WRONG = re.compile(rb'(?<!\\)"\s*:\s*(?:-[\dI]|\d{16}|\d[\d.]*[eE]|Infinity)')
+_COUNTED = re.compile(r"token|removed$", re.IGNORECASE)
+_LIMITS = re.compile(r"max|limit|budget|logprob|_id$|Id$", re.IGNORECASE)
+_USAGES = ("usage", "tokens", "usagemetadata", "usage_metadata")
+_ANYBODYS = frozenset(
+    ["action", "args", "arguments", "attachment", "content", "extras", "functionCall", "functionResponse",
+     "function_call", "function_response", "input", "observation", "result", "results", "schema",
+     "toolTelemetry", "toolUseResult"]
+)  # fmt: skip
 
 
 class Hopeless(Exception):
@@ -45,10 +64,54 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
             found.append(str(last))
         except RecursionError:
             found.append("It is nested too deeply to be judged.")
+        found += (fault for fault in _damaged_values(data) if fault not in found)
         more = len(found) - MOST
         return found if more <= 0 else [*found[:MOST], f"{more} more fault{'' if more == 1 else 's'}."]
 
     return validate
+
+
+def _damaged_values(data: bytes) -> Faults:
+    """Values that the API or the agent refuses wherever they stand: halves of characters, and counts out of range."""
+    if not data.lstrip(_BLANK).startswith((b"{", b"[")):
+        return
+    halves = [found.start() for found in _ESCAPES.finditer(data) if found[1]] if _MAY_BE_HALF.search(data) else []
+    for number in sorted({data.count(b"\n", 0, at) + 1 for at in halves[:MOST]}):
+        yield f"Line {number} holds half of a character (a lone surrogate), which the API refuses."
+    if _MAY_BE_WRONG.search(data):
+        for where, value in _wrong_counts(data):
+            yield f"{where} is {value if abs(value) < MOST_COUNTED else 'too large'}, out of the range of a count."
+
+
+def _wrong_counts(data: bytes) -> Iterator[tuple[str, int | float]]:
+    """Place and value of each count that is negative or larger than anything that is counted."""
+    rows = lines(data)
+    first = next(rows, (1, None))
+    if first[1] is None:
+        with suppress(Hopeless, RecursionError):
+            for path, value in _counts(document(data), (), within=False):
+                if not 0 <= value < MOST_COUNTED:
+                    yield f"Value {path}", value
+        return
+    for number, row in chain([first], rows):
+        for path, value in _counts(row, (), within=False):
+            if not 0 <= value < MOST_COUNTED:
+                yield f"Line {number}: {path}", value
+
+
+def _counts(value: Any, path: tuple[str, ...], *, within: bool) -> Iterator[tuple[str, int | float]]:
+    """Path and value of each number that counts tokens or messages; `within` an object that holds such alone. What a
+    model gave a tool or got from it is passed over: its numbers are anybody's."""
+    if isinstance(value, list):
+        for place, one in enumerate(value):
+            yield from _counts(one, (*path[:-1], f"{path[-1] if path else ''}[{place}]"), within=within)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            if isinstance(one, dict | list):
+                if key not in _ANYBODYS:
+                    yield from _counts(one, (*path, key), within=within or key.lower().endswith(_USAGES))
+            elif type(one) in (int, float) and (within or _COUNTED.search(key)) and not _LIMITS.search(key):
+                yield ".".join((*path, key)), one
 
 
 def document(data: bytes) -> Any:

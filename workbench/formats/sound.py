@@ -1,0 +1,106 @@
+"""Values that no API and no agent takes, set right in what is written: a record is copied byte for byte, and with it
+whatever was damaged in it.
+
+Halves of characters become U+FFFD, as they are shown; counts of tokens or messages that are negative or beyond all
+bounds become 0; NUL bytes go. Everything else keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.base.text import counted
+
+_MOST = 1e15
+"""More than anybody's tokens or messages."""
+
+_MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD]([89a-fA-F])[0-9a-fA-F]{2}|.)", re.DOTALL
+)
+_MAY_BE_WRONG = re.compile(rb'(?<!\\)"\s*:\s*(?:-[\dI]|\d{16}|\d[\d.]*[eE]|Infinity)')
+_NUL_LINE = re.compile(rb"^[ \t\r]*\x00[ \t\r\x00]*\n", re.MULTILINE)
+_TOKENS = re.compile(rb'("(?:[^"\\]|\\.)*")(\s*:)?|([{\[])|([}\]])|(-?(?:\d[\d.eE+-]*|Infinity))', re.DOTALL)
+_COUNTED = re.compile(rb"token|removed$", re.IGNORECASE)
+_LIMITS = re.compile(rb"max|limit|budget|logprob|_id$|Id$", re.IGNORECASE)
+_USAGE = re.compile(rb"(?:usage|tokens|usage_?metadata)$", re.IGNORECASE)
+_OF_TOOLS = frozenset(
+    b"action args arguments attachment content extras functionCall functionResponse function_call function_response "
+    b"input observation result results schema toolTelemetry toolUseResult".split()
+)
+"""What a model gave a tool or got from it: its numbers are anybody's."""
+
+
+def sound(data: bytes) -> tuple[bytes, list[str]]:
+    """The JSON document or lines `data` without such values, and a note of each kind that was there. Anything else than
+    JSON stays as it is."""
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):
+        return data, []
+    notes: list[str] = []
+    if 0 in data:
+        notes.append(f"{counted(data.count(0), 'NUL byte')} removed")
+        data = _NUL_LINE.sub(b"", data).replace(b"\x00", b"")
+    if _MAY_BE_HALF.search(data):
+        halves = sum(1 for found in _ESCAPES.finditer(data) if found[1])
+        if halves:
+            notes.append(f"{counted(halves, 'half character')} written as U+FFFD")
+            data = _ESCAPES.sub(lambda found: b"\\ufffd" if found[1] else found[0], data)
+    if _MAY_BE_WRONG.search(data):
+        wrong = [*_wrong_counts(data)]
+        if wrong:
+            notes.append(f"{counted(len(wrong), 'count')} out of range written as 0")
+            data = _with_zeros(data, wrong)
+    return data, notes
+
+
+def _with_zeros(data: bytes, spans: list[tuple[int, int]]) -> bytes:
+    parts: list[bytes] = []
+    done = 0
+    for start, stop in spans:
+        parts += data[done:start], b"0"
+        done = stop
+    return b"".join([*parts, data[done:]])
+
+
+def _wrong_counts(data: bytes) -> Iterator[tuple[int, int]]:
+    """Spans of the counts that are out of range, of all lines in which one may be."""
+    at = 0
+    while found := _MAY_BE_WRONG.search(data, at):
+        start = data.rfind(b"\n", 0, found.start()) + 1
+        stop = data.find(b"\n", found.end())
+        stop = len(data) if stop < 0 else stop
+        if not data.startswith(b"{", start):  # a document over many lines: its keys may stand on any of them
+            yield from _in_json(data, at, len(data))
+            return
+        yield from _in_json(data, start, stop)
+        at = stop
+
+
+def _in_json(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """The same within one JSON value."""
+    keys: list[bytes] = []
+    key = b""
+    for token in _TOKENS.finditer(data, start, stop):
+        text, colon, opens, closes, number = token.groups()
+        if text is not None:
+            key = text[1:-1] if colon else key
+        elif opens:
+            keys.append(key)
+        elif closes:
+            key = keys.pop() if keys else b""
+        elif number and _is_out_of_range(number) and _is_count(keys, key):
+            yield token.span(5)
+
+
+def _is_out_of_range(number: bytes) -> bool:
+    try:
+        return not 0 <= float(number) < _MOST
+    except ValueError:
+        return False
+
+
+def _is_count(keys: list[bytes], key: bytes) -> bool:
+    if _LIMITS.search(key) or not _OF_TOOLS.isdisjoint(keys):
+        return False
+    return bool(_COUNTED.search(key)) or any(_USAGE.search(outer) for outer in keys)
