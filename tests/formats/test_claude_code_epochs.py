@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,6 +24,7 @@ from tests.formats.claude_code_build import (
 from workbench.formats import claude_code
 from workbench.formats.claude_code import rules
 from workbench.formats.claude_code.events import CLEARED
+from workbench.formats.files import load
 from workbench.session import Session
 
 Line = dict[str, Any]
@@ -109,6 +111,35 @@ def test_lines_that_are_not_there_keep_nothing(about: Line) -> None:
     assert contexts(session)[1] == ["s1", "u2"]
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.kept == ()
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"preservedMessages": {"anchorUuid": "s1", "uuids": ["a1", "r1"]}}, []),
+        (
+            {"preservedMessages": {"anchorUuid": "s1", "uuids": ["a1", "r1", "x", "y"]}},
+            ["line 6: names 4 preserved messages, 2 of which this file lacks; Claude Code resumes with none of them"],
+        ),
+        (
+            {"preservedSegment": {"headUuid": "x", "anchorUuid": "s1", "tailUuid": "r2"}},
+            [
+                "line 6: names the ends of what is preserved, 1 of which this file lacks; "
+                "Claude Code resumes with none of them"
+            ],
+        ),
+    ],
+)
+def test_a32_preserved_messages_that_the_file_lacks_are_told(about: Line, told: list[str]) -> None:
+    session = read(*round_of_two(), keeping(**about), summary("s1", "b1"), user("u2", "s1", "Go on"))
+    assert [str(warning) for warning in session.warnings] == told
+    assert contexts(session)[1] == (["s1", "u2"] if told else ["s1", "a1", "r1", "u2"])
+
+
+def test_a32_of_the_real_session(shared: Path) -> None:
+    session = load(shared / "sessions-new" / "claude-code" / "omp-906611b-2.1.219-preserved.jsonl")
+    told = "line 5: names 16 preserved messages, 16 of which this file lacks; Claude Code resumes with none of them"
+    assert told in map(str, session.warnings)
 
 
 def test_a_rewind_after_a_boundary_that_kept_something_leaves_the_summary() -> None:

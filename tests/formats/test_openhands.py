@@ -12,6 +12,7 @@ import pytest
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of, user
 from workbench.conformance.formats import assert_exact
+from workbench.formats.diagnosis import findings
 from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
@@ -840,3 +841,30 @@ def test_no_event_of_v1_gets_a_key_that_the_sdk_refuses() -> None:
     events = json.loads(made.written.data)
     assert [key for event in events for key in event if key.startswith("workbench")] == []
     assert events[-1]["value"] == {"model": "m", "window": 1000, "prompt": 7, "scale": 1.5, "spent": 0}
+
+
+@pytest.mark.parametrize(("forgotten", "way"), [([], "empty"), (["u1"], "removal")])
+def test_a12_a_condensation_that_forgets_nothing_is_an_empty_compaction(
+    tmp_path: Path, forgotten: list[str], way: str
+) -> None:
+    request = v1("q", "CondensationRequest", "environment")
+    nothing = {"forgotten_event_ids": [], "summary": None, "summary_offset": None}
+    events = [message("u1", "user", "Go."), message("a1", "assistant", "Yes."), request]
+    events += [v1("c1", "Condensation", "environment", **nothing | {"forgotten_event_ids": forgotten})]
+    events += [v1("c2", "Condensation", "environment", **nothing), message("u2", "user", "More.")]
+    (tmp_path / "events.json").write_text(json.dumps(events))
+    session = load(tmp_path / "events.json")
+    assert [epoch.ended_by and epoch.ended_by.way for epoch in session.epochs] == [way, "empty", None]
+    told = [(one.what, one.text) for one in findings(session) if one.what.startswith("epoch")]
+    if forgotten:
+        assert told == [
+            ("epoch 1", "ended by a recorded removal: messages were taken out, with nothing in their place"),
+            ("epoch 2", "ended by a recorded compaction that removed nothing"),
+        ]
+    else:
+        assert told == [("epochs 1 to 2", "2 recorded compactions in a row that removed nothing")]
+
+
+def test_a12_of_the_case(shared: Path) -> None:
+    session = load(shared / "cases" / "37-openhands-empty-condensations.json")
+    assert [epoch.ended_by and epoch.ended_by.way for epoch in session.epochs] == [*["empty"] * 12, None]

@@ -19,6 +19,7 @@ DONE: Mapping[Way, str] = {
     "summary": "compacted",
     "clearing": "cleared old contents",
     "removal": "took messages out",
+    "empty": "recorded a compaction that removed nothing",
 }
 """What an agent did to make room, in words."""
 

@@ -32,7 +32,7 @@ class Stretch:
         if self.ended is None:
             return ""
         if self.ended.way != "summary":
-            return "cleared" if self.ended.way == "clearing" else "cut"
+            return {"clearing": "cleared", "empty": "empty"}.get(self.ended.way, "cut")
         return {"manual": "by hand", "auto": "auto"}.get(self.ended.trigger, "compacted")
 
 

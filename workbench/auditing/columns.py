@@ -76,7 +76,7 @@ COMPACTIONS = (
         ("time", "time", "when it was recorded"),
         ("epoch", "whole", "the epoch that it ended"),
         ("call", "whole", "the call before which it lies"),
-        ("way", "text", "summary, clearing or removal"),
+        ("way", "text", "summary, clearing, removal or empty"),
         ("asked", "flag", "at the user's command"),
         ("before", "whole", "tokens before it"),
         ("after", "whole", "tokens behind it"),

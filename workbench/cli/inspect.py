@@ -236,7 +236,7 @@ def _write_notes(notes: Sequence[Note]) -> None:
         click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
 
 
-DONE = {"summary": "compaction", "clearing": "clearing", "removal": "removal"}
+DONE = {"summary": "compaction", "clearing": "clearing", "removal": "removal", "empty": "empty compaction"}
 """What ends an epoch, by the way in which room was made."""
 
 

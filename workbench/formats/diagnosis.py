@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.sent import checked
-from workbench.session import Compaction, Message, Opaque, Session, leading_system, pairs_of
+from workbench.session import Compaction, Epoch, Message, Opaque, Session, leading_system, pairs_of
 
 # -- What it is
 
@@ -114,13 +115,21 @@ def _views(session: Session) -> Iterator[Finding]:
         apart = everything - len(shown)
         told = f"{apart} of {counted(everything, 'message')} {are(apart)} rewound, or another agent's: never sent"
         yield Finding("note", "apart", told)
-    for epoch in session.epochs[:-1]:
-        end = epoch.ended_by
-        if end is None:
+    for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
+        epochs = [*run]
+        if is_empty and len(epochs) > 1:
+            told = f"{len(epochs)} recorded compactions in a row that removed nothing"
+            yield Finding("note", f"epochs {epochs[0].number} to {epochs[-1].number}", told)
             continue
-        yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(end)}")
+        for epoch in epochs:
+            if epoch.ended_by is not None:
+                yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(epoch.ended_by)}")
     if len(session.epochs) == 1 and sent < live:
         yield Finding("note", "not sent", f"{counted(live - sent, 'message')} of the live branch, outside the context")
+
+
+def _ended_empty(epoch: Epoch) -> bool:
+    return epoch.ended_by is not None and epoch.ended_by.way == "empty"
 
 
 def _told(end: Compaction) -> str:
@@ -130,6 +139,8 @@ def _told(end: Compaction) -> str:
     match end.way:
         case "clearing":
             return f"clearing{tokens}: contents were taken out, the messages stayed"
+        case "empty":
+            return f"compaction{tokens} that removed nothing"
         case "removal":
             return f"removal{tokens}: messages were taken out, with nothing in their place"
     kept = f", and {counted(len(end.kept), 'message')} before it stayed" if end.kept else ""

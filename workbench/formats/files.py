@@ -20,6 +20,7 @@ from workbench.formats.carried import beside, carried_in, found_beside, with_car
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
 from workbench.formats.kit.database import value_beyond
+from workbench.formats.kit.epochs import with_empty
 from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.odd import TOLD, capped
@@ -143,7 +144,10 @@ def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
 
 
 def _checked(session: Session) -> Session:
-    """The session with what cannot be true of its usage marked, and no more warnings than anyone reads."""
+    """The session with what cannot be true of its usage marked, compactions that removed nothing as such, and no more
+    warnings than anyone reads."""
+    if any(epoch.ended_by and epoch.ended_by.way == "removal" for epoch in session.epochs):
+        session = replace(session, epochs=with_empty(session.epochs))
     if len(session.warnings) > TOLD:
         session = replace(session, warnings=capped(session.warnings))
     return judged(session)

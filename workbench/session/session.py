@@ -158,9 +158,9 @@ class LoadWarning:
         return f"line {self.line}: {self.text}" if self.line else self.text
 
 
-Way = Literal["summary", "clearing", "removal"]
-"""How a recorded compaction made room: a summary took the place of older messages; the contents of messages were
-replaced in place; messages were left out, with nothing in their place."""
+Way = Literal["summary", "clearing", "removal", "empty"]
+"""Effect of a recorded compaction: a summary took the place of older messages; the contents of messages were replaced
+in place; messages were left out, with nothing in their place; nothing, so that the context stayed as it was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,13 @@ _API_SHARES = {"clear_tool_uses": "cleared_tool_uses", "clear_thinking": "cleare
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Lines before a boundary that stay: `uuids` in their order, or the chain from `tail` up to `head` where no list is
-    given. They stand behind the line `anchor`."""
+    given. They stand behind the line `anchor`. Where one of `needed` is missing, the loader keeps none of them."""
 
     uuids: tuple[str, ...] = ()
     anchor: str = ""
     head: str = ""
     tail: str = ""
+    needed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,13 @@ def of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
 
 def _summary(about: dict[str, Any], time: float | None) -> Event:
     listed, chain = dict_of(about.get("preservedMessages")), dict_of(about.get("preservedSegment"))
+    ends = (text_of(chain.get(key)) for key in ("headUuid", "tailUuid"))
     kept = Kept(
         _texts(listed.get("allUuids")) or _texts(listed.get("uuids")),
         text_of(listed.get("anchorUuid")) or text_of(chain.get("anchorUuid")),
         text_of(chain.get("headUuid")),
         text_of(chain.get("tailUuid")),
+        _texts(listed.get("uuids")) or tuple(filter(None, ends)),
     )
     before, after, took = (_figure(about.get(key)) for key in ("preTokens", "postTokens", "durationMs"))
     seconds = took / 1000 if took else None

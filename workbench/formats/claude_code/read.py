@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.base.text import are, counted
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
@@ -105,6 +106,7 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
     branch, warnings = branch_of(reading.tree, messages, main)
     if on_web:  # its lines have no links, and that is as it should be
         branch, warnings = main, []
+    warnings += _unkept(reading)
     for type, count in reading.unknown.items():
         warnings.append(
             LoadWarning(f"{counted(count, 'record')} of unknown type {type!r} {are(count)} kept, but not shown")
@@ -185,6 +187,8 @@ def _recorded(reading: Reading) -> Recorded:
         return list(dict.fromkeys([holder[record] for record in records if record in holder]))
 
     def kept(event: Event) -> list[int]:
+        if any(uuid not in reading.by_uuid for uuid in event.kept.needed):
+            return []
         found = numbers(event.kept.uuids or chain_of(reading.tree, event.kept.head, event.kept.tail))
         if not found:
             return []
@@ -195,6 +199,17 @@ def _recorded(reading: Reading) -> Recorded:
         return [number for number in found if reading.drafts[number].sent]
 
     return Recorded(reading.events, reading.loose_events, kept, numbers)
+
+
+def _unkept(reading: Reading) -> Iterator[LoadWarning]:
+    """A warning for each boundary that preserves messages which the file does not have."""
+    for number, event in reading.events.items():
+        needed = event.kept.needed
+        missing = sum(uuid not in reading.by_uuid for uuid in needed)
+        if missing:
+            of = counted(len(needed), "preserved message") if event.kept.uuids else "the ends of what is preserved"
+            text = f"names {of}, {grouped(missing)} of which this file lacks; Claude Code resumes with none of them"
+            yield LoadWarning(text, reading.records.lines[reading.drafts[number].source[0]])
 
 
 def _answers(draft: Draft, calls: set[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from workbench.formats.kit.blocks import compacted, is_compaction
 from workbench.session import Block, Compaction, Epoch, Message, Opaque
@@ -24,6 +24,16 @@ def epochs_at(
             yield Epoch(number, _members(start, end, lasting), Compaction(trigger, summary=messages[end].id))
         start = end
     yield Epoch(number + 1, _members(start, len(messages), lasting))
+
+
+def with_empty(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
+    """The epochs, with a removal after which every message is still there as an empty compaction."""
+    found = [*epochs]
+    for at, (before, after) in enumerate(pairwise(epochs)):
+        ended = before.ended_by
+        if ended is not None and ended.way == "removal" and set(after.members).issuperset(before.members):
+            found[at] = replace(before, ended_by=replace(ended, way="empty"))
+    return tuple(found)
 
 
 def parted_at_compactions(messages: Iterable[Message]) -> tuple[list[Message], list[int]]:
