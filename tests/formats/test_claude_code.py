@@ -210,18 +210,6 @@ def test_progress_and_system_lines_are_links_of_the_chain() -> None:
     assert branch(session) == ["u1", "a1"]
 
 
-def test_a_missing_parent_is_bridged_with_a_warning() -> None:
-    session = read(
-        user("u1", None, "Go"),
-        assistant("a1", "u1", "m1", text("Lost")),
-        assistant("a2", "u1", "m2", text("Yes")),
-        user("u2", "gone", "More"),
-        assistant("a3", "u2", "m3", text("Fine")),
-    )
-    assert branch(session) == ["u1", "a2", "u2", "a3"]
-    assert [(warning.line, "parent is missing" in warning.text) for warning in session.warnings] == [(4, True)]
-
-
 @pytest.mark.parametrize("message", [None, "text", {"role": "assistant"}, {"role": "assistant", "content": []}])
 def test_a_last_line_that_says_nothing_is_not_where_the_conversation_ends(message: object) -> None:
     odd = {**assistant("a9", None, "m9", text("x")), "message": message}

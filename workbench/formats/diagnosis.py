@@ -113,7 +113,7 @@ def _views(session: Session) -> Iterator[Finding]:
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
     if len(shown) < everything:
         apart = everything - len(shown)
-        told = f"{apart} of {counted(everything, 'message')} {are(apart)} rewound, or another agent's: never sent"
+        told = f"{apart} of {counted(everything, 'message')} {are(apart)} on no resumed branch, or another agent's"
         yield Finding("note", "apart", told)
     for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
         epochs = [*run]
@@ -232,7 +232,11 @@ def relatives(session: Session) -> list[tuple[str, str]]:
     """What lies beside or inside a session and is none of its messages, by name and what it is."""
     if session.format != "claude-code" or session.path is None:
         return []
-    found = [(id, "a sub-agent in this file") for id in _inside(session)]
+    apart = len(session.branch) < len(session.messages)
+    branches = registry.by_id(session.format).codec.branches
+    parts = branches(session.path, session.records.data) if apart and branches else ()
+    found = [(part.id, f"{part.title}, {counted(part.messages, 'message')}") for part in parts[1:]]
+    found += [(id, "a sub-agent in this file") for id in _inside(session)]
     calls = {file: boundary for boundary, file in compaction_calls(session).items()}
     for agent in agent_files(session.path):
         what = "the call for a summary" if agent.compacts else "a sub-agent in a file beside this one"

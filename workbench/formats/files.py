@@ -154,7 +154,8 @@ def _checked(session: Session) -> Session:
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:
-    """The sessions in a file that may hold several, none for a file or folder that holds one by its nature.
+    """The sessions in a file that may hold several, or the branches of one that is damaged; none for a file or folder
+    that holds one session.
 
     Raises BadInput as `load` does.
     """
@@ -163,8 +164,9 @@ def parts_of(path: Path) -> tuple[Part, ...]:
     look = look_at(path)
     if not look.head.strip(_BLANKS):
         return ()
-    sessions_in = _format_of(path, look).codec.sessions_in
-    return sessions_in(path, bytes_of(path)) if sessions_in is not None else ()
+    codec = _format_of(path, look).codec
+    parts_in = codec.sessions_in or codec.branches
+    return parts_in(path, bytes_of(path)) if parts_in is not None else ()
 
 
 def look_at(path: Path) -> Look:

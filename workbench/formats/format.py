@@ -177,6 +177,8 @@ class Codec:
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
+    branches(path, data): the branches of a session whose file is damaged, so that its tool resumes only a part of it:
+      `read` gives that one, `read_part` any. None for a format in which nobody knows of such damage.
     addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
       commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
@@ -213,6 +215,7 @@ class Codec:
     newest: Callable[[Path, bytes], Session | None] | None = None
     by_line: Callable[[bytes], ReadLines | None] | None = None
     repair: Callable[[], RecordRepair] | None = None
+    branches: Callable[[Path, bytes], tuple[Part, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def _codec() -> Codec:
         newest=newest.newest,
         by_line=read.by_line,
         repair=_repair,
+        branches=read.branches,
     )
 
 

@@ -175,12 +175,15 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         tails = event.kept.uuids[-1:] or [event.kept.tail]
         reading.tree.anchors.update(dict.fromkeys(tails, event.kept.anchor))
     parent = value.get("logicalParentUuid") if draft is not None and draft.kind == "boundary" else None
+    if parent:
+        reading.tree.logical.add(len(reading.tree.parents))
     parent = parent or value.get("parentUuid")
     # An entry without a name still stands in the chain: its successor may bridge to it.
     reading.tree.add(
         given if isinstance(given, str) else uuid,
         parent if isinstance(parent, str) else None,
         at,
+        index,
         line,
         side=side,
         turn=draft is not None and type in ("user", "assistant") and bool(draft.blocks),

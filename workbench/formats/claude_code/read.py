@@ -14,14 +14,14 @@ from workbench.base.text import are, counted
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
 from workbench.formats.claude_code.events import Event
-from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Own, Prompt, Reading, take
+from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Own, Prompt, Reading, take, time_of
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.stream import is_printed
-from workbench.formats.claude_code.tree import branch_of, chain_of
-from workbench.formats.format import Progress, ReadLines
+from workbench.formats.claude_code.tree import JOINED, LINE, RESUMED, Moment, branch_of, branches_of, chain_of
+from workbench.formats.format import Part, Progress, ReadLines, no_progress
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items
-from workbench.formats.kit.jsonl import Lines, Record, lines_of, objects_of
+from workbench.formats.kit.jsonl import Lines, Record, lines_of, object_of, objects_of
 from workbench.formats.kit.said import with_said
 from workbench.session import (
     ApiError,
@@ -35,6 +35,9 @@ from workbench.session import (
     ToolResult,
     ToolUse,
 )
+
+_PARENT = re.compile(rb'"parentUuid": ?"([^"]+)"')
+_UUID = re.compile(rb'"uuid": ?"([^"]+)"')
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -73,15 +76,26 @@ def taken(lines: Lines, progress: Progress) -> Reading:
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one sub-agent of a session, in its file or beside it. Raises BadInput when there is no such sub-agent."""
+    """Read one sub-agent of a session, in its file or beside it, or a branch of it. Raises BadInput when there is no
+    such one."""
+    if part_id in (RESUMED, JOINED) or part_id.startswith(LINE):
+        return _read_branch(path, data, part_id, progress)
     inside = agents_inside(data)
     if part_id in inside:
         return read(path, b"\n".join(inside[part_id]), progress)
     beside = {agent.id: agent.file for agent in agent_files(path)}
     if file := beside.get(part_id):
         return read(file, file.read_bytes(), progress)
-    known = ", ".join([*inside, *beside][:20]) or "none"
+    known = ", ".join([*inside, *beside, *(branch.id for branch in branches(path, data))][:20]) or "none"
     raise BadInput(f"{path} has no sub-agent {part_id!r}; it has {known}.")
+
+
+def _read_branch(path: Path, data: bytes, branch_id: str, progress: Progress) -> Session:
+    try:
+        return session_of(path, taken(lines_of(data), progress), on_web=False, branch_id=branch_id)
+    except KeyError:
+        known = ", ".join(branch.id for branch in branches(path, data)) or "one branch alone"
+        raise BadInput(f"{path} has no branch {branch_id!r}; it has {known}.") from None
 
 
 def _listed(path: Path, data: bytes, key: str | None) -> Iterator[Record]:
@@ -100,10 +114,14 @@ def _listed(path: Path, data: bytes, key: str | None) -> Iterator[Record]:
         yield Record(start, stop, line, value)
 
 
-def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
+def session_of(path: Path, reading: Reading, *, on_web: bool, branch_id: str = RESUMED) -> Session:
+    """The session with a branch of it as the live one. Raises KeyError where it has no such branch."""
     drafts, facts = reading.drafts, reading.facts
     messages, main = messages_of(reading), main_of(reading)
-    branch, warnings = branch_of(reading.tree, messages, main)
+    branch, warnings = branch_of(reading.tree, messages, main, moment_in(reading), branch_id)
+    if branch_id == JOINED:
+        messages, unbilled = _unbilled(reading, messages, main)
+        warnings += unbilled
     if on_web:  # its lines have no links, and that is as it should be
         branch, warnings = main, []
     warnings += _unkept(reading)
@@ -147,6 +165,48 @@ def session_of(path: Path, reading: Reading, *, on_web: bool) -> Session:
             own=Own(facts.get("slug", ""), on_web or printed.seen),
         ),
     )
+
+
+def _unbilled(
+    reading: Reading, messages: tuple[Message, ...], main: list[int]
+) -> tuple[tuple[Message, ...], list[LoadWarning]]:
+    """The messages without the usage of calls that were sent no more than the resumed branch."""
+    resumed = set(branch_of(reading.tree, messages, main, moment_in(reading))[0])
+    billed = [number for number in resumed if messages[number].usage] if len(resumed) < len(main) else []
+    if not billed:
+        return messages, []
+    line = reading.records.lines[messages[min(billed)].source[0]]
+    told = f"{counted(len(billed), 'call')} from here on sent a part of this branch; their usage is not counted"
+    unbilled = (replace(one, usage=None) if number in resumed else one for number, one in enumerate(messages))
+    return tuple(unbilled), [LoadWarning(told, line)]
+
+
+def moment_in(reading: Reading) -> Moment:
+    """The time of a link of what was read; progress and snapshots of files are no lines that Claude Code loads."""
+    known: dict[int, float | None] = {}
+
+    def moment(link: int) -> float | None:
+        if link not in known:
+            value = object_of(reading.records[reading.tree.records[link]]) or {}
+            passed = value.get("type") == "progress" or value.get("subtype") == "file_snapshot"
+            known[link] = None if passed else time_of(value.get("timestamp"))
+        return known[link]
+
+    return moment
+
+
+def branches(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The branches of a file of lines, some of which name parents that it lacks; none for any other file."""
+    if WEB_EXPORT.match(data) or not _has_broken_links(data):
+        return ()
+    reading = taken(lines_of(data), no_progress)
+    found = branches_of(reading.tree, messages_of(reading), main_of(reading), moment_in(reading))
+    return tuple(Part(one.id, one.title, one.messages) for one in found)
+
+
+def _has_broken_links(data: bytes) -> bool:
+    """Whether a line names a parent that no line is, as far as can be seen without decoding them."""
+    return not set(_PARENT.findall(data)) <= set(_UUID.findall(data))
 
 
 def messages_of(reading: Reading) -> tuple[Message, ...]:

@@ -20,7 +20,7 @@ from msgspec.json import Decoder
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN
 from workbench.formats.claude_code.events import of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
-from workbench.formats.claude_code.read import main_of, messages_of, model_of, taken, title_of
+from workbench.formats.claude_code.read import main_of, messages_of, model_of, moment_in, taken, title_of
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
@@ -221,7 +221,7 @@ def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[st
     first = next((number for number, message in enumerate(messages) if message.bill), None)
     if first is None or not bills:
         return None
-    branch, _ = branch_of(reading.tree, messages, main_of(reading))
+    branch, _ = branch_of(reading.tree, messages, main_of(reading), moment_in(reading))
     answer = replace(messages[first], usage=Usage(*bills[0][1:]))
     session = Session(
         format=ID,
