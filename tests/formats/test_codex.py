@@ -635,3 +635,17 @@ def test_c_the_rules_know_a_count_from_before_a_compaction(behind: list[bytes], 
     lines = [*FIRST, counted(1_000, 990), compaction([said("user", "Short.")], said("user", "Short.")), *behind]
     said_of = ["Line 21 counts 990 tokens from before the compaction in line 22."] if fault else []
     assert FORMAT.codec.validate(rollout(*lines)) == said_of
+
+
+@pytest.mark.parametrize(
+    ("about", "is_trae"),
+    [
+        ({"model_provider": "trae"}, True),
+        ({"base_instructions": {"text": "You are TRAE CLI, a coding agent."}}, True),
+        ({"model_provider": "openai", "base_instructions": {"text": "You are Codex."}}, False),
+    ],
+)
+def test_a18_a_rollout_that_trae_wrote_says_so(about: dict[str, Any], is_trae: bool) -> None:
+    session = read(FORMAT, b"\n".join([line("session_meta", {**META, **about}), *FIRST[1:]]))
+    told = [str(warning) for warning in session.warnings if "Trae" in warning.text]
+    assert told == (["line 1: written by Trae CLI and read as Codex's, whose form it has"] if is_trae else [])

@@ -106,6 +106,35 @@ def test_a_file_is_refused_by_what_it_looks_like(tmp_path: Path, data: bytes) ->
         assert "\n" not in said
 
 
+LINKED = {"sessionId": "s", "isSidechain": False, "userType": "external", "timestamp": "2026-01-21T05:56:34.812Z"}
+
+
+@pytest.mark.parametrize("known_by", ["the id of an answer", "a result"])
+def test_a18_a_session_of_iflow_is_no_session_of_claude_code(known_by: str, tmp_path: Path) -> None:
+    asked = {**LINKED, "uuid": "1", "parentUuid": None, "type": "user", "message": {"role": "user", "content": "Hi"}}
+    id = "response-1768975012469-tool-call_e55a" if known_by == "the id of an answer" else "msg_1"
+    body = {"id": id, "role": "assistant", "content": [{"type": "text", "text": "Yes"}]}
+    answer = {**LINKED, "uuid": "2", "parentUuid": "1", "type": "assistant", "message": body}
+    parts = {"callId": "c", "responseParts": {"functionResponse": {"id": "c", "response": {"output": "x"}}}}
+    content: object = parts if known_by == "a result" else "x"
+    given = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": content}]}
+    result = {**LINKED, "uuid": "3", "parentUuid": "2", "type": "user", "message": given}
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"".join(encoded(one) + b"\n" for one in (asked, answer, result)))
+    with pytest.raises(BadInput) as caught:
+        load(path)
+    told = "but a session of iFlow CLI, which is not read; give the conversation as a JSON list of messages"
+    assert told in str(caught.value)
+
+
+def test_a18_of_the_case(shared: Path) -> None:
+    with pytest.raises(BadInput, match="a session of iFlow CLI, which is not read"):
+        load(shared / "cases" / "agentsview-iflow.jsonl")
+    assert [str(one) for one in load(shared / "cases" / "agentsview-traex.jsonl").warnings] == [
+        "line 1: written by Trae CLI and read as Codex's, whose form it has"
+    ]
+
+
 def test_of_keys_that_many_have_nothing_is_told() -> None:
     """`id` and `type` are in every second format; a key that one format alone has is enough with another."""
     assert "nearest" not in refused(Look.of(encoded({"id": 1, "type": 2})), registry.FORMATS)

@@ -11,12 +11,12 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats import langfuse, langsmith, otel
-from workbench.formats.files import load
+from workbench.formats.files import load, parts_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.kit.loose import message_of, messages_of
 from workbench.formats.look import Look
 from workbench.formats.otel.read import tree
-from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Block, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 HERE = Path("trace.json")
 IMAGE = {"type": "blob", "mime_type": "image/png", "content": "abc"}
@@ -271,6 +271,128 @@ def test_langfuse_gives_traces_out_in_many_forms(value: Any, id: str) -> None:
 def test_what_langfuse_says_was_billed(usage: dict[str, Any], billed: Usage | None) -> None:
     session = read(langfuse.FORMAT, [{**GENERATION, **usage}])
     assert session.messages[-1].usage == billed
+
+
+def generation(number: int, asked: Any, came: Any, **more: Any) -> dict[str, Any]:
+    times = {"startTime": f"2026-01-02T03:04:0{number}Z"}
+    said = came if isinstance(came, str) else json.dumps(came)
+    return {**GENERATION, **times, "id": f"o{number}", "input": json.dumps(asked), "output": said, **more}
+
+
+def parts_told(session: Session) -> list[tuple[str, list[str]]]:
+    """The role of each message, and its blocks in short."""
+
+    def short(block: Block) -> str:
+        match block:
+            case ToolUse(id, name, given):
+                return f"{name}({json.dumps(given)}) {id}"
+            case ToolResult(id):
+                return f"{id}: {block.text}"
+            case Thinking(text):
+                return f"<{text}>"
+        return block.text if isinstance(block, Text) else repr(block)
+
+    return [(message.role, [*map(short, message.blocks)]) for message in session.context()]
+
+
+REQUEST = {"role": "user", "content": "Tides?"}
+CALLED = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"at": "Rye"}', "id": "fc_1"}
+CAME = {"type": "function_call_output", "call_id": "c1", "output": "nine"}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+SAYS = {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "At nine."}]}
+SAYS_FIRST = {**SAYS, "id": "msg_0", "content": [{"type": "output_text", "text": "I look."}]}
+
+
+def response(*output: Any) -> dict[str, Any]:
+    tool = {"type": "function", "name": "look", "parameters": {"type": "object"}}
+    return {"object": "response", "instructions": "Be brief.", "output": list(output), "tools": [tool]}
+
+
+def test_a19_items_of_the_responses_api_are_calls_results_and_answers() -> None:
+    """As the OpenAI Agents SDK is traced: of three items in which an answer is told, one message is made."""
+    asked = [REQUEST, THOUGHT, SAYS_FIRST, CALLED, CAME]
+    session = read(
+        langfuse.FORMAT,
+        [
+            generation(1, [REQUEST], response(THOUGHT, SAYS_FIRST, CALLED), usage={"input": 55, "output": 15}),
+            generation(2, asked, response(SAYS), usage={"input": 85, "output": 29}),
+        ],
+    )
+    assert parts_told(session) == [
+        ("system", ["Be brief."]),
+        ("user", ["Tides?"]),
+        ("assistant", ["<Hm.>", "I look.", 'look({"at": "Rye"}) c1']),
+        ("tool", ["c1: nine"]),
+        ("assistant", ["At nine."]),
+    ]
+    assert [message.bill for message in session.messages if message.usage] == [55, 85]
+    assert ([tool.name for tool in session.tools], len(session.epochs)) == (["look"], 1)
+
+
+def test_a19_calls_of_the_ai_sdk_are_calls() -> None:
+    other = {"toolCallId": "c2", "toolName": "look", "args": {}}
+    called = [{"toolCallId": "c1", "toolName": "look", "input": '{"at": "Rye"}'}, other]
+    use = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "input": {"at": "Rye"}}
+    came = {"type": "tool-result", "toolCallId": "c1", "toolName": "look", "output": {"type": "text", "value": "nine"}}
+    first = read(langfuse.FORMAT, [generation(1, [REQUEST], called)])
+    assert parts_told(first) == [("user", ["Tides?"]), ("assistant", ['look({"at": "Rye"}) c1', "look({}) c2"])]
+    asked = [REQUEST, {"role": "assistant", "content": [use]}, {"role": "tool", "content": [came]}]
+    assert parts_told(read(langfuse.FORMAT, [generation(1, asked, "At nine.")])) == [
+        ("user", ["Tides?"]),
+        ("assistant", ['look({"at": "Rye"}) c1']),
+        ("tool", ["c1: nine"]),
+        ("assistant", ["At nine."]),
+    ]
+
+
+@pytest.mark.parametrize("role", ["look", "tool"])
+def test_a19_a_result_that_only_its_role_names_is_bound_to_its_call(role: str) -> None:
+    """LangGraph's JavaScript library gives the tool's name as the role; koog says tool, and writes calls as texts."""
+    function = {"function": {"name": "look", "arguments": '{"at": "Rye"}'}, "id": "c1", "type": "function"}
+    call = {"role": "assistant", "content": "", "tool_calls": [function]}
+    call = call if role == "look" else {"role": "tool", "content": json.dumps([function])}
+    asked = [REQUEST, call, {"role": role, "content": "nine"}]
+    session = read(langfuse.FORMAT, [generation(1, asked, {"role": "assistant", "content": "At nine."})])
+    assert parts_told(session) == [
+        ("user", ["Tides?"]),
+        ("assistant", ['look({"at": "Rye"}) c1']),
+        ("tool", ["c1: nine"]),
+        ("assistant", ["At nine."]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "parts"), [("You write jokes. One at a time.", 1), ("", 2), ("You judge jokes, and say why.", 2)]
+)
+def test_a19_what_another_agent_is_asked_is_another_conversation(prompt: str, parts: int) -> None:
+    """Its request holds the answer before it, as one behind a summary does, but under a prompt of its own."""
+    joke = "Why do programmers hate nature? It has too many bugs!"
+    first = [{"role": "system", "content": "You write jokes. One at a time."}, {"role": "user", "content": "A joke."}]
+    second = [{"role": "system", "content": prompt}, {"role": "user", "content": f"Rate this:\n{joke}"}]
+    calls = [generation(1, first, joke), generation(2, second, "Good.")]
+    codec = langfuse.FORMAT.codec
+    assert codec.sessions_in
+    assert len(codec.sessions_in(HERE, json.dumps(calls).encode())) == parts
+    assert len(read(langfuse.FORMAT, calls).epochs) == 3 - parts
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("openai-agents-2025-09-30", ["system", "user", "assistant", "tool", "assistant"]),
+        ("vercel-aisdk-2025-11-17", ["user", "assistant"]),
+        ("langgraph-js-2025-10-30", ["user", "assistant", "tool", "assistant"]),
+        ("pydantic-ai-tools-2025-12-04", ["system", "user", "assistant", "tool", "assistant", "user", "assistant"]),
+        ("koog-2025-08-26", ["system", "user", "assistant", "tool", "assistant", "tool", "assistant"]),
+    ],
+)
+def test_a19_of_the_traces_of_frameworks(shared: Path, name: str, told: list[str]) -> None:
+    path = shared / "sessions-new" / "langfuse" / f"{name}.json"
+    session = load(path)
+    assert ([message.role for message in session.context()], len(session.epochs)) == (told, 1)
+    asked = {call.id for message in session.messages for call in message.calls}
+    assert all(result.call_id in asked for message in session.messages for result in message.results)
+    assert len(parts_of(path)) == (2 if name.startswith("pydantic") else 1)
 
 
 def run(**more: Any) -> dict[str, Any]:

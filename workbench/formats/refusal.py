@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.text import clip
+from workbench.formats.claude_code.signature import is_iflows
 from workbench.formats.format import Format
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.outline import outline
@@ -123,6 +124,8 @@ def _json(look: Look) -> _Seen:
             keys = _keys(objects)
             return _Seen(f"a JSON list of objects with {_named('key', keys)}", keys=frozenset(keys))
         return _Seen("a JSON list without an object in it" if document else "an empty JSON list")
+    if any(map(is_iflows, lines)):
+        return _Seen("a session of iFlow CLI, which is not read", _GIVE.removeprefix(f"{_NAME}, or "))
     if lines:
         keys = _keys(lines)
         return _Seen(f"JSON lines with {_named('key', keys)}", keys=frozenset(keys))

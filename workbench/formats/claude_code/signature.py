@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from workbench.formats.claude_code.stream import is_printed
-from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.look import Look
 
 ID = "claude-code"
@@ -27,6 +27,10 @@ KEYS = frozenset(
 )
 
 _LINKED = ("user", "assistant", "system", "attachment", "progress")
+_FIRST = 5
+"""Lines among which iFlow CLI has its first answer."""
+
+_IFLOWS_ID = re.compile(r"response-\d{13}(?:-|$)")
 WEB_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
 
 
@@ -34,6 +38,8 @@ def recognise(look: Look) -> str:
     """Any kind of line may come first, so up to 50 are looked at."""
     if WEB_EXPORT.match(look.head):
         return "a JSON object with loglines, as Claude Code on the web exports it"
+    if any(is_iflows(dict_of(record.value)) for record in look.records[:_FIRST]):
+        return ""
     for record in look.records:
         if isinstance(record.value, dict) and _is_line(record.value):
             return f"line {record.line} is a {record.value['type']} line of Claude Code"
@@ -47,6 +53,16 @@ def recognise(look: Look) -> str:
 def _is_qwens(value: dict[str, Any]) -> bool:
     """Whether a line is one of Qwen Code's, which are linked alike: its messages have parts."""
     return "systemPayload" in value or "parts" in dict_of(value.get("message"))
+
+
+def is_iflows(value: dict[str, Any]) -> bool:
+    """Whether a line is one of iFlow CLI's, whose keys are Claude Code's: its results hold parts of Google's API, and
+    the ids of its answers are times."""
+    body = dict_of(value.get("message"))
+    if value.get("type") == "assistant":
+        return _IFLOWS_ID.match(text_of(body.get("id"))) is not None
+    results = (dict_of(dict_of(block).get("content")) for block in list_of(body.get("content")))
+    return any("responseParts" in result for result in results)
 
 
 def _is_line(value: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
-from workbench.formats.codex.signature import ID
+from workbench.formats.codex.signature import ID, is_traes
 from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit import zstd
 from workbench.formats.kit.api_errors import api_error
@@ -348,6 +348,8 @@ def session_of(path: Path, reading: Reading) -> Session:
     warnings = [
         LoadWarning(f"{counted(n, 'record')} {what} {are(n)} kept, but not shown") for what, n in _unknown(reading)
     ]
+    if is_traes(about):
+        warnings.append(LoadWarning("written by Trae CLI and read as Codex's, whose form it has", 1))
     id = about.get("id")
     return Session(
         format=ID,

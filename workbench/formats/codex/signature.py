@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.formats.look import Look
 
 ID = "codex"
 KEYS = frozenset(["payload", "timestamp", "type"])
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+
+
+def is_traes(meta: Any) -> bool:
+    """Whether the payload of a first line says that Trae CLI wrote the file, whose form is Codex's."""
+    prompt = text_of(dict_of(dict_of(meta).get("base_instructions")).get("text"))
+    return dict_of(meta).get("model_provider") == "trae" or prompt.startswith("You are TRAE")
 
 
 def recognise(look: Look) -> str:
@@ -19,7 +28,8 @@ def recognise(look: Look) -> str:
         if not isinstance(value, dict):
             continue
         if value.get("type") in _LINES and isinstance(value.get("payload"), dict) and "timestamp" in value:
-            return f"line {record.line} is a {value['type']} line of Codex"
+            by = ", as Trae CLI writes them too" if is_traes(value["payload"]) else ""
+            return f"line {record.line} is a {value['type']} line of Codex{by}"
         if number == 0 and {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
             return "line 1 has id, timestamp and instructions, as Codex wrote before 0.32"
     return ""

@@ -186,7 +186,9 @@ def _step(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]])
     keys = [thread.keys[at] for at in thread.context]
     kept = _beginning(thread, request)
     shared = len({*keys} & {*request.keys})
-    if not (shared > 1 or _same_prompt(thread, request) or _holds_last(context, request)):
+    goes_on = shared > 1 or _same_prompt(thread, thread.prompt, request)
+    former = len(thread.calls) > 1 and _same_prompt(thread, thread.former, request)
+    if not goes_on and not (former and _holds_last(context, request)):
         return None
     if kept == len(keys) or (kept and kept == thread.asked):
         return _Step(None, kept)
@@ -213,17 +215,18 @@ def _beginning(thread: _Thread, request: _Request) -> int:
     return min(len(thread.context), len(request.keys))
 
 
-def _same_prompt(thread: _Thread, request: _Request) -> bool:
-    """Whether the system prompts are one, perhaps at two times."""
+def _same_prompt(thread: _Thread, prompt: Sequence[int], request: _Request) -> bool:
+    """Whether a system prompt of the conversation is the request's, perhaps at two times."""
     ours, theirs = (
-        _lines("\n".join(message.text for message in prompt))
-        for prompt in ([thread.messages[at] for at in thread.prompt], request.prompt)
+        _lines("\n".join(message.text for message in part))
+        for part in ([thread.messages[at] for at in prompt], request.prompt)
     )
     return ours == theirs or len(ours & theirs) >= SHARED_LINES * max(len(ours), len(theirs))
 
 
 def _holds_last(context: Sequence[Message], request: _Request) -> bool:
-    """Whether the request holds what was answered last: a summary may be asked for under a prompt of its own."""
+    """Whether the request holds what was answered last. A summary may be asked for under a prompt of its own; what is
+    sent under a prompt that the conversation never had is another agent's."""
     last = context[-1] if context and context[-1].role == "assistant" else None
     return last is not None and any(one.role == "user" and _holds(one, _lines(last.text)) for one in request.rest)
 

@@ -3,10 +3,12 @@ conventions. Traces of one tool hold several of them, for each library writes wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from workbench.formats.kit.blocks import arguments_of, from_anthropic, in_result, kind_of
+from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
 from workbench.session import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
@@ -39,13 +41,73 @@ def messages_of(value: Any, role: Role = "user") -> tuple[Message, ...]:
     """The messages of a request or an answer; a bare text is one of `role`. Nothing where there is none."""
     value = decoded(value)
     if isinstance(value, Mapping) and not _is_message(value):
-        inner = next((value[key] for key in ("messages", "contents") if isinstance(value.get(key), list)), None)
+        inner = next(
+            (value[key] for key in ("messages", "contents", "input") if isinstance(value.get(key), list)), None
+        )
         system = _system(value.get("system", value.get("instructions")))
         return (*system, *messages_of(inner)) if inner is not None else ()
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]  # LangChain asks for several completions at once
     items = value if isinstance(value, list) else [value] if value not in (None, "") else []
-    return tuple(message for item in items if (message := message_of(item, role)) is not None)
+    return tuple(_bound(_joined(items, role)))
+
+
+def answer_of(value: Any) -> Message | None:
+    """The message that came back, of all the items in which an answer is told; None where none did."""
+    value = decoded(value)
+    given = dict_of(value)
+    if choices := list_of(given.get("choices")):
+        value = dict_of(choices[0]).get("message")
+    elif isinstance(given.get("output"), list) and _is_item(next(iter(given["output"]), None)):
+        value = given["output"]  # a response of the Responses API
+    if isinstance(value, list) and value and not _is_item(value[0]):
+        value = value[0]
+    return next(iter(messages_of(value, "assistant")), None)
+
+
+_ITEMS = ("function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output")
+"""Types of items of the Responses API that stand among its messages."""
+
+
+def _is_item(item: Any) -> bool:
+    """Whether this is one item of several in which a message is told: of the Responses API, or a call of the AI SDK."""
+    given = dict_of(decoded(item))
+    return given.get("type") in _ITEMS or "toolCallId" in given or (given.get("type") == "message" and "id" in given)
+
+
+def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
+    """The messages with the roles that are written there; items of one answer, which stand in a row, are one."""
+    made: list[tuple[Message, str]] = []
+    grows = False
+    for item in items:
+        message = message_of(item, role)
+        if message is None:
+            continue
+        joins = _is_item(item) and message.role == "assistant"
+        if joins and grows:
+            before, named = made[-1]
+            made[-1] = replace(before, blocks=(*before.blocks, *message.blocks)), named
+        else:
+            made.append((message, text_of(dict_of(decoded(item)).get("role"))))
+        grows = joins
+    return made
+
+
+def _bound(messages: Iterable[tuple[Message, str]]) -> Iterator[Message]:
+    """The messages with results bound to their calls where only the role says that they are results: `tool`, or the
+    name of the tool (LangGraph's JavaScript library). Of several open calls it is the oldest."""
+    waiting: list[ToolUse] = []
+    for message, named in messages:
+        answered = {result.call_id for result in message.results}
+        waiting = [call for call in waiting if call.id not in answered]
+        call = next((call for call in waiting if named in ("tool", call.name)), None)
+        if call is not None and call.id and not message.results and not message.calls:
+            content = tuple(block for block in message.blocks if isinstance(block, Text | Media))
+            yield Message("", "tool", (ToolResult(call.id, content),))
+            waiting.remove(call)
+            continue
+        waiting += message.calls
+        yield replace(message, role="assistant") if message.role == "tool" and message.calls else message
 
 
 def _system(value: Any) -> tuple[Message, ...]:
@@ -62,8 +124,10 @@ def message_of(item: Any, role: Role = "user") -> Message | None:
     item = decoded(item)
     if isinstance(item, str):
         return Message("", role, (Text(item),), kind_of(role, (Text(item),))) if item else None
-    if not isinstance(item, Mapping) or not _is_message(item):
+    if not isinstance(item, Mapping) or not (_is_message(item) or _is_item(item)):
         return None
+    if "role" not in item and _is_item(item):
+        return _of_item(item)
     given = item
     named = text_of(item.get("role")) or text_of(item.get("type"))
     if "lc" in item or "kwargs" in item:
@@ -81,6 +145,28 @@ def message_of(item: Any, role: Role = "user") -> Message | None:
         said = "tool"
     once = tuple(_once(blocks))
     return Message("", said, once, kind_of(said, once))
+
+
+def _of_item(item: Mapping[str, Any]) -> Message | None:
+    """What an item without a role tells: a call, its result, or reasoning."""
+    id = text_of(item.get("call_id")) or text_of(item.get("toolCallId"))
+    if "output" in item and id:
+        return Message("", "tool", (ToolResult(id, tuple(_result_parts(_told(item["output"])))),))
+    if name := text_of(item.get("name")) or text_of(item.get("toolName")):
+        given = item.get("arguments", item.get("input", item.get("args")))
+        return Message("", "assistant", (ToolUse(id, name, arguments_of(given)),))
+    told = (text_of(dict_of(part).get("text")) for part in list_of(item.get("summary")))
+    thought = "\n\n".join(filter(None, told))
+    return Message("", "assistant", (Thinking(thought),)) if thought else None
+
+
+def _told(output: Any) -> Any:
+    """What a result says: the AI SDK puts it under the kind that it is of."""
+    given = dict_of(output)
+    if given.keys() != {"type", "value"}:
+        return output
+    value = given["value"]
+    return value if isinstance(value, str | list) else render(value).decode()
 
 
 def _once(blocks: Iterable[Block]) -> Iterable[Block]:
@@ -125,6 +211,12 @@ def _part(part: Any) -> Block:
         return Text(words)
     if kind in ("reasoning", "thinking") and (words is not None or word_of(given.get("thinking"))):
         return Thinking(words if words is not None else given["thinking"], text_of(given.get("signature")))
+    if kind in ("tool-call", "tool-result"):  # the AI SDK's
+        item = {**given, "output": given.get("output", given.get("result"))} if kind == "tool-result" else given
+        if (message := _of_item(item)) is not None:
+            return message.blocks[0]
+    if kind == "function" and isinstance(given.get("function"), Mapping):
+        return next(iter(_calls({"tool_calls": [given]})), Opaque(kind, part))
     if kind == "tool_call" or "functionCall" in given:
         call = dict_of(given.get("functionCall")) or given
         return ToolUse(

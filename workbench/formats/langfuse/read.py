@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.kit.loose import decoded, message_of, messages_of
+from workbench.formats.kit.loose import answer_of, decoded, messages_of
 from workbench.formats.kit.traced import Traced, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.formats.langfuse.signature import GENERATION
-from workbench.session import LoadWarning, Message, Usage
+from workbench.session import LoadWarning, Message, Text, Usage
 
 
 def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Traced]:
@@ -37,18 +37,18 @@ def _observations(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, 
 
 
 def _generation(trace: Mapping[str, Any], given: Mapping[str, Any]) -> Traced:
-    asked = decoded(given.get("input"))
+    asked, came = decoded(given.get("input")), decoded(given.get("output"))
     return Traced(
         _either(trace, "sessionId") or _either(given, "sessionId") or _either(given, "traceId")
         or text_of(trace.get("id")) or "trace",
         text_of(given.get("id")),
         _either(given, "parentObservationId"),
         seconds_of(given.get("startTime", given.get("start_time"))) or 0.0,
-        messages_of(asked),
-        _answer(decoded(given.get("output"))),
+        (*_instructions(came), *messages_of(asked)),
+        answer_of(came),
         _usage(given),
         word_of(given.get("model")) or word_of(given.get("providedModelName")),
-        list_of(dict_of(asked).get("tools")),
+        list_of(dict_of(asked).get("tools")) or list_of(dict_of(came).get("tools")),
     )  # fmt: skip
 
 
@@ -58,11 +58,10 @@ def _either(given: Mapping[str, Any], name: str) -> str:
     return text_of(given.get(name)) or text_of(given.get(snake))
 
 
-def _answer(output: Any) -> Message | None:
-    choices = list_of(dict_of(output).get("choices"))
-    if choices:
-        output = dict_of(choices[0]).get("message")
-    return message_of(output[0] if isinstance(output, list) and output else output, "assistant")
+def _instructions(response: Any) -> tuple[Message, ...]:
+    """The system prompt that a response of the Responses API repeats."""
+    text = text_of(dict_of(response).get("instructions"))
+    return (Message("system", "system", (Text(text),)),) if text else ()
 
 
 def _usage(given: Mapping[str, Any]) -> Usage | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.kit.loose import message_of, messages_of
+from workbench.formats.kit.loose import answer_of, messages_of
 from workbench.formats.kit.traced import Traced, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.session import LoadWarning, Message, Usage
@@ -75,7 +75,7 @@ def _answer(outputs: Mapping[str, Any]) -> tuple[Message | None, Mapping[str, An
         or dict_of(outputs.get("usage_metadata"))
         or dict_of(outputs.get("usage"))
     )
-    return message_of(item, "assistant"), usage
+    return answer_of(item), usage
 
 
 def _usage(run: Mapping[str, Any], told: Mapping[str, Any]) -> Usage | None:

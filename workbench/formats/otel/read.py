@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.kit.loose import decoded, message_of, messages_of
+from workbench.formats.kit.loose import answer_of, decoded, messages_of
 from workbench.formats.kit.traced import Traced, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import LoadWarning, Message, Usage
@@ -177,9 +177,7 @@ def _of_value(value: Any) -> tuple[Message, ...]:
 
 
 def _of_answer(value: Any) -> tuple[Message, ...]:
-    body = dict_of(decoded(dict_of(value).get("value")))
-    choices = list_of(body.get("choices"))
-    found = message_of(dict_of(choices[0]).get("message") if choices else body, "assistant")
+    found = answer_of(dict_of(decoded(dict_of(value).get("value"))))
     return () if found is None else (found,)
 
 
