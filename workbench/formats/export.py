@@ -104,7 +104,7 @@ def export(
     with session.records.held():
         written = target.write(source, messages)
         data, mended = sound(written.data)
-        written, notes = replace(written, data=data), [*notes, *mended]
+        written, losses = replace(written, data=data), [*losses, *mended]
         # The file alone, without what lay around it in a folder, may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())
         carried = None if copied else carried

@@ -51,6 +51,9 @@ class LossKind(Enum):
     AGENT_NAMED = "", "the agent is named `agent`: ADK tells an agent of another name what that one said"
     # What the loaded file has besides the context.
     MEMORIES = "line", "of the agent's memories left out: {0} has no place for them"
+    HALF_CHARACTERS = "half character", "(lone surrogate) written as U+FFFD: no API takes it"
+    COUNTS_OUT_OF_RANGE = "count", "of tokens or messages, negative or beyond all bounds, written as 0"
+    NUL_BYTES = "NUL byte", "removed"
     DAMAGED_RECORDS = "record", "left out that the format's own loader cannot read"
     REQUEST_RECORDS = "record", "of requests left out: they belong to the old session"
     SUBAGENT_EVENTS = "event", "of sub-agents left out"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.base.text import counted
+from workbench.formats.loss import Loss, Losses, LossKind
 
 _MOST = 1e15
 """More than anybody's tokens or messages."""
@@ -32,26 +32,26 @@ _OF_TOOLS = frozenset(
 """What a model gave a tool or got from it: its numbers are anybody's."""
 
 
-def sound(data: bytes) -> tuple[bytes, list[str]]:
-    """The JSON document or lines `data` without such values, and a note of each kind that was there. Anything else than
-    JSON stays as it is."""
+def sound(data: bytes) -> tuple[bytes, Losses]:
+    """The JSON document or lines `data` without such values, and a loss for each kind that was there. Anything else
+    than JSON stays as it is."""
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):
         return data, []
-    notes: list[str] = []
+    losses: Losses = []
     if 0 in data:
-        notes.append(f"{counted(data.count(0), 'NUL byte')} removed")
+        losses.append(Loss(LossKind.NUL_BYTES, data.count(0)))
         data = _NUL_LINE.sub(b"", data).replace(b"\x00", b"")
     if _MAY_BE_HALF.search(data):
         halves = sum(1 for found in _ESCAPES.finditer(data) if found[1])
         if halves:
-            notes.append(f"{counted(halves, 'half character')} written as U+FFFD")
+            losses.append(Loss(LossKind.HALF_CHARACTERS, halves))
             data = _ESCAPES.sub(lambda found: b"\\ufffd" if found[1] else found[0], data)
     if _MAY_BE_WRONG.search(data):
         wrong = [*_wrong_counts(data)]
         if wrong:
-            notes.append(f"{counted(len(wrong), 'count')} out of range written as 0")
+            losses.append(Loss(LossKind.COUNTS_OUT_OF_RANGE, len(wrong)))
             data = _with_zeros(data, wrong)
-    return data, notes
+    return data, losses
 
 
 def _with_zeros(data: bytes, spans: list[tuple[int, int]]) -> bytes:
