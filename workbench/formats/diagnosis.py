@@ -113,7 +113,8 @@ def _views(session: Session) -> Iterator[Finding]:
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
     if len(shown) < everything:
         apart = everything - len(shown)
-        told = f"{apart} of {counted(everything, 'message')} {are(apart)} on no resumed branch, or another agent's"
+        of_all = counted(everything, "message")
+        told = f"{apart} of {of_all} {are(apart)} rewound, cut off, or another agent's: not resumed"
         yield Finding("note", "apart", told)
     for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
         epochs = [*run]
