@@ -39,6 +39,12 @@ ROWS = (
         '"atif-handover.json"',
         ' "$id-lamp.json": [["$id", "a list of messages with the role under `$id`"]],',
     ),
+    (
+        "tests/formats/adopted.json",
+        '"claude-code"',
+        ' "$id": {"roles": "system user assistant tool user/meta assistant system/summary", "errors": [true, false], '
+        '"losses": {"media": 1}},',
+    ),
 )
 """File, beginning of the line before which it goes, row."""
 

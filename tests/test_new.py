@@ -1,9 +1,14 @@
-"""What scripts/new_format.py and scripts/new_strategy.py write conforms as it stands, and its rows have a place."""
+"""What scripts/new_format.py and scripts/new_strategy.py write passes its tests as it stands."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -12,7 +17,11 @@ import pytest
 
 import workbench.formats
 from tests.paths import ROOT
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import unchanged
+from workbench.compaction.strategy import Compacting, Step
 from workbench.conformance import formats, strategies
+from workbench.formats.openai_chat import FORMAT as CHAT
 
 WORDS = {"id": "toy-tool", "module": "toy_tool", "title": "Toy tool", "name": "ToyTool"}
 
@@ -53,3 +62,51 @@ def test_the_format_conforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_strategy_conforms(check: Callable[[Any, Any], None]) -> None:
     made = run("strategy/strategy.py.txt")
     check(made["STRATEGY"], made["ToyToolPolicy"](newest_messages=6))
+
+
+def test_a31_a_check_that_fails_explains_itself() -> None:
+    """Whoever runs the checks on a format or strategy of theirs reads what differs, not `AssertionError` alone."""
+    codec = replace(CHAT.codec, write=lambda session, messages: CHAT.codec.write(session, messages[1:]))  # type: ignore[misc]
+    forgetful = replace(CHAT, load=lambda: codec)
+    sample = b'{"messages":[{"role":"user","content":"Mend the hinge."},{"role":"assistant","content":"Done."}]}'
+    with pytest.raises(AssertionError, match="message 1 does not come back as it was: “Mend the hinge"):
+        formats.what_is_kept_comes_back(forgetful, [sample])
+    made = run("strategy/strategy.py.txt")
+    idle = replace(made["STRATEGY"], when_due=_idle)
+    with pytest.raises(AssertionError, match="assert 'unchanged' != 'unchanged'"):
+        strategies.a_manual_run_compacts_whatever_the_thresholds_say(idle, made["ToyToolPolicy"](newest_messages=6))
+
+
+def _idle(context: Context, policy: Any, trace: list[str]) -> Compacting:
+    yield Step("toy-tool", "nothing")
+    return unchanged(context.messages, "it does nothing", trace)
+
+
+NEEDED = ("workbench", "scripts", "tests", "docs", "prompts", "sample_sessions", "pyproject.toml", "README.md")
+"""Parts of the project that the scaffolds read or change, and their tests."""
+
+
+def ran(copy: Path, *words: str) -> str:
+    """Run Python in a copy of the project, which is what it imports; return what it says."""
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    run = subprocess.run(
+        [sys.executable, *words], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    return run.stdout
+
+
+def test_a29_a30_the_tests_of_both_scaffolds_pass_as_they_stand(tmp_path: Path) -> None:
+    """Their own tests, and those that the scaffolds add a row to."""
+    for name in NEEDED:
+        if (source := ROOT / name).is_dir():
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, tmp_path)
+    made = ran(tmp_path, "scripts/new_format.py", "my-tool") + ran(tmp_path, "scripts/new_strategy.py", "my-way")
+    own = ["tests/formats/test_my_tool.py", "tests/compaction/test_my_way.py"]
+    assert set(own) <= set(made.splitlines())
+    ran(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *own)
+    rows = ["tests/formats/test_adopted.py", "tests/formats/test_registry.py", "tests/test_docs_formats.py"]
+    rows += ["tests/compaction/test_told.py", "tests/borders/test_limits.py"]
+    ran(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "my-tool or my_tool or my-way or lamp", *rows)

@@ -6,6 +6,10 @@
         check(FORMAT, [SAMPLE])
 
 A check is given a `Format` and samples of its files as bytes, or a `Strategy` and numbers at which a short conversation
-is long; it raises AssertionError, or skips what does not apply. `building` makes messages and contexts in one line
-each, `drawn` generates them. Nothing of the workbench imports this room.
+is long; it raises an AssertionError that says what differs, or skips what does not apply. `building` makes messages and
+contexts in one line each, `drawn` generates them. Nothing of the workbench imports this room.
 """
+
+import pytest
+
+pytest.register_assert_rewrite("workbench.conformance.formats", "workbench.conformance.strategies")
