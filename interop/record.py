@@ -162,6 +162,7 @@ _PROMPTS = (
     "base_instructions",
     "instructions",
     "description",
+    "sections",
 )
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
 """Keys under which a vendor's system prompts stand, and its tools' descriptions and schemas."""

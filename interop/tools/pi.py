@@ -1,4 +1,7 @@
-"""pi from npm, with a provider of its own that is the server's chat completions."""
+"""pi from npm, with a provider of its own that is the server's chat completions.
+
+The package's name changed with 0.74; `pi_0_73.py` tries the last one of the old name.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from interop.compare import Allowance, by_unit
+from interop.compare import Allowance, by_unit, without
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool, with_tools
@@ -49,8 +52,8 @@ def _again(home: Home, path: Path, prompt: str) -> None:
 
 
 def _compact(home: Home, path: Path) -> Path:
-    """It compacts behind an answer that took the window but for 16 384 tokens."""
-    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 195000]] [[then]] [[tokens 195000]]")
+    """It compacts behind an answer that took the window but for 16 384 tokens, before the next one."""
+    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 195000]] [[then]] [[say Unknown.]]")
     return path
 
 
@@ -64,13 +67,18 @@ def _unframed(unit: Unit) -> Unit:
 
 
 def _empty(sent: Unit, shown: Unit) -> bool:
-    return sent.kind == shown.kind == "result" and (sent.text, shown.text) == ("(see attached image)", "")
+    said = ("(no tool output)", "(see attached image)")
+    return sent.kind == shown.kind == "result" and shown.text == "" and sent.text in said
+
+
+def _is_system(unit: Unit) -> bool:
+    return unit.role == "system"
 
 
 TOOL = Tool(
     id="pi",
     title="pi",
-    package=Package("npm", "@mariozechner/pi-coding-agent", "0.73.1"),
+    package=Package("npm", "@earendil-works/pi-coding-agent", "1.6.0"),
     format="pi",
     read=_read,
     make=_make,
@@ -83,12 +91,20 @@ TOOL = Tool(
     turn=with_tools,
     allowances=(
         Allowance(
+            "system prompt",
+            "System messages are its prompt: to most models it sends one in front, with all changes in it.",
+            sent=without(_is_system),
+            shown=without(_is_system),
+        ),
+        Allowance(
             "frame",
             "The summary of a compaction entry is sent in a frame of words.",
             sent=by_unit(_unframed),
             shown=by_unit(_unframed),
         ),
-        Allowance("empty results", "Of an empty result it says “(see attached image)”.", alike=_empty),
+        Allowance(
+            "empty results", "Of an empty result it says “(no tool output)”, once “(see attached image)”.", alike=_empty
+        ),
     ),
     words=(_WORDS,),
     plans=(*PLANS, Plan("pi", {"keep_tokens": 2_000})),

@@ -7,48 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.formats.pi_build import HEADER, STAMP, entry, lines, response, result, said, text, usage
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.look import Look
 from workbench.formats.pi import FORMAT
 from workbench.formats.read_back import shape
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
-
-STAMP = "2026-05-20T10:00:33.231Z"
-HEADER = {"type": "session", "version": 3, "id": "old", "timestamp": STAMP, "cwd": "/w/x"}
-
-
-def entry(kind: str, id: str, parent: str | None, **more: Any) -> dict[str, Any]:
-    return {"type": kind, "id": id, "parentId": parent, "timestamp": STAMP, **more}
-
-
-def said(id: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:
-    return entry("message", id, parent, message={"role": role, "content": content, "timestamp": 1779271236420, **more})
-
-
-def text(value: str) -> dict[str, str]:
-    return {"type": "text", "text": value}
-
-
-def usage(total: int) -> dict[str, Any]:
-    return {
-        "input": total - 15,
-        "output": 5,
-        "cacheRead": 10,
-        "cacheWrite": 0,
-        "totalTokens": total,
-        "cost": {"total": 0},
-    }
-
-
-def response(id: str, parent: str, *content: Any, total: int = 100, stop: str = "stop") -> dict[str, Any]:
-    more = {"api": "a", "provider": "p", "model": "m-1", "usage": usage(total), "stopReason": stop}
-    return said(id, parent, "assistant", list(content), **more)
-
-
-def result(id: str, parent: str, call: str, *content: Any, bad: bool = False) -> dict[str, Any]:
-    return said(id, parent, "toolResult", list(content), toolCallId=call, toolName="ls", isError=bad)
-
 
 CALL = {"type": "toolCall", "id": "c|1", "name": "ls", "arguments": {"path": "."}}
 THINK = {"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"}
@@ -65,10 +30,6 @@ ENTRIES = [
     said("e9", "e8", "user", "more"),
     response("e10", "e9", text("More done."), total=300),
 ]
-
-
-def lines(*values: Any) -> bytes:
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
 FILE = lines(HEADER, *ENTRIES)

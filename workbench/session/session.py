@@ -225,7 +225,7 @@ class SessionFacts:
     `part` names the session among several of its file, `agent` the sub-agent whose session it is. `tokens_now` is the
     size of the context in tokens, as the tool last told it, and `overhead` that of the system prompt and the tools in
     it. `api_errors` are those that the file records, in its order. `cost` is the whole session's in dollars, as
-    recorded, where its calls do not say theirs. `exit_status` is how a run ended. `summary_versions` are the versions
+    recorded, where its answers do not say all. `exit_status` is how a run ended. `summary_versions` are the versions
     of summaries by the ids of their messages. `version`, `git_branch` and `project` are the tool's own; `provider` is
     by which one it asked the model last, in the tool's words.
     `unread` are the records that hold no message and stay where the list is written anew. `carried` is what an export

@@ -14,13 +14,25 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.jsonl import object_of
+from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.tail import usage_reset
+from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind
 from workbench.formats.pi.signature import ID
-from workbench.formats.pi.write import NO_USAGE, Sheet, addressed, header, kept, last_response, made, new_id, write
-from workbench.session import Message, Session, Text, Usage
+from workbench.formats.pi.write import (
+    NO_USAGE,
+    Sheet,
+    addressed,
+    header,
+    kept,
+    last_response,
+    made,
+    new_id,
+    results_next,
+    write,
+)
+from workbench.session import Message, Session, Text, Usage, leading_system
 
 WRAPPED = (
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
@@ -31,7 +43,11 @@ WRAPPED = (
 def append(session: Session, messages: Sequence[Message]) -> Written:
     """The messages behind the loaded session; as a new chain where that cannot be. Never raises."""
     messages = [message for message in messages if message.kind != "boundary"]
-    opening = messages[0] if messages else None
+    lead = leading_system(messages)
+    opening = messages[lead] if lead < len(messages) else None
+    system = _recorded_system(session, messages[:lead])
+    if (lead and not system) or any(message.is_own_system for message in messages[lead:]):
+        return write(session, messages)
     if session.format != ID or opening is None or opening.kind != "summary" or opening.role == "assistant":
         return write(session, messages)
     if not all(isinstance(block, Text) for block in opening.blocks):
@@ -42,13 +58,15 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         return write(session, messages)
     id_of = {record: id for record, id, _ in entries}
     sheet.parent = entries[-1][1]
-    rest = messages[1:]
+    rest = messages[lead + 1 :]
     first = _first_kept(session, rest, id_of)
+    rest = rest if first else results_next(sheet, rest)
     id = new_id(sheet)
     about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": sheet.parent, "timestamp": iso(opening.time)}
     usage = next((message.usage for message in reversed(session.context()) if message.usage), Usage())
     about |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
     about["tokensBefore"] = usage.context + usage.output
+    about |= {"systemMessage": system} if system else {}
     unbilled = last_response(rest)
     spent = next((message.source[0] for message in rest if message.id == unbilled), -1) if first else -1
     lines = [_spent(raw) if record == spent else raw for record, _, raw in entries]
@@ -58,7 +76,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     for message in rest if not first else ():
         if message.source:
-            kept(sheet, message, first=False, unbilled=message.id == unbilled)
+            kept(sheet, message, unbilled=message.id == unbilled)
         else:
             made(sheet, message)
     new = str(uuid4())
@@ -69,6 +87,15 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         new,
         [*sheet.losses, Loss(LossKind.SUMMARY_WRAPPED, details=("pi",))],
     )
+
+
+def _recorded_system(session: Session, lead: Sequence[Message]) -> dict[str, Any]:
+    """The one system message that leads the context, as the file has it; nothing where it is none of the file's, and
+    where several lead."""
+    if len(lead) != 1 or not lead[0].source or session.format != ID:
+        return {}
+    value = loads(session.records[lead[0].source[0]])
+    return dict_of(value.get("systemMessage") or value.get("message"))
 
 
 def _spent(raw: bytes) -> bytes:
@@ -117,11 +144,23 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
 
 
 def _first_kept(session: Session, rest: Sequence[Message], id_of: dict[int, str]) -> str:
-    """The id of the entry from which on all is kept; "" where the rest is not the end of what is sent now."""
+    """The id of the entry from which on all is kept; "" where the rest is not the end of what is sent now, and where
+    an older compaction stands between a call and its result: pi 0.80.6 to 0.86 would send its summary there."""
     end = session.context()[-len(rest) :] if rest else ()
     if not rest or list(end) != list(rest) or any(message.kind == "summary" for message in rest):
         return ""
+    if not rest[0].source or any(_splits_pair(session, record, rest) for record in id_of):
+        return ""
     return id_of.get(rest[0].source[0], "")
+
+
+def _splits_pair(session: Session, record: int, rest: Sequence[Message]) -> bool:
+    """True for the record of a compaction between a call and its result."""
+    if (object_of(session.records[record]) or {}).get("type") != "compaction":
+        return False
+    calls = {call.id for message in rest for call in message.calls if message.source and message.source[0] < record}
+    results = {one.call_id for message in rest for one in message.results if message.source[:1] > (record,)}
+    return bool(calls & results)
 
 
 def _unwrapped(text: str) -> str:

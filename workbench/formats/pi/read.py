@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import fsum
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -15,19 +17,19 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result, kind_of, parts_of
-from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.jsonl import loads, objects_of, records_of
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, text_of
 from workbench.formats.pi.append import WRAPPED
+from workbench.formats.pi.contexts import Contexts, Entry, Tree
 from workbench.formats.pi.failures import failure_of
+from workbench.formats.pi.prompt import declared_tools, prompt_text, update_text
 from workbench.formats.pi.signature import ID
 from workbench.session import (
     ApiError,
     Block,
-    Compaction,
-    Epoch,
     Kind,
     LoadWarning,
     Message,
@@ -45,23 +47,15 @@ from workbench.session import (
 from workbench.session.images import media_of
 
 _CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
-_SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info")
+_SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info", "context_edit", "usage")
 _CUSTOM = ("custom", "hookMessage")
 """Roles of messages that an extension put into the context; the second is version 2's name."""
 
+_EDITABLE = ("user", "assistant", "toolResult", *_CUSTOM)
+"""Roles of messages whose content a context edit may replace."""
+
 _TAGS = ("file", "skill")
 """What pi puts before a person's words: the files named with `@`, and the skill that was called."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A line of the tree. `message` numbers the message it holds, -1 for none."""
-
-    parent: str | None
-    index: int
-    message: int = -1
-    compaction: Mapping[str, Any] | None = None
-    sent: bool = False
 
 
 @dataclass(slots=True)
@@ -71,7 +65,7 @@ class _Reading:
 
     records: Records
     messages: list[Message] = field(default_factory=list)
-    entries: dict[str, _Entry] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
     places: list[str] = field(default_factory=list)
     header: Mapping[str, Any] = field(default_factory=dict)
     last: str | None = None
@@ -80,6 +74,8 @@ class _Reading:
     warnings: list[LoadWarning] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     errors: list[ApiError] = field(default_factory=list)
+    beside: list[float] = field(default_factory=list)
+    """Dollars of calls that answered no message: summaries, calls within tools, a warmed cache."""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -103,28 +99,64 @@ def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> No
         reading.warnings.append(LoadWarning(f"has the id {given!r} of an earlier entry; both are kept", line))
     parent = value.get("parentId")
     linked = "parentId" in value
-    entry = _Entry((parent if isinstance(parent, str) else None) if linked else reading.last, index)
+    entry = Entry((parent if isinstance(parent, str) else None) if linked else reading.last, index)
     if linked and isinstance(parent, str) and parent not in reading.entries:
         reading.warnings.append(LoadWarning("its parent is missing; the entry before is taken for it", line))
         entry.parent = reading.last
-    message, entry.sent = _message(reading, value, id, index)
+    if cost := _cost_beside(value):
+        reading.beside.append(cost)
+    above = reading.entries.get(entry.parent) if entry.parent is not None else None
+    entry.prompted = above is not None and above.prompted
+    if value.get("type") in ("compaction", "context_edit"):
+        entry.value = value
+    checkpoint = _checkpoint(value, id, index)
+    if value.get("type") == "compaction":
+        entry.prompted = checkpoint is not None
+    if checkpoint is not None:
+        entry.checkpoint = len(reading.messages)
+        reading.messages.append(checkpoint)
+    message, entry.sent = _message(reading, value, id, index, first_prompt=not entry.prompted)
     if message is not None:
         entry.message = len(reading.messages)
         reading.spent = entry.message if value.get(SPENT) is True else reading.spent
         reading.messages.append(message)
+        entry.prompted = entry.prompted or (message.role == "system" and bool(message.blocks))
     if error := failure_of(value, id, line):
+        entry.failed = error.text
         reading.errors.append(error)
-    if value.get("type") == "compaction":
-        entry.compaction = value
     reading.entries[id] = entry
     reading.places.append(id)
     reading.last = id
 
 
-def _message(reading: _Reading, value: dict[str, Any], id: str, index: int) -> tuple[Message | None, bool]:
+def _cost_beside(value: dict[str, Any]) -> float | None:
+    """Dollars of what an entry recorded that is no answer of the model's in the conversation."""
+    body = dict_of(value.get("message"))
+    holder = value if value.get("type") in ("usage", "compaction", "branch_summary") else body
+    if body.get("role") == "assistant":
+        return None
+    return dollars_of(dict_of(dict_of(holder.get("usage")).get("cost")).get("total"))
+
+
+def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
+    """The system message that a compaction carries, None where it carries none."""
+    system = value.get("systemMessage") if value.get("type") == "compaction" else None
+    if not isinstance(system, dict):
+        return None
+    time, text = seconds_of(value.get("timestamp")), prompt_text(system)
+    return Message(f"{id}:system", "system", (Text(text),) if text else (), time=time, source=(index,))
+
+
+def _message(
+    reading: _Reading, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
+) -> tuple[Message | None, bool]:
     """The message of an entry, if it has one, and whether it is sent to the model."""
     kind, time = value.get("type"), seconds_of(value.get("timestamp"))
     if kind == "message" and isinstance(body := value.get("message"), dict):
+        if body.get("role") == "system":
+            text = prompt_text(body) if first_prompt else update_text(body)
+            time = seconds_of(body.get("timestamp")) or time
+            return Message(id, "system", (Text(text),) if text else (), time=time, source=(index,)), True
         return _spoken(body, value, id, time, index)
     if kind == "compaction":
         text = WRAPPED.format(as_text(value.get("summary", "")))
@@ -154,7 +186,7 @@ def _spoken(
         model = body.get("model")
         name = intern(model) if isinstance(model, str) else None
         kind: Kind = marked(entry) or "normal"
-        return Message(id, "assistant", blocks, kind, time, usage, name, source), not failed and bool(blocks)
+        return Message(id, "assistant", blocks, kind, time, usage, name, source), not failed
     if role == "toolResult":
         content = tuple(
             in_result(block, block.raw if isinstance(block, Opaque) else "")
@@ -169,7 +201,7 @@ def _spoken(
     blocks = parts_of(body.get("content"), _block)
     meta = role in _CUSTOM or role != "user"
     kind = marked(entry) or ("meta" if meta else kind_of("user", blocks))
-    return Message(id, made, blocks, kind, time, source=source), bool(blocks)
+    return Message(id, made, blocks, kind, time, source=source), True
 
 
 def _block(part: Any) -> Block:
@@ -211,32 +243,83 @@ def _usage(given: Any) -> Usage | None:
     return usage if usage.context else None
 
 
+def _edited(reading: _Reading, target: Entry, edit: Entry) -> Message | None:
+    """The message that pi sends in place of an edited one; None where its role cannot be edited."""
+    value = loads(reading.records[target.index])
+    body = value.get("message") if value.get("type") == "message" else None
+    content = dict_of(edit.value["replacement"]).get("content")
+    id, time = f"{reading.messages[target.message].id}~edited", seconds_of(edit.value.get("timestamp"))
+    if value.get("type") == "custom_message":
+        return Message(id, "user", parts_of(content, _block), "meta", time)
+    if not isinstance(body, dict) or body.get("role") not in _EDITABLE:
+        return None
+    made, _ = _spoken({**body, "content": content}, value, id, None, target.index)
+    return replace(made, time=time, usage=None, source=())
+
+
 def _session(path: Path, reading: _Reading) -> Session:
     way = _path(reading)
-    branch = [reading.entries[id].message for id in way if reading.entries[id].message >= 0]
-    epochs = _epochs(reading, way)
+    found = Contexts.of(
+        Tree(
+            reading.entries,
+            way,
+            reading.messages,
+            reading.records.lines,
+            partial(_first_kept, reading),
+            partial(_edited, reading),
+        )
+    )
     warnings = [
         LoadWarning(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept, but not shown")
         for kind, n in reading.unknown.items()
     ]
     header = reading.header
     cwd, id = header.get("cwd"), header.get("id")
-    messages = with_said(without_spent(reading.messages, epochs[-1].members, reading.spent), _TAGS)
+    found.messages = [*without_spent(found.messages, found.epochs[-1].members, reading.spent)]
+    ordered, place = found.in_order()
+    messages = with_said(ordered, _TAGS)
+    entries = [reading.entries[id] for id in way]
+    numbers = [number for entry in entries for number in (entry.checkpoint, entry.message) if number >= 0]
+    branch = [place[number] for number in numbers]
     spoken = [messages[number] for number in branch]
     return Session(
         format=ID,
         path=path,
         messages=messages,
         branch=branch if len(branch) < len(messages) else range(len(messages)),
-        epochs=epochs,
+        epochs=tuple(
+            replace(
+                epoch,
+                members=array("q", (place[number] for number in epoch.members)),
+                copies=frozenset(place[number] for number in epoch.copies),
+            )
+            for epoch in found.epochs
+        ),
         records=reading.records,
         id=text_of(id),
         title=reading.name or first_words(spoken),
         model=next((m.model for m in reversed(spoken) if m.model), None),
         cwd=cwd if isinstance(cwd, str) else None,
-        warnings=tuple(reading.warnings + warnings),
-        facts=SessionFacts(api_errors=tuple(reading.errors)),
+        tools=declared_tools(_system_messages(reading, entries)),
+        facts=SessionFacts(cost=_cost(reading), api_errors=tuple(reading.errors)),
+        warnings=(*reading.warnings, *found.warnings, *warnings),
     )
+
+
+def _cost(reading: _Reading) -> float | None:
+    """Dollars of the whole session, where it records more than its answers do."""
+    answers = (message.usage.cost or 0.0 for message in reading.messages if message.usage)
+    return fsum([*answers, *reading.beside]) if reading.beside else None
+
+
+def _system_messages(reading: _Reading, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+    """The system messages that hold for what is sent now, as recorded: from the newest compaction's own on."""
+    newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
+    for entry in entries[max(newest, 0) :]:
+        if entry.checkpoint >= 0:
+            yield dict_of(entry.value.get("systemMessage"))
+        elif entry.message >= 0 and reading.messages[entry.message].role == "system":
+            yield dict_of(loads(reading.records[entry.index]).get("message"))
 
 
 def _path(reading: _Reading) -> list[str]:
@@ -251,39 +334,9 @@ def _path(reading: _Reading) -> list[str]:
     return found[::-1]
 
 
-def _epochs(reading: _Reading, way: list[str]) -> tuple[Epoch, ...]:
-    """Divide the path at its compactions: each begins with a summary and what it kept."""
-    epochs: list[Epoch] = []
-    members: list[int] = []
-    place = {id: number for number, id in enumerate(way)}
-    for number, id in enumerate(way):
-        entry = reading.entries[id]
-        if entry.compaction is None:
-            if entry.sent:
-                members.append(entry.message)
-            continue
-        first = place.get(_first_kept(reading, entry.compaction), number)
-        before = (reading.entries[each] for each in way[first:number])
-        kept = [each.message for each in before if each.sent and each.compaction is None]
-        if members or epochs:
-            epochs.append(Epoch(len(epochs) + 1, array("q", members), _compaction(reading, entry, kept)))
-        members = [entry.message, *kept]
-    return (*epochs, Epoch(len(epochs) + 1, array("q", members)))
-
-
-def _first_kept(reading: _Reading, compaction: Mapping[str, Any]) -> str:
-    index = compaction.get("firstKeptEntryIndex")
+def _first_kept(reading: _Reading, entry: Entry) -> str:
+    """Id of the entry from which on a compaction keeps; version 1 has its place in the file."""
+    index = entry.value.get("firstKeptEntryIndex")
     if "version" not in reading.header and type(index) is int and 0 <= index < len(reading.places):
         return reading.places[index]
-    id = compaction.get("firstKeptEntryId")
-    return text_of(id)
-
-
-def _compaction(reading: _Reading, entry: _Entry, kept: list[int]) -> Compaction:
-    about = entry.compaction or {}
-    tokens = about.get("tokensBefore")
-    summary = reading.messages[entry.message]
-    trigger = "hook" if about.get("fromHook") is True else ""
-    before = tokens if type(tokens) is int else None
-    stayed = tuple(reading.messages[number].id for number in kept)
-    return Compaction(trigger, before, summary.id, summary.time, kept=stayed)
+    return text_of(entry.value.get("firstKeptEntryId"))

@@ -1,10 +1,12 @@
-"""What pi's loader and the APIs behind it ask of a session: https://github.com/badlogic/pi-mono."""
+"""What pi's loader and the APIs behind it ask of a session: https://github.com/earendil-works/pi."""
 
 from __future__ import annotations
 
 from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
 
-_ROLES = ("user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary")
+_ROLES = ("system", "user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary")
+_EDITED = ("user", "assistant", "toolResult", "custom", "hookMessage")
+"""Roles of messages that an edit gives other content."""
 
 Entry = tuple[int, Item]
 
@@ -27,13 +29,16 @@ def validate(data: bytes) -> Faults:
     entries = [entry for entry in entries[1:] if entry[1].get("type") != "session"]
     if version != 1:
         yield from _chain(entries)
-    sent = _sent(entries) if version != 1 else [entry for entry in entries if _body(entry[1])]
+    yield from _edits(entries)
+    way = _selected(entries) if version != 1 else entries
+    sent = _sent(way) if version != 1 else [entry for entry in entries if _body(entry[1])]
     if not sent:
         yield "There is no message on the way to the newest entry."
     for number, entry in sent:
         yield from _shape(f"Line {number}", entry)
     yield from _orphans(sent)
-    yield from _stale(sent)
+    changed = max((number for number, entry in way if entry.get("type") in ("compaction", "context_edit")), default=0)
+    yield from _stale(sent, changed)
 
 
 def _body(entry: Item) -> Item:
@@ -54,8 +59,22 @@ def _chain(entries: list[Entry]) -> Faults:
         seen.add(id)
 
 
-def _sent(entries: list[Entry]) -> list[Entry]:
-    """The messages that pi would send: from the first that the newest compaction on the way to the leaf kept."""
+def _edits(entries: list[Entry]) -> Faults:
+    for number, entry in entries:
+        if entry.get("type") != "context_edit":
+            continue
+        if "replacement" not in entry:
+            yield f"Line {number} is an edit without a replacement: pi cannot open the session."
+        elif not _content(entry) and entry["replacement"] is not None:
+            yield f"Line {number} is an edit whose replacement has no content: pi sends the edited message empty."
+
+
+def _content(edit: Item) -> bool:
+    return isinstance(inner(edit, "replacement", dict).get("content"), str | list)
+
+
+def _selected(entries: list[Entry]) -> list[Entry]:
+    """The way to the newest entry: from the newest compaction, with what that kept."""
     by_id = {str(entry.get("id")): (number, entry) for number, entry in entries}
     way: list[Entry] = []
     at = entries[-1] if entries else None
@@ -64,21 +83,45 @@ def _sent(entries: list[Entry]) -> list[Entry]:
         at = by_id.get(str(at[1].get("parentId")))
     way.reverse()
     newest = max((place for place, (_, entry) in enumerate(way) if entry.get("type") == "compaction"), default=-1)
-    if newest >= 0:
-        first = way[newest][1].get("firstKeptEntryId")
-        kept = next((place for place in range(newest) if way[place][1].get("id") == first), newest)
-        way = [way[newest], *way[kept:newest], *way[newest + 1 :]]
-    return [
-        entry
-        for entry in way
-        if entry[1].get("type") in ("compaction", "custom_message", "branch_summary")
-        or (_body(entry[1]) and _body(entry[1]).get("stopReason") not in ("aborted", "error"))
-    ]
+    if newest < 0:
+        return way
+    first = way[newest][1].get("firstKeptEntryId")
+    start = next((place for place in range(newest) if way[place][1].get("id") == first), newest)
+    kept = [entry for entry in way[start:newest] if _body(entry[1]).get("role") != "system"]
+    return [way[newest], *(entry for entry in kept if entry[1].get("type") != "compaction"), *way[newest + 1 :]]
+
+
+def _sent(way: list[Entry]) -> list[Entry]:
+    """The messages among the selected entries that pi would send, with the content that the last edit gave them."""
+    edits = {edit.get("targetId"): edit["replacement"] for _, edit in way if "replacement" in edit and _is_edit(edit)}
+    sent: list[Entry] = []
+    for number, entry in way:
+        body, id = _body(entry), entry.get("id")
+        if id in edits and edits[id] is None:
+            continue
+        if id in edits and body.get("role") in _EDITED:
+            content = inner(edits, str(id), dict).get("content", [])
+            text = [{"type": "text", "text": content}]
+            plain = isinstance(content, str) and body["role"] in ("assistant", "toolResult")
+            entry = {**entry, "message": {**body, "content": text if plain else content}}
+            if body["role"] == "user" and not content:
+                continue
+        if body.get("stopReason") not in ("aborted", "error") and (
+            body or entry.get("type") in ("compaction", "custom_message", "branch_summary")
+        ):
+            sent.append((number, entry))
+    return sent
+
+
+def _is_edit(entry: Item) -> bool:
+    return entry.get("type") == "context_edit"
 
 
 def _shape(where: str, entry: Item) -> Faults:
     if entry.get("type") == "compaction" and not isinstance(entry.get("summary"), str):
         yield f"{where} is a compaction without a summary."
+    if not isinstance(entry.get("systemMessage", {}), dict):
+        yield f"{where} carries a system message that is no object."
     body = _body(entry)
     role, content = inner(body, "role", str), body.get("content")
     if not body:
@@ -96,24 +139,33 @@ def _shape(where: str, entry: Item) -> Faults:
 
 
 def _orphans(sent: list[Entry]) -> Faults:
-    """Results need their call before them. A call without a result is no fault: pi adds one."""
+    """Results need their call before them, with no user message between. A call without a result is no fault: pi adds
+    one."""
     calls: set[str] = set()
+    open_calls: set[str] = set()
     for number, entry in sent:
         body = _body(entry)
-        if body.get("role") == "assistant":
-            calls |= {str(part.get("id")) for part in objects(body.get("content")) if part.get("type") == "toolCall"}
-        elif body.get("role") == "toolResult" and str(body.get("toolCallId")) not in calls:
+        role = body.get("role")
+        if role == "assistant":
+            open_calls = {
+                str(part.get("id")) for part in objects(body.get("content")) if part.get("type") == "toolCall"
+            }
+            calls |= open_calls
+        elif role == "toolResult" and str(body.get("toolCallId")) not in calls:
             yield f"Line {number} has a result, but its call does not stand before it."
+        elif role == "toolResult" and str(body.get("toolCallId")) not in open_calls:
+            yield f"Line {number} has a result that does not stand right behind its call, which pi answers before it."
+        elif role not in ("toolResult", "system") and body.get("excludeFromContext") is not True:
+            open_calls = set()
 
 
-def _stale(sent: list[Entry]) -> Faults:
-    """The last usage: pi compacts by it, where no compaction came since."""
-    compacted = max((number for number, entry in sent if entry.get("type") == "compaction"), default=0)
+def _stale(sent: list[Entry], changed: int) -> Faults:
+    """The last usage: pi compacts by it, where no compaction or edit came since, which is on the line `changed`."""
     for number, entry in reversed(sent):
-        if number < compacted:
+        if number < changed:
             return
         usage = _body(entry).get("usage")
-        if isinstance(usage, dict):
+        if _body(entry).get("role") == "assistant" and isinstance(usage, dict):
             counts = sum(inner(usage, key, int) for key in ("input", "output", "cacheRead", "cacheWrite"))
             yield from too_much(f"Line {number}", usage.get("totalTokens") or counts, [each for _, each in sent])
             return

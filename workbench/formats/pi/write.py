@@ -1,15 +1,17 @@
 """Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries.
 
 A made summary is an ordinary user message. A `compaction` entry is the tool's own idiom (`pi_append`), but pi puts
-words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one. The
-usage of the last response is set to nothing: pi takes it for the size of the context. A note beside it says so to this
-program's reader.
+words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one, with
+the system message that it carries. The usage of the last response is set to nothing: pi takes it for the size of the
+context. A note beside it says so to this program's reader. Context edits are not copied: an edited message is written
+with the content that was sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 from typing import Any
 from uuid import uuid4
 
@@ -65,6 +67,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if not own:
         messages, losses = adopted(session, messages, "pi", "anthropic-messages")
         sheet.losses += losses
+    messages = results_next(sheet, messages)
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     id = str(uuid4())
     sheet.lines.append(header(session, id, own=own))
@@ -72,19 +75,62 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     settings, others = _others(sheet, messages[tail:]) if own else ([], [])
     for record in settings:
         _copy(sheet, record, {})
-    unbilled = last_response(messages)
+    unbilled, whole = last_response(messages), _opening_compaction(session, messages) if own else -1
     at = 0
     for index, message in enumerate(messages):
         if not (own and message.source):
             made(sheet, message)
             continue
+        if message.source[0] == whole:
+            # What it kept stood before it and now follows it. Its summary is copied together with its system message.
+            if message.kind == "summary":
+                _copy(sheet, whole, {"firstKeptEntryId": b'""'})
+            continue
         while index >= tail and at < len(others) and others[at] < message.source[0]:
             _copy(sheet, others[at], {})
             at += 1
-        kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
+        kept(sheet, message, unbilled=message.id == unbilled)
     for record in others[at:]:
         _copy(sheet, record, {})
     return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
+
+
+def results_next(sheet: Sheet, messages: Sequence[Message]) -> list[Message]:
+    """The messages with nothing said between a call and its result: pi would answer the call itself there, and the API
+    would refuse the result. System messages stay: pi sends them behind the result."""
+    ordered: list[Message] = []
+    held: list[Message] = []
+    waiting: set[str] = set()
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            ordered += held
+            held, waiting = [], {call.id for call in message.calls} & _answered(messages, index)
+        waiting -= {result.call_id for result in message.results}
+        if waiting and message.role == "user":
+            held.append(message)
+            continue
+        ordered.append(message)
+        if held and not waiting:
+            sheet.losses.append(Loss(LossKind.RESULTS_MOVED))
+            ordered += held
+            held = []
+    return [*ordered, *held]
+
+
+def _answered(messages: Sequence[Message], index: int) -> set[str]:
+    """Ids of the calls that are answered between an assistant message and the next one."""
+    behind = takewhile(lambda message: message.role != "assistant", islice(messages, index + 1, None))
+    return {result.call_id for message in behind for result in message.results}
+
+
+def _opening_compaction(session: Session, messages: Sequence[Message]) -> int:
+    """The record of the compaction of which all that is sent opens the context, -1 where there is none."""
+    record = next(iter(messages[0].source), -1) if messages else -1
+    value = object_of(session.records[record]) if record >= 0 else None
+    if value is None or value.get("type") != "compaction":
+        return -1
+    carried = [message for message in session.messages if message.source[:1] == (record,) and message.blocks]
+    return record if list(messages[: len(carried)]) == carried else -1
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
@@ -131,7 +177,7 @@ def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]
             sheet.losses += [Loss(LossKind.DAMAGED_RECORDS)] if record >= first else []
         elif record < first:
             settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}
-        elif value.get("type") not in ("session", "compaction"):
+        elif value.get("type") not in ("session", "compaction", "context_edit"):
             others.append(record)
     return sorted(settings.values()), others
 
@@ -166,16 +212,12 @@ def new_id(sheet: Sheet) -> str:
     return id
 
 
-def kept(sheet: Sheet, message: Message, *, first: bool, unbilled: bool) -> None:
+def kept(sheet: Sheet, message: Message, *, unbilled: bool) -> None:
     record = message.source[0]
     raw: bytes = sheet.session.records[record]
     value = loads(raw)
     if value.get("type") == "compaction":
-        if not first:
-            made(sheet, message)
-            return
-        # What it kept stood before it and now follows it.
-        _copy(sheet, record, {"firstKeptEntryId": b'""'})
+        made(sheet, message, value.get("systemMessage"))
         return
     changes: dict[str, bytes] = {}
     body = field_of(raw, "message")
@@ -189,9 +231,14 @@ def kept(sheet: Sheet, message: Message, *, first: bool, unbilled: bool) -> None
     _copy(sheet, record, changes)
 
 
-def made(sheet: Sheet, message: Message) -> None:
-    """Render a message: an entry for each tool result, and one for the rest."""
+def made(sheet: Sheet, message: Message, recorded: Any = None) -> None:
+    """Render a message: an entry for each tool result, and one for the rest. A system message of the session's own is
+    rendered as `recorded` where that is given: with its sections and tools."""
     stamp = round(moment(message.time).timestamp() * 1000)
+    if sheet.own and message.is_own_system:
+        body: dict[str, Any] = recorded if isinstance(recorded, dict) else {"role": "system", "content": message.text}
+        _entry(sheet, message, {**body, "timestamp": stamp})
+        return
     for result in message.results:
         _entry(sheet, message, {**_result(sheet, result), "timestamp": stamp})
     content = [part for block in message.blocks if (part := _part(sheet, message, block)) is not None]
@@ -200,7 +247,7 @@ def made(sheet: Sheet, message: Message) -> None:
             sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return
     if message.role == "assistant":
-        body: dict[str, Any] = {"role": "assistant", "content": content, **_origin(sheet.session, message)}
+        body = {"role": "assistant", "content": content, **_origin(sheet.session, message)}
         calls = any(part["type"] == "toolCall" for part in content)
         body |= {"usage": _NOTHING, "stopReason": "toolUse" if calls else "stop"}
     else:
