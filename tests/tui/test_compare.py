@@ -7,7 +7,7 @@ from textual.widgets import DataTable, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
-from workbench.analysis.compare import candidates, compare
+from workbench.analysis.compare import candidates, compare, fit_of
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import counted, open_bench, set_policy
@@ -58,7 +58,7 @@ async def test_what_is_known_of_a_row_stands_right_below_the_rows(size: tuple[in
         assert str(told.render()) == shown.plain  # drawn for the room that there is now
 
 
-async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_one_opens() -> None:
+async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
@@ -68,9 +68,9 @@ async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_o
         for one in screen.ranked:
             assert one.held == retention(screen.bench.context, one.column.outcome)
             assert len(one.sent) == 16
-        assert named(screen) == [one.name for one in ordered(screen.ranked, "held")]
+        assert named(screen) == [one.name for one in ordered(screen.ranked, "fit")]
         assert "by weight" in str(screen.query_one("#details", Static).render())
-        await press(pilot, "s")
+        await press(pilot, "s", "s", "s", "s")
         assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
         by_cost = named(screen)
         assert screen.here == 0
@@ -225,7 +225,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         )
     )
     ranked = [
-        Ranked(one.name, one, retention(bench.context, one.outcome), sent=(100, 800, 200))
+        Ranked(one.name, one, fit_of(one, None), held=retention(bench.context, one.outcome), sent=(100, 800, 200))
         for one in compare(bench.context, presets, extractive)
     ]
     unchanged = next(one for one in ranked if one.column.outcome.status == "unchanged")
@@ -248,6 +248,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     assert first[2].plain.endswith(" ▲")
     titles = heads_of(goes_on=True)
     assert places(titles, LEAST) == (
+        "fit",
         "after",
         "rules",
         "held",
@@ -273,7 +274,7 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     bench = open_bench(story(6), Counter())
     (column,) = compare(bench.context, candidates(("exchange-summary",))[-1:], extractive)
     facts = tuple(HeldFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
-    one = Ranked("a way", column, Retention(1, facts, ()))
+    one = Ranked("a way", column, held=Retention(1, facts, ()))
     rows = len(details(one, 70, 99).plain.split("\n\n")[0].split("\n"))
     assert [len(details(one, 70, rows + more).plain.split("\n")) - rows for more in (0, FEWEST - 1, FEWEST)] == [
         0,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.spent import Spent, spent
-from workbench.compaction.checks import Check, check
+from workbench.base.figures import grouped
+from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting, given
+from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import all_strategies, strategy
@@ -95,6 +98,60 @@ class Column:
     def failed(self) -> tuple[Check, ...]:
         """The checks that failed, hard or not."""
         return tuple(check for check in self.checks if not check.passed)
+
+
+Fit = Literal["fits", "too large", "unchanged"]
+"""`fits`: compacted and below every limit that holds for it; `unchanged`: nothing was compacted."""
+
+_FITS: tuple[Fit, ...] = get_args(Fit)
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The tokens at which a context has to be compacted, and in words what says so."""
+
+    tokens: int
+    source: str
+
+
+def ceiling_of(session: Session, context: Context) -> Ceiling | None:
+    """The lowest trigger in tokens of the session's own agent on this context, else the context window; None where
+    neither is known."""
+    if id := tools_preset(session):
+        preset = of_its_time(load_preset(id), session)
+        triggers = strategy(preset.strategy).triggered(context.with_(manual=False), preset.policy)
+        limits = [one.limit for one in triggers if one.unit == "tokens" and one.limit > 0]
+        if limits:
+            return Ceiling(int(min(limits)), f"trigger of {preset.id}")
+    return Ceiling(context.window, "context window") if context.window else None
+
+
+def fit_of(column: Column, ceiling: Ceiling | None) -> Fit:
+    """Whether an outcome is small enough to go on with: smaller than before, below the ceiling and below its own
+    policy's triggers, no hard check failed."""
+    if column.outcome.status == "unchanged":
+        return "unchanged"
+    over = ceiling is not None and column.after.tokens >= ceiling.tokens
+    failed = any(check.hard or check.name == UNDER_THE_THRESHOLD for check in column.failed)
+    return "too large" if over or failed or column.saved <= 0 else "fits"
+
+
+def rank(fit: Fit, kept: float | None, cost: float | None) -> tuple[int, float, float]:
+    """The key by which outcomes over one context are ordered, the best first: what fits, by the share of facts that is
+    kept and then by cost; then what is too large, then what is unchanged. An unknown cost counts as the highest."""
+    return _FITS.index(fit), -(kept or 0.0), float("inf") if cost is None else cost
+
+
+def fit_words(column: Column, fit: Fit, ceiling: Ceiling | None) -> str:
+    """The verdict with its figures."""
+    if fit != "too large":
+        return fit
+    if ceiling is not None and column.after.tokens >= ceiling.tokens:
+        return f"{grouped(column.after.tokens)} tokens, to be below {grouped(ceiling.tokens)} ({ceiling.source})"
+    if column.saved <= 0:
+        return f"not smaller: {grouped(column.after.tokens)} of {grouped(column.before.tokens)} tokens"
+    failed = [check for check in column.failed if check.hard or check.name == UNDER_THE_THRESHOLD]
+    return "; ".join(f"{check.name} failed" for check in failed)
 
 
 def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> tuple[Preset, ...]:

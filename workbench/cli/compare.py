@@ -9,7 +9,17 @@ from typing import Any
 
 import click
 
-from workbench.analysis.compare import Column, column_of, theirs
+from workbench.analysis.compare import (
+    Ceiling,
+    Column,
+    Fit,
+    ceiling_of,
+    column_of,
+    fit_of,
+    fit_words,
+    rank,
+    theirs,
+)
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
@@ -67,7 +77,9 @@ WORDS = 400
 def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_journal: bool, as_json: bool) -> None:
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
-    What the agent's own compaction made of the same context comes first, where the session records one. The costs
+    The best is first: what fits below the trigger of the session's own agent, by the share of facts that is kept and
+    then by cost; then what is still too large, then what compacts nothing. What the agent's own compaction made of the
+    same context stands among them, where the session records one. The costs
     of summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are
     shares of all the context's facts, so that columns can be compared: what is still told, what of it is told
     rightly, and what is told where what is needed again counts four times. "needed" is what the session really
@@ -83,36 +95,50 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
     made = [_made(bench, preset, name, purse, journal=not no_journal) for preset in policies]
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
-    held = [bench.held(column.outcome) for column in columns]
-    needed = [bench.later_use(column.outcome) for column in columns]
-    watched = [stands(bench, column.outcome) for column in columns]
     pair = columns[-2:] if diff else []
+    ceiling = ceiling_of(bench.session, bench.context)
+    judged = sorted(
+        (
+            Judged(
+                column,
+                bench.held(column.outcome),
+                bench.later_use(column.outcome),
+                cost,
+                stands(bench, column.outcome),
+                fit_of(column, ceiling),
+                ceiling,
+            )
+            for column, cost in zip(columns, costs, strict=True)
+        ),
+        key=lambda one: one.rank,
+    )
     if as_json:
-        judged = [Judged(*one) for one in zip(columns, held, needed, costs, watched, strict=True)]
-        ours = judged[1:] if recorded else judged
-        compared = Compared(str(name), bench.context.total, judged[0] if recorded else None, ours)
+        their = next((one for one in judged if one.column.preset is None), None)
+        ours = [one for one in judged if one is not their]
+        compared = Compared(str(name), bench.context.total, ceiling, their, ours)
         write_json(compared, {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {})
         return
     if epoch := epoch_words(bench):
         click.echo(f"epoch: {epoch}")
-    click.echo(f"before: {size_words(bench.context.total)}\n")
+    click.echo(f"before: {size_words(bench.context.total)}")
+    click.echo(f"to fit: below {grouped(ceiling.tokens)} tokens, {ceiling.source}\n" if ceiling else "")
     write_table(
-        ["preset", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost", "first changed",
-         "re-billed", "pays off after", "kept", "pinned", "summarized", "dropped", "checks", "status"],
-        [_row(column) for column in columns],
+        ["preset", "fit", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost",
+         "first changed", "re-billed", "pays off after", "kept", "pinned", "summarized", "dropped", "checks", "status"],
+        [_row(one.column, one.fit) for one in judged],
     )  # fmt: skip
+    for one in judged:
+        if one.fit == "too large":
+            click.echo(f"{one.column.name} does not compact enough: {fit_words(one.column, one.fit, ceiling)}")
     click.echo()
     write_table(
         ["present", "right", "weighted", *KINDS, *(["needed"] if bench.needed else []), "preset"],
-        [_held_row(bench, *one) for one in zip(columns, held, needed, strict=True)],
+        [_held_row(bench, one.column, one.held, one.needed) for one in judged],
     )
     if bench.watched:
         click.echo()
         now = [one.now for one in stands(bench, None)]
-        rows = [
-            [*(str(one.after) for one in several), column.name]
-            for column, several in zip(columns, watched, strict=True)
-        ]
+        rows = [[*(str(stand.after) for stand in one.watched), one.column.name] for one in judged]
         write_table([*heads(bench.watched), "preset"], [[*now, "(before)"], *rows])
     if billed := [f"{column.name} {cost}" for column, cost in made if cost]:
         click.echo(f"\n{name}: {', '.join(billed)}")
@@ -123,21 +149,29 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A column, what it holds, what a model's summary in it cost, and how watched sentences stand in it."""
+    """A column, what it holds, what a model's summary in it cost, how watched sentences stand in it, and whether it is
+    small enough."""
 
     column: Column
     held: Retention
     needed: LaterUse | None
     cost: Cost | None
     watched: tuple[Stand, ...]
+    fit: Fit
+    ceiling: Ceiling | None
+
+    @property
+    def rank(self) -> tuple[int, float, float]:
+        return rank(self.fit, self.held.whole.share, self.column.summary_cost)
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Every outcome over one context; `recorded` is the agent's own."""
+    """Every outcome over one context, the best first; `recorded` is the agent's own."""
 
     summarizer: str
     before: Size
+    ceiling: Ceiling | None
     recorded: Judged | None
     columns: Sequence[Judged]
 
@@ -167,12 +201,13 @@ def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bo
     return column, call.cost
 
 
-def _row(column: Column) -> list[str]:
+def _row(column: Column, fit: Fit) -> list[str]:
     fates = {fate.value: count for fate, count in column.outcome.fate_counts.items()}
     failed = ", ".join(check.name for check in column.failed)
     theirs, cost = column.preset is None, column.summary_cost
     return [
         column.name,
+        fit,
         column.strategy,
         "" if theirs else "yes" if column.fired else "no",
         str(column.head),
@@ -212,6 +247,8 @@ def _(one: Judged) -> dict[str, Any]:
     held = only(one.held, "of_context", "whole", "whole_kinds", "overall", "kinds")
     return {
         **plain(one.column),
+        "fit": one.fit,
+        "fit_words": fit_words(one.column, one.fit, one.ceiling),
         "retention": held,
         "needed_again": one.needed,
         "cost": one.cost,

@@ -18,6 +18,9 @@ from workbench.compaction.strategy import Strategy
 from workbench.formats.roles import KNOWN, joined_turns, refused
 from workbench.session import Message, Pair, Text, Thinking, pairs_of
 
+UNDER_THE_THRESHOLD = "under the threshold"
+"""The name of the check that fails where the same policy would compact the new context again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -280,7 +283,7 @@ def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: 
     """Whether the same policy would leave the new context alone: else every turn compacts again."""
     after = context.from_outcome(outcome).with_(manual=False)
     again = [trigger for trigger in strategy.triggered(after, policy) if trigger.fires]
-    return Check("under the threshold", False, not again, "; ".join(map(str, again)))
+    return Check(UNDER_THE_THRESHOLD, False, not again, "; ".join(map(str, again)))
 
 
 def export_check(valid: bool, verdict: str) -> Check:

@@ -10,7 +10,7 @@ from itertools import islice
 from rich.cells import cell_len
 from rich.text import Text
 
-from workbench.analysis.compare import Column
+from workbench.analysis.compare import Column, Fit, rank
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import rules_kept
 from workbench.analysis.retention import Retention, new_messages
@@ -30,11 +30,13 @@ BEST, WORST = "▲", "▼"
 
 @dataclass(frozen=True)
 class Ranked:
-    """One policy's column of the comparison. What is not known yet is None or empty; `sent` are the tokens of every
-    call of the session, played under the policy."""
+    """One policy's column of the comparison, and whether its outcome is small enough, with figures in `fit_words`. What
+    is not known yet is None or empty; `sent` are the tokens of every call of the session, played under the policy."""
 
     name: str
     column: Column
+    fit: Fit = "fits"
+    fit_words: str = "fits"
     held: Retention | None = None
     stood: tuple[Stand, ...] = ()
     needed: LaterUse | None = None
@@ -100,9 +102,20 @@ def _checks_words(one: Ranked) -> str:
     return "" if one.column.preset is None else f"✘ {hard}" if hard else f"! {len(failed)}" if failed else "✔"
 
 
+FIT = "fit"
+"""The column of the ranking by what fits, then by what is held, then by cost."""
+
+FIT_CELLS: dict[Fit, tuple[str, str]] = {
+    "fits": ("✔", "green"),
+    "too large": ("too large", "red"),
+    "unchanged": ("–", "dim"),
+}
+
+
 HEADS = {
     head.title: head
     for head in (
+        Head(FIT, lambda one: None, lambda one: FIT_CELLS[one.fit][0]),
         Head("after", lambda one: float(one.column.after.tokens), _after_words, less=True),
         Head("rules", _rules, _rules_words),
         Head("held", _held, _share(_held)),
@@ -114,7 +127,7 @@ HEADS = {
 }
 """By their titles, in their order."""
 
-FIRST = "held"
+FIRST = FIT
 """What a ranking is ordered by at first."""
 
 
@@ -129,14 +142,24 @@ def value_of(one: Ranked, title: str) -> float | None:
 
 
 def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> list[Ranked]:
-    """The best first, or the worst where it is `turned`; what is not known comes last. Equals keep their order."""
-    known = [(value, one) for one in ranked if (value := value_of(one, title)) is not None]
+    """The best first, or the worst where it is `turned`. In every order what is too large comes behind what fits, and
+    what is unchanged last; what is not known is last among its like. Equals keep their order."""
+    groups = ([one for one in ranked if one.fit == fit] for fit in FIT_CELLS)
+    return [one for group in groups for one in _in_order(group, title, turned=turned)]
+
+
+def _in_order(group: Sequence[Ranked], title: str, *, turned: bool) -> list[Ranked]:
+    if title == FIT:
+        return sorted(group, key=lambda one: rank(one.fit, _held(one), one.column.summary_cost), reverse=turned)
+    known = [(value, one) for one in group if (value := value_of(one, title)) is not None]
     known.sort(key=lambda pair: pair[0], reverse=HEADS[title].less == turned)
-    return [*(one for _, one in known), *(one for one in ranked if value_of(one, title) is None)]
+    return [*(one for _, one in known), *(one for one in group if value_of(one, title) is None)]
 
 
 def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
-    """The best and the worst value of a column; None for one that half of the rows have: it tells nothing."""
+    """The best and the worst value of a column among what fits, or among all where nothing does; None for one that half
+    of these rows have: it tells nothing."""
+    ranked = [one for one in ranked if one.fit == "fits"] or ranked
     values = [value for one in ranked if (value := value_of(one, title)) is not None]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
     best, worst = (
@@ -166,13 +189,14 @@ MOST_OVER = 3 * SPARK
 """Cells of it where there is more room than its heading needs: the saw's teeth are told apart then."""
 
 
+BEFORE_SENT = "held"
 WATCHED, SENT = "watched", "sent"
 """The columns that are no figures."""
 
 
 def places(titles: Sequence[str], over: int) -> tuple[str, ...]:
     """The columns behind the name, from left to right."""
-    at = titles.index(FIRST) + 1 if over <= LEAST else len(titles)
+    at = titles.index(BEFORE_SENT) + 1 if over <= LEAST else len(titles)
     return (*titles[:at], WATCHED, SENT, *titles[at:])
 
 
@@ -193,9 +217,12 @@ def row(
 
 
 def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
+    if title == FIT:
+        words, style = FIT_CELLS[one.fit]
+        return Text(f"{words:>{width_of(ranked, title) - 2}}", style)
     (best, worst), value = ends(ranked, title), value_of(one, title)
     mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
-    mark, style = (" ", "dim") if value is None else (mark, style)
+    mark, style = (" ", "dim") if value is None or one.fit == "unchanged" else (mark, style)
     return Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
 
 
@@ -207,7 +234,8 @@ def details(one: Ranked, width: int, height: int) -> Text:
     told |= needed_cells(one.needed) if one.needed else {}
     pairs = [(name, value.plain) for name, value in told.items() if value.plain]
     columns = max(1, width // EACH)
-    lines = [Text(fit(plain(one.name), width), "bold", no_wrap=True)]
+    heading = one.name if one.fit != "too large" else f"{one.name} does not compact enough: {one.fit_words}"
+    lines = [Text(fit(plain(heading), width), "bold", no_wrap=True)]
     rows = min(max(height - 1, 0), -(-len(pairs) // columns))
     for at in range(rows):
         line = Text(no_wrap=True, overflow="ellipsis")

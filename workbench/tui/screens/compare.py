@@ -17,7 +17,17 @@ from textual.message import Message
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.analysis.compare import THEIRS, Column, candidates, column_of, compare, theirs
+from workbench.analysis.compare import (
+    THEIRS,
+    Column,
+    candidates,
+    ceiling_of,
+    column_of,
+    compare,
+    fit_of,
+    fit_words,
+    theirs,
+)
 from workbench.analysis.recorded import following
 from workbench.analysis.replay import replay
 from workbench.analysis.retention import retention
@@ -97,10 +107,11 @@ class CompareScreen(ModalScreen[Preset | None]):
     """Dismissed with the preset to open in the bench, or with None."""
 
     HELP = """\
-A row for each strategy, or for every preset, the best first. Among them what the agent itself did, where a \
-recorded compaction ended the epoch ({ and } on the bench go there), and what is on the bench where no preset is the \
-same. Your pins, your edits and, where a strategy has one, your split hold in all of them; the summaries are \
-extractive, the session's own sentences without a model, so nothing is sent anywhere.
+A row for each strategy, or for every preset, the best first: what fits below the trigger of the session's own agent, \
+by the share that is held and then by cost; then what is still too large, then what compacts nothing. Among them what \
+the agent itself did, where a recorded compaction ended the epoch ({ and } on the bench go there), and what is on the \
+bench where no preset is the same. Your pins, your edits and, where a strategy has one, your split hold in all of \
+them; the summaries are extractive, the session's own sentences without a model, so nothing is sent anywhere.
 "after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
 share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
@@ -190,9 +201,10 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
                 self.post_message(self.Told(asked, tuple(ranked)))
                 told = time.monotonic()
 
-        columns = columns_of(bench, asked)
+        columns, ceiling = columns_of(bench, asked), await asyncio.to_thread(ceiling_of, bench.session, bench.context)
         while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
-            ranked.append(Ranked(self.name_of(asked, column), column))
+            fit = fit_of(column, ceiling)
+            ranked.append(Ranked(self.name_of(asked, column), column, fit, fit_words(column, fit, ceiling)))
             tell(EVERY_S)
         tell(0)
         later = await asyncio.to_thread(following, bench.session, bench.epoch)

@@ -1,0 +1,103 @@
+"""The order of a comparison: what fits, then what is kept, then cost; the same in table, JSON and on the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from tests.commands import cwb, document
+from tests.paths import SAMPLES
+from tests.tui.app import brought, on_bench
+from workbench.analysis.compare import Ceiling, ceiling_of, compare, fit_of, fit_words, rank
+from workbench.base.figures import grouped
+from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
+from workbench.compaction.opening import context_at
+from workbench.compaction.preset import load_preset
+from workbench.conformance.building import chat, context_of
+from workbench.formats.files import load
+from workbench.summarizers.extractive import extractive
+from workbench.tokens import Counter
+from workbench.tui.screens.compare import CompareScreen
+
+OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
+
+
+@pytest.mark.parametrize(("more", "fit"), [(-1, "too large"), (0, "too large"), (1, "fits")])
+def test_b3_an_outcome_fits_below_the_ceiling(more: int, fit: str) -> None:
+    (column,) = compare(context_of(chat(40)), [load_preset("trim")], extractive)
+    after = column.after.tokens
+    ceiling = Ceiling(after + more, "context window")
+    assert fit_of(column, ceiling) == fit
+    said = "fits" if fit == "fits" else f"{after} tokens, to be below {after + more} (context window)"
+    assert fit_words(column, fit_of(column, ceiling), ceiling) == said
+
+
+def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit() -> None:
+    (column,) = compare(context_of(chat(40)), [load_preset("trim")], extractive)
+    assert fit_of(column, None) == "fits"
+    soft, hard = Check("smaller than before", False, False, ""), Check("pins identical", True, False, "")
+    again = Check(UNDER_THE_THRESHOLD, False, False, "")
+    assert [fit_of(replace(column, checks=(one,)), None) for one in (soft, hard, again)] == [
+        "fits",
+        "too large",
+        "too large",
+    ]
+    assert fit_words(replace(column, checks=(again,)), "too large", None) == "under the threshold failed"
+    same = replace(column, after=column.before)
+    assert fit_of(same, None) == "too large"
+    tokens = column.before.tokens
+    assert fit_words(same, "too large", None) == f"not smaller: {tokens} of {tokens} tokens"
+    unchanged = replace(column, outcome=replace(column.outcome, status="unchanged"))
+    assert (fit_of(unchanged, None), fit_words(unchanged, "unchanged", None)) == ("unchanged", "unchanged")
+
+
+def test_b3_what_fits_comes_first_then_what_is_kept_then_what_is_cheaper() -> None:
+    best_first = [
+        rank("fits", 0.9, 0.1),
+        rank("fits", 0.9, 0.2),
+        rank("fits", 0.9, None),
+        rank("fits", 0.2, 0.0),
+        rank("fits", None, 0.0),
+        rank("too large", 0.99, 0.0),
+        rank("too large", 0.5, 0.0),
+        rank("unchanged", 1.0, 0.0),
+    ]
+    assert sorted(best_first) == best_first
+
+
+def test_b3_the_ceiling_is_the_trigger_of_the_sessions_own_agent_or_the_window() -> None:
+    session = load(OVERFLOW)
+    context = context_at(session, None, Counter())
+    assert ceiling_of(session, context) == Ceiling(167_000, "trigger of claude-code")
+    chat_list = load(SAMPLES / "openai-chat-tools.json")
+    opened = context_at(chat_list, None, Counter(), window=9_000)
+    assert ceiling_of(chat_list, opened) == Ceiling(9_000, "context window")
+    assert ceiling_of(chat_list, opened.with_(limit=None)) is None
+
+
+async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too_large() -> None:
+    """message-window leaves 189 759 of 197 481 tokens and would have been first by what it keeps."""
+    printed = (await asyncio.to_thread(cwb, "compare", OVERFLOW)).stdout
+    assert f"\nto fit: below {grouped(167_000)} tokens, trigger of claude-code\n" in printed
+    first, *_ = printed.partition("\n\npresent")
+    rows = [line.split() for line in first.splitlines() if " fits " in line or " too large " in line]
+    in_json = await asyncio.to_thread(document, "compare", OVERFLOW)
+    assert in_json["ceiling"] == {"tokens": 167_000, "source": "trigger of claude-code"}
+    fits = [(one["preset"], one["fit"]) for one in in_json["columns"]]
+    assert [cells[0] for cells in rows] == [name for name, fit in fits if fit != "unchanged"]
+    assert fits[-2:] == [("message-window", "too large"), ("augment-memories", "unchanged")]
+    assert {fit for _, fit in fits[:-2]} == {"fits"}
+    kept = [one["retention"]["whole"]["share"] for one in in_json["columns"][:-2]]
+    assert kept == sorted(kept, reverse=True)
+    after = in_json["columns"][-2]["after"]["tokens"]
+    words = in_json["columns"][-2]["fit_words"]
+    assert words == f"{grouped(after)} tokens, to be below {grouped(167_000)} (trigger of claude-code)"
+    assert f"message-window does not compact enough: {words}\n" in printed
+    async with on_bench(OVERFLOW, size=(160, 40)) as (pilot, bench):
+        screen = await brought(pilot, CompareScreen, "C")
+        own = {"on the bench": bench.bench.preset}
+        shown = [own.get(one.name, one.name) for one in screen.ranked]
+        assert [name for name in shown if name in dict(fits)] == [name for name, _ in fits if name in shown]
+        assert (shown[-2], screen.ranked[-2].fit) == ("message-window", "too large")
