@@ -11,7 +11,9 @@ import pytest
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
+from workbench.analysis.bills import Bill, Bills, Gap
 from workbench.base.errors import BadInput
+from workbench.cli.doctor import _billed as bills_finding
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
 from workbench.formats.files import load
@@ -103,3 +105,28 @@ def test_every_real_file_is_told_of(shared: Path) -> None:
         assert all(finding.text for finding in findings(session))
         seen += 1
     assert seen > 40
+
+
+@pytest.mark.parametrize(
+    ("expected", "gaps", "level", "text"),
+    [
+        (10_000, 0, "complete", "1 of 1 call explained within 3 % by the context shown"),
+        (20_000, 0, "note", "0 of 1 call explained within 3 % by the context shown"),
+        (
+            10_000,
+            1,
+            "note",
+            "1 of 1 call explained within 3 % by the context shown, but 1 step between two calls is not",
+        ),
+        (
+            20_000,
+            2,
+            "missing",
+            "0 of 1 call explained within 3 % by the context shown, but 2 steps between two calls are not",
+        ),
+    ],
+)
+def test_a33_the_mark_of_the_bills_agrees_with_the_sentence(expected: int, gaps: int, level: str, text: str) -> None:
+    calls = (Bill(1, 1, "a", 10_000, None), Bill(2, 1, "b", 10_000, expected))
+    found = Bills(calls, tuple(Gap(n, n, 1, "b", 2_500) for n in range(gaps)))
+    assert [(one.level, one.text) for one in bills_finding(found)] == [(level, text)]

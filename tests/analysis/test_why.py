@@ -178,7 +178,9 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     context, course = context_of(reading), course_of_messages(reading)
     played = replay(course, load_preset("trim"), context.limit)
     gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
-    found = findings(context, course, None, (), waste.wasted(context), (), played, (), fillers.largest(context), gaps)
+    found = findings(
+        context, course, None, (), waste.wasted(context), (), played, (), (), fillers.largest(context), gaps
+    )
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),
     ]  # fmt: skip
@@ -337,3 +339,58 @@ def test_the_limit_is_the_size_that_the_agent_recorded_where_that_is_more(
     found = limit_of(context_of(messages[:2]), ended, 1, points, ())
     assert found is not None
     assert (found.tokens, found.why) == limit
+
+
+@pytest.mark.parametrize(
+    ("window", "limit"),
+    [
+        (None, (300, "refusal")),
+        (299, (300, "refusal")),  # the window of the table is less than what was accepted
+        (300, (300, "window")),
+        (1_499, (1_499, "window")),
+        (1_500, (300, "refusal")),  # the request had no more than the window: it was refused for another reason
+    ],
+)
+def test_a13_the_limit_after_a_refusal_is_the_window_where_the_refused_request_was_larger(
+    window: int | None, limit: tuple[int, str]
+) -> None:
+    """A prompt of 300 tokens was accepted; the next one had 1 500 with a result of 1 000."""
+    messages = [user("u", "x" * 1_196), agent("a", "x" * 796), user("v", "x" * 3_996)]
+    refused = (Refusal("Prompt is too long", time=5.0),)
+    context = context_of(messages, window=window, overflow_error_seen=True)
+    assert context.total.tokens == 1_500
+    points = (Point(1, 1, 300, Basis.EXACT, False),)
+    found = limit_of(context, session_of(messages), 1, points, refused)
+    assert found is not None
+    assert (found.tokens, found.by) == limit
+    if limit == (1_499, "window"):
+        assert found.why == (
+            "the model's window, as given; it refused a request of about 1 500 tokens after a prompt of 300"
+        )
+
+
+def test_a13_the_refused_request_are_the_messages_before_the_error() -> None:
+    said = [user("u", "x" * 1_200), agent("a", "x" * 800), user("v", "x" * 4_000), user("w", "x" * 39_996)]
+    messages = [replace(message, time=float(n)) for n, message in enumerate(said)]
+    context = context_of(messages, window=2_000, overflow_error_seen=True)
+    points = (Point(1, 1, 300, Basis.EXACT, False),)
+    for time, by in ((2.0, "refusal"), (3.0, "window")):
+        refused = (Refusal("Prompt is too long", time=time),)
+        found = limit_of(context, session_of(messages), 1, points, refused)
+        assert found is not None
+        assert found.by == by
+
+
+@pytest.mark.parametrize(("billed", "due"), [(166_999, False), (167_000, True)])
+def test_d_a_trigger_that_fires_now_fires_before_the_next_call(billed: int, due: bool) -> None:
+    """The sentence about the policy agrees with the line about its trigger."""
+    messages = [user("u", "x"), replace(agent("a", "y"), usage=Usage(billed - 1))]
+    session = replace(session_of(messages), model="claude-opus-4-5", format="claude-code")
+    messages[1] = replace(messages[1], model="claude-opus-4-5", usage=Usage(billed - 1, 1))
+    found = diagnosed_session(replace(session, messages=tuple(messages)), 1)
+    assert [trigger.fires for trigger in found.triggers] == [due]
+    text = found.findings[-1].text
+    if due:
+        assert text == f"claude-code would compact the session before its next call: {found.triggers[0]}."
+    else:
+        assert text == "claude-code would not have compacted the session at all."

@@ -22,7 +22,6 @@ from workbench.formats import registry
 from workbench.formats.diagnosis import (
     Change,
     Finding,
-    Level,
     Verdict,
     change,
     findings,
@@ -191,8 +190,11 @@ def _billed(bills: Bills) -> list[Finding]:
     if not bills.judged:
         return []
     explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"
-    level: Level = "missing" if bills.gaps else "note" if bills.unexplained else "complete"
-    return [Finding(level, "bills", f"{explained} explained within {100 * TOLERANCE:g} % by the context shown")]
+    text = f"{explained} explained within {100 * TOLERANCE:g} % by the context shown"
+    if not bills.gaps:
+        return [Finding("note" if bills.unexplained else "complete", "bills", text)]
+    steps = f"{counted(len(bills.gaps), 'step')} between two calls {'is' if len(bills.gaps) == 1 else 'are'} not"
+    return [Finding("missing" if bills.unexplained else "note", "bills", f"{text}, but {steps}")]
 
 
 def _gaps(session: Session, bills: Bills) -> list[str]:

@@ -17,6 +17,7 @@ from workbench.analysis.why.counterfactual import Crossing, crossing
 from workbench.analysis.why.findings import Finding, Limit, findings
 from workbench.analysis.why.refusals import Refusal, refusals
 from workbench.analysis.why.verdict import verdict
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.of_tool import of_its_time
@@ -100,6 +101,7 @@ def diagnose(
     told(f"playing the session under {preset.name}")
     played = replay(course, preset, context.limit)
     told("playing what would have helped")
+    triggers = one.triggered(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
     largest = fillers.largest(context)
@@ -115,7 +117,7 @@ def diagnose(
         points=points,
         refusals=refused,
         preset=preset,
-        triggers=one.triggered(automatic, preset.policy),
+        triggers=triggers,
         played=played,
         layers=found,
         tools=fillers.by_tool(context),
@@ -124,7 +126,7 @@ def diagnose(
         largest=largest,
         waste=wasted,
         rework=again,
-        findings=findings(context, course, limit, named, wasted, again, played, found, largest, gaps),
+        findings=findings(context, course, limit, named, wasted, again, played, triggers, found, largest, gaps),
         verdict=verdict(context, limit, named),
     )
 
@@ -134,9 +136,10 @@ def limit_of(
 ) -> Limit | None:
     """What counts as the overflow: where the agent itself compacted this epoch, the size that it recorded then, where
     that is more than the largest prompt that this epoch was sent, else that prompt, which it is as well where the model
-    refused it; else the model's window; None where nothing is known."""
+    refused a request that is no larger than its window; else the window; None where nothing is known."""
     here = set(session.epochs[epoch - 1].members)
     refused = context.overflow_error_seen or any(one.member in here for one in refusals)
+    request = _refused_request(context, session.epochs[epoch - 1].members, refusals) if refused else 0
     sent = max((point.tokens for point in points if point.epoch == epoch), default=0)
     ended = session.epochs[epoch - 1].ended_by
     recorded = (ended.tokens_before if ended else None) or 0
@@ -144,8 +147,29 @@ def limit_of(
         return Limit(recorded, f"the agent {DONE[ended.way]} at this size, as it recorded (epoch {epoch})", "agent")
     if sent and ended is not None:
         return Limit(sent, f"the agent {DONE[ended.way]} after a prompt of this size (epoch {epoch})", "agent")
+    window = context.limit
+    if window is not None and sent <= window.tokens < request:
+        asked = f"it refused a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
+        return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if sent and refused:
         return Limit(sent, "the model refused what came after a prompt of this size", "refusal")
-    if context.limit is not None:
-        return Limit(context.limit.tokens, f"the model's window, {context.limit.origin}", "window")
+    if window is not None:
+        return Limit(window.tokens, f"the model's window, {window.origin}", "window")
     return None
+
+
+def _refused_request(context: Context, members: Sequence[int], refusals: Sequence[Refusal]) -> int:
+    """Tokens of the largest request that the model refused: of the messages before the error, all of them where the
+    file does not say which those are."""
+    place = {member: index for index, member in enumerate(members)}
+    timed = [message.time for message in context.messages if message.time is not None]
+    sizes = [0]
+    for one in refusals:
+        if one.member in place:
+            stop = place[one.member]
+        elif one.time is not None and len(timed) == len(context):
+            stop = sum(time <= one.time for time in timed)
+        else:
+            stop = len(context)
+        sizes.append(context.upto(stop).tokens + context.layout.sizes.overhead)
+    return max(sizes)

@@ -28,6 +28,7 @@ from workbench.compaction.layers import Layer
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategy import Trigger
 
 MARKER_TOKENS = 12
 """What stands where a result was: about as much as `[Old tool result content cleared]` costs."""
@@ -94,6 +95,7 @@ def findings(
     waste: Waste,
     rework: Sequence[Rework],
     played: Replay,
+    triggers: Sequence[Trigger],
     layers: Sequence[Layer],
     largest: Sequence[Large],
     gaps: Sequence[Gap],
@@ -113,7 +115,7 @@ def findings(
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
     found += _causes(causes)
-    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), _strategy(played, course))
+    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), _strategy(played, triggers, course))
 
 
 def _bills(gaps: Sequence[Gap]) -> list[Finding]:
@@ -263,16 +265,21 @@ def _judged(preset: Preset, course: Course) -> str:
     return told_as_recorded(preset, own[1]) if own else ""
 
 
-def _strategy(played: Replay, course: Course) -> Finding:
-    """What the chosen strategy would have done, by replay, and beside it what the agent did by the file."""
+def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
+    """What the chosen strategy would have done, by replay, and beside it what the agent did by the file. `triggers` are
+    as they stand at the end of the context: one that fires there fires before the next call, which no replay plays."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
     theirs = "".join(f" {told}" for told in (told_room(made_room(course)), _judged(played.preset, course)) if told)
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""
-        text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
         end = played.missed[0].message if played.missed else course.messages[-1].id
+        due = [one for one in triggers if one.fires and not one.timed]
+        if due and not played.missed:
+            text = f"{played.name} would compact the session{here} before its next call: {due[0]}{over}.{theirs}"
+            return Finding("strategy", text, 0, (end,))
+        text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
         return Finding("strategy", text, 0, (end,))
     first = played.compacted[0]
     text = (
