@@ -146,3 +146,60 @@ def test_an_export_is_read_whole_for_what_was_billed_before_it(tmp_path: Path, m
     went_on |= {"parentUuid": last["uuid"], "sessionId": last["sessionId"]}
     where.write_text(where.read_text() + json.dumps(went_on) + "\n")
     assert seen(where).tokens == 9_005
+
+
+Said = tuple[str, int | str]
+"""The id of a line, and what the user says in it or what was billed for the answer in it."""
+
+FILLER: list[Said] = [(f"x{n}", "y" * 900) for n in range(200)]
+
+
+def chain(path: Path, said: list[Said]) -> Path:
+    """A Claude Code session of these lines, each the child of the one before."""
+    lines, parent = [], None
+    for id, what in said:
+        if isinstance(what, str):
+            lines.append(user(id, parent, what))
+        else:
+            body = {"usage": {"input_tokens": what, "output_tokens": 5}, "stop_reason": "end_turn"} if what else {}
+            lines.append(assistant(id, parent, f"msg-{id}", text("ok"), body=body if what else {"usage": None}))
+        parent = id
+    return write_lines(path, lines)
+
+
+@pytest.mark.parametrize(
+    ("wide", "tokens"),
+    [
+        (REACH, 20_005),  # nothing but a part of this line is in a tail of `REACH`
+        (15 * REACH, 20_005),
+        (17 * REACH, 20_005),
+        (255 * REACH, 20_005),
+        (257 * REACH, None),  # too far back: unknown, and not the size of the first call
+    ],
+)
+def test_a7_the_newest_call_is_sought_behind_long_lines(tmp_path: Path, wide: int, tokens: int | None) -> None:
+    said: list[Said] = [("u", "build"), ("a", 10_000), *FILLER, ("b", 20_000), ("v", "w" * wide)]
+    found = seen(chain(tmp_path / "wide.jsonl", said))
+    assert (found.tokens, found.request, found.complete) == (tokens, "build", False)
+
+
+def test_a7_a_file_without_any_usage_is_not_read_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glances, "FURTHER_BACK", ("never a number",))
+    assert seen(chain(tmp_path / "silent.jsonl", [("u", "build"), ("a", 0), *FILLER])).tokens is None
+
+
+def test_a7_the_newest_element_of_a_document_is_sought_too(tmp_path: Path) -> None:
+    def message(n: int, tokens: int, text: str) -> dict[str, object]:
+        return {"id": f"m{n}", "type": "gemini", "content": text, "tokens": {"input": tokens, "output": 5}}
+
+    asked = {"id": "u", "type": "user", "content": "build"}
+    filler = [{"id": f"x{n}", "type": "user", "content": "y" * 900} for n in range(200)]
+    messages = [asked, message(1, 10_000, "ok"), *filler, message(2, 20_000, "w" * 2 * REACH)]
+    path = tmp_path / "session-x.json"
+    path.write_text(json.dumps({"sessionId": "s", "projectHash": "h", "startTime": "", "messages": messages}))
+    assert seen(path).tokens == 20_005
+
+
+def test_a3_usage_that_cannot_be_is_no_size_at_a_glance(tmp_path: Path) -> None:
+    said: list[Said] = [("u", "build"), ("a", 10_000), *FILLER, ("b", 20_000), ("c", 4_280_000)]
+    assert seen(chain(tmp_path / "long.jsonl", said)).tokens == 20_005

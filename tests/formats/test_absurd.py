@@ -1,13 +1,26 @@
 """Bills that cannot be those of the text before them are named when a file is opened."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from workbench.formats.absurd import judged
 from workbench.formats.files import load
-from workbench.session import Epoch, Message, Records, Session, Text, ToolResult, ToolUse, Usage
+from workbench.session import (
+    Compaction,
+    Epoch,
+    Media,
+    Message,
+    Records,
+    Session,
+    SessionFacts,
+    Text,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
 
 
 def said(id: str, characters: int) -> Message:
@@ -75,3 +88,61 @@ def test_they_are_named_wherever_a_file_is_opened(tmp_path: Path) -> None:
     request = {"ts": 4, "type": "say", "say": "api_req_started", "text": json.dumps({"tokensIn": 7})}
     (task / "ui_messages.json").write_text(json.dumps([request]))
     assert [str(warning) for warning in load(task).warnings] == [told("1 of 1 call", 7, "900")]
+
+
+def grown(*bills: int, between: int = 4, window: int | None = None, ended: bool = False) -> Session:
+    """A session of one epoch whose calls have these bills, with results of so many characters between."""
+    messages = [said("u", 4)]
+    for number, bill in enumerate(bills):
+        messages += [answer(f"a{number}", bill), result(f"a{number}", between)]
+    end = Compaction() if ended else None
+    return of(*messages, epochs=(Epoch(1, range(len(messages)), end, window=window),))
+
+
+def believed_bills(session: Session) -> list[int]:
+    return [one.bill for one in judged(session).messages if one.role == "assistant"]
+
+
+@pytest.mark.parametrize(
+    ("session", "bills"),
+    [
+        (grown(10, 2_000, window=1_000), [10, 2_000]),  # a record of the window less a reserve, a prompt counted twice
+        (grown(10, 2_001, window=1_000), [10, 0]),
+        (grown(1_000_016), [1_000_016]),  # four characters and a million tokens in no message
+        (grown(1_000_017), [0]),
+        (grown(1_020_000, between=5_000), [0]),
+        (grown(50_000, 250_032), [50_000, 250_032]),  # a step of 200 000 tokens beyond what stands between
+        (grown(50_000, 250_060), [50_000, 0]),
+        (grown(50_000, 250_060, 250_070), [50_000, 250_060, 250_070]),  # the next call confirms it
+        (grown(50_000, 900_000, 60_000), [50_000, 0, 60_000]),
+        (grown(50_000, 900_000, ended=True), [50_000, 900_000]),  # the agent compacted there
+        (grown(70_000, 279_000), [70_000, 279_000]),  # less than four times the prompt before
+        (grown(50_000, 300_000, between=12_600), [50_000, 300_000]),  # as many tokens as what stands between can be
+    ],
+)
+def test_a3_usage_that_no_prompt_can_have_had_is_left_out(session: Session, bills: list[int]) -> None:
+    assert believed_bills(session) == bills
+
+
+def test_a3_what_media_add_is_not_known() -> None:
+    """An image by reference has no bytes in the file."""
+    photo = Message("m", "user", (Media("application/pdf", 0),))
+    messages = (said("u", 4), answer("a", 50_000), photo, answer("b", 300_000))
+    assert believed_bills(of(*messages)) == [50_000, 300_000]
+
+
+def test_a3_the_warning_names_the_first_of_them() -> None:
+    assert [str(one) for one in judged(grown(10, 2_001, 30, 4_280_000, window=1_000)).warnings] == [
+        "a usage of 2 001 tokens is recorded, which cannot be in a window of 1 000; it is left out of every figure, "
+        "and 1 other like it"
+    ]
+    assert [str(one) for one in judged(grown(1_000_017)).warnings] == [
+        "a usage of 1 000 017 tokens is recorded, which cannot be with what stands before it; it is left out of every "
+        "figure"
+    ]
+
+
+def test_a3_a_recorded_size_of_the_whole_is_held_to_the_window_too() -> None:
+    for now, kept in ((2_000, 2_000), (2_001, None)):
+        session = replace(grown(10, window=1_000), facts=SessionFacts(tokens_now=now))
+        assert judged(session).facts.tokens_now == kept

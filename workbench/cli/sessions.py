@@ -103,11 +103,16 @@ def _row(one: Found) -> list[str]:
         grouped(one.bytes),
         grouped(one.tokens) if one.tokens else "",
         "" if share is None or limit is None else f"{100 * share:.0f} % of {grouped(limit.tokens)} ({limit.source})",
-        (str(one.compactions) if one.compactions else "") + ("" if one.complete or not one.compactions else "+"),
+        _compactions(one),
         one_line(Path(one.folder).name, PROJECT),
         one_line(one.title or one.request, FIRST_WORDS),
         printable(name),
     ]
+
+
+def _compactions(one: Found) -> str:
+    """How many are seen, with a + where more may lie between the ends; "" for none in a file that was read whole."""
+    return "" if one.complete and not one.compactions else f"{one.compactions}{'' if one.complete else '+'}"
 
 
 @plain.register

@@ -1,7 +1,8 @@
-"""What a session file holds at a glance: by its first and its last bytes, no more, whatever its size.
+"""What a session file holds at a glance: by its first and its last bytes, whatever its size.
 
 A file of lines is read as if the lines between its two ends were not there; of one JSON document, the elements of its
 list that stand whole in either end. So figures are of the last call that the tail shows, and compactions those seen.
+Where the head shows calls and the tail none, its lines are long: then the tail begins further back.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats import registry
+from workbench.formats.absurd import believed
 from workbench.formats.carried import carried_in, with_carried
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
@@ -37,6 +39,9 @@ REACH = 64 * 1024
 
 LOOKED_AT = 64 << 20
 """Bytes of a file up to which all of it may be read to tell what it is; a larger one is told by its beginning."""
+
+FURTHER_BACK = (16 * REACH, 256 * REACH)
+"""Bytes read at the end of a file, one after the other, until they show a call."""
 
 FURTHER = 8 * REACH
 """Bytes read at its beginning where the first request stands behind a system prompt longer than that."""
@@ -118,23 +123,25 @@ def glance(path: Path, expected: Format | None = None) -> Found | Unreadable:
             ends = _ends_of(path, EXPORT)
         known = _recognised(path, ends, expected)
         found = Found(path, ends.size, ends.time, known.id, known.title)
-        return _told(found, _session(path, known, ends), is_whole=ends.is_whole)
+        session, shows_newest = _session(path, known, ends)
+        return _told(found, session, is_whole=ends.is_whole, shows_newest=shows_newest)
     except BadInput as error:
         return Unreadable(path, str(error))
     except (OSError, ValueError) as error:
         return Unreadable(path, _reason(error))
 
 
-def _ends_of(path: Path, reach: int) -> _Ends:
-    """Raises OSError; BadInput for what is no regular file, which is never waited for."""
+def _ends_of(path: Path, reach: int, back: int = REACH) -> _Ends:
+    """The first `reach` and the last `back` bytes. Raises OSError; BadInput for what is no regular file, which is never
+    waited for."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise BadInput("This is not a regular file.")
         head = file.read(reach)
-        file.seek(max(len(head), status.st_size - REACH))
-        return _Ends(head, file.read(REACH), status.st_size, status.st_mtime)
+        file.seek(max(len(head), status.st_size - back))
+        return _Ends(head, file.read(back), status.st_size, status.st_mtime)
 
 
 def _recognised(path: Path, ends: _Ends, expected: Format | None) -> Format:
@@ -145,21 +152,40 @@ def _recognised(path: Path, ends: _Ends, expected: Format | None) -> Format:
     return registry.detect(Look(ends.head, lambda: bytes_of(path), path) if whole else Look.of(ends.head, path))[0]
 
 
-def _session(path: Path, known: Format, ends: _Ends) -> Session | None:
-    """What the ends alone tell, None where half a file tells nothing. Raises BadInput for a whole file that is bad."""
+def _session(path: Path, known: Format, ends: _Ends) -> tuple[Session | None, bool]:
+    """What the ends alone tell, None where half a file tells nothing, and whether its newest call is in them. Raises
+    BadInput for a whole file that is bad."""
     session = _read(path, known, ends)
-    if ends.is_whole or (session is not None and first_words(session.messages)):
-        return session
-    return _read(path, known, _ends_of(path, FURTHER)) or session
+    if ends.is_whole:
+        return session, True
+    reach = REACH
+    if session is None or not first_words(session.messages):
+        reach = FURTHER
+        ends = _ends_of(path, reach)
+        session = _read(path, known, ends) or session
+    in_head = _calls(_read(path, known, replace(ends, tail=b"")))
+    for back in () if ends.head.startswith(ZSTD) else FURTHER_BACK:  # of a compressed file only the head is read
+        if session is None or not in_head or _calls(session) > in_head:
+            return session, True
+        ends = _ends_of(path, reach, back)
+        session = _read(path, known, ends) or session
+        if ends.is_whole:
+            return session, True
+    return session, session is None or not in_head or _calls(session) > in_head
+
+
+def _calls(session: Session | None) -> int:
+    """How many calls of a session have their usage recorded."""
+    return sum(message.bill > 0 for message in session.messages) if session else 0
 
 
 def _read(path: Path, known: Format, ends: _Ends) -> Session | None:
     if ends.is_whole:
         session = known.codec.read(path, ends.head + ends.tail, no_progress)
-        return with_carried(session, carried_in(known.codec, session.records.data))
+        return believed(with_carried(session, carried_in(known.codec, session.records.data)))
     for data in _as_one(ends):
         try:
-            return known.codec.read(path, data, no_progress)
+            return believed(known.codec.read(path, data, no_progress), is_complete=False)
         except BadInput:
             continue  # half a document says nothing against the whole of it
     return None
@@ -261,7 +287,8 @@ def _glance_events(path: Path, known: Format) -> Found:
 # --- figures --------------------------------------------------------------------------------------------------------
 
 
-def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
+def _told(found: Found, session: Session | None, *, is_whole: bool, shows_newest: bool = True) -> Found:
+    """`shows_newest`: the newest call is in `session`, so that its usage is that of the context."""
     if session is None:
         return found
     return replace(
@@ -270,7 +297,7 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
         request=first_words(session.messages),
         folder=session.cwd or _folder_by_hash(session),
         model=session.model or "",
-        tokens=_tokens(session),
+        tokens=_tokens(session) if shows_newest else None,
         window=session.epochs[-1].window,
         compactions=sum(epoch.ended_by is not None for epoch in session.epochs),
         complete=is_whole,

@@ -1,20 +1,146 @@
-"""Bills that cannot be those of the context they stand in."""
+"""Recorded usage that cannot be that of its context: too little for the text, or more than a prompt holds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.session import LoadWarning, Message, Session, Text, ToolResult
+from workbench.session import Epoch, LoadWarning, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 CHARACTERS_PER_TOKEN = 16
 """More text than this no tokenizer puts into a token, on average: four characters are usual, six are many."""
 
+WINDOWS = 2
+"""No prompt has more tokens than this many recorded windows: Codex records its window less a reserve, and GitHub
+Copilot counts a part of some prompts twice."""
+
+UNRECORDED = 1_000_000
+"""No prompt has this many tokens in no message: that is the whole window of the largest models in use."""
+
+TOKENS_PER_CHARACTER = 4
+"""No tokenizer makes more of a character: its bytes in UTF-8."""
+
+LEAP, TIMES = 200_000, 4
+"""A prompt that is larger than this many times the prompt before, and by more than so many tokens, needs messages that
+explain it, or a next prompt that is as large."""
+
 
 def judged(session: Session) -> Session:
-    """The session with its absurd bills marked and one warning that names them: placeholders of a test, figures without
-    what the cache held, a context that was cut and is shown whole. A call is judged in its first epoch."""
+    """The session without usage that is too large, with usage that is too small marked, and warnings that name both:
+    placeholders of a test, figures without what the cache held, a context that was cut and is shown whole. A call is
+    judged in its first epoch."""
+    return believed(_marked_small(session))
+
+
+def believed(session: Session, *, is_complete: bool = True) -> Session:
+    """The session without usage that no prompt can have had, and a warning that names the first. `is_complete` is False
+    for the two ends of a file, between which a prompt may have grown by any amount."""
+    found = dict(_too_large(session, is_complete=is_complete))
+    now = session.facts.tokens_now
+    window = session.epochs[-1].window
+    if now is not None and exceeds(now, window):
+        warning = LoadWarning(impossible(now, window))
+        facts = replace(session.facts, tokens_now=None)
+        session = replace(session, facts=facts, warnings=(*session.warnings, warning))
+    if not found:
+        return session
+    first, window = next(iter(found.items()))
+    text = impossible(_prompt(session.messages[first]), window)
+    if len(found) > 1:
+        text += f", and {counted(len(found) - 1, 'other')} like it"
+    messages = tuple(replace(one, usage=None) if i in found else one for i, one in enumerate(session.messages))
+    warning = LoadWarning(text, _line(session, session.messages[first]))
+    return replace(session, messages=messages, warnings=(*session.warnings, warning))
+
+
+def exceeds(tokens: int, window: int | None) -> bool:
+    """Whether a recorded size is far above the window that the session records for it; False where it records none."""
+    return window is not None and tokens > WINDOWS * window
+
+
+def impossible(tokens: int, window: int | None) -> str:
+    """The warning about a recorded size that is not believed."""
+    where = f"in a window of {grouped(window)}" if exceeds(tokens, window) and window else "with what stands before it"
+    return f"a usage of {grouped(tokens)} tokens is recorded, which cannot be {where}; it is left out of every figure"
+
+
+def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, int | None]]:
+    """The members whose usage no prompt can have had, each with the window that its epoch records."""
+    seen: set[int] = set()
+    for epoch in session.epochs:
+        calls = [(place, _prompt(session.messages[member])) for place, member in enumerate(epoch.members)]
+        calls = [(place, tokens) for place, tokens in calls if tokens]
+        doubted = {
+            place for place, tokens in calls if exceeds(tokens, epoch.window) or _is_above_all(session, epoch, place)
+        }
+        if is_complete:
+            doubted |= _leaps(session, epoch, [one for one in calls if one[0] not in doubted])
+        for place in sorted(doubted):
+            if (member := epoch.members[place]) not in seen:
+                yield member, epoch.window
+        seen.update(epoch.members)
+
+
+def _is_above_all(session: Session, epoch: Epoch, place: int) -> bool:
+    """Whether the call at `place` of an epoch records more than all text before it and `UNRECORDED` tokens besides."""
+    more = _prompt(session.messages[epoch.members[place]]) - UNRECORDED
+    return more > 0 and more > TOKENS_PER_CHARACTER * _between(session, epoch, range(place))
+
+
+def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[int]:
+    """The places of calls that are far larger than the one before, for no message between, and that neither the next
+    call nor a compaction confirms."""
+    found: set[int] = set()
+    after = dict(pairwise(calls))
+    before: tuple[int, int] | None = None
+    for call in calls:
+        place, tokens = call
+        if before is not None and tokens > max(LEAP + before[1], TIMES * before[1]):
+            between = range(before[0], place)
+            following = after.get(call)
+            confirmed = following[1] * 2 >= tokens if following else epoch.ended_by is not None
+            grown = TOKENS_PER_CHARACTER * _between(session, epoch, between)
+            if not confirmed and not _has_media(session, epoch, between) and tokens - before[1] > LEAP + grown:
+                found.add(place)
+                continue
+        before = call
+    return found
+
+
+def _between(session: Session, epoch: Epoch, places: range) -> int:
+    """Characters of the messages at these places of an epoch."""
+    return sum(all_characters(session.messages[epoch.members[at]]) for at in places)
+
+
+def _has_media(session: Session, epoch: Epoch, places: range) -> bool:
+    blocks = (block for at in places for block in session.messages[epoch.members[at]].blocks)
+    return any(isinstance(block, Media | Opaque) for block in blocks)
+
+
+def _prompt(message: Message) -> int:
+    return message.bill if message.role == "assistant" else 0
+
+
+def all_characters(message: Message) -> int:
+    """Characters of all that a message may add to a prompt, media by their bytes."""
+    total = _characters(message)
+    for block in message.blocks:
+        if isinstance(block, Thinking):
+            total += len(block.text) + len(block.signature)
+        elif isinstance(block, ToolUse):
+            total += len(block.name) + len(str(block.input))
+        elif isinstance(block, Media):
+            total += block.size
+        elif isinstance(block, Opaque):
+            total += len(str(block.raw))
+    return total
+
+
+def _marked_small(session: Session) -> Session:
+    """The session with usage that is too small for its text marked, and one warning that names it."""
     absurd: dict[int, int] = {}
     seen: set[int] = set()
     calls = 0
@@ -37,10 +163,14 @@ def judged(session: Session) -> Session:
         f"the first with {grouped(message.bill)} tokens for {grouped(before)} characters; "
         "no figure stands on such a bill"
     )
-    place = message.source[0] if message.source else len(session.records)
-    warning = LoadWarning(text, session.records.lines[place] if place < len(session.records) else None)
+    warning = LoadWarning(text, _line(session, message))
     messages = tuple(_marked(one) if i in absurd else one for i, one in enumerate(session.messages))
     return replace(session, messages=messages, warnings=(*session.warnings, warning))
+
+
+def _line(session: Session, message: Message) -> int | None:
+    place = message.source[0] if message.source else len(session.records)
+    return session.records.lines[place] if place < len(session.records) else None
 
 
 def _marked(message: Message) -> Message:

@@ -20,6 +20,7 @@ from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
 from workbench.formats.roo_cline.chat import Chat, Condensed, billed, chat_of
 from workbench.formats.roo_cline.edits import Edit, clines_epochs, edits_of
+from workbench.formats.roo_cline.falls import at_falls
 from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import (
     Compaction,
@@ -145,6 +146,9 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
     if folder.deleted or folder.edits:
         last, edited = clines_epochs(epochs[-1], messages, records, folder.deleted, folder.edits, folder.chat.requests)
         epochs = (*epochs[:-1], *last)
+    elif len(epochs) == 1:
+        fallen, told = at_falls(epochs[0], messages)
+        epochs, warnings = tuple(fallen), [*warnings, *told]
     progress(len(data), len(data))
     newest = next((m.model for m in reversed(messages) if m.model), None)
     return Session(
