@@ -22,7 +22,7 @@ import argparse
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -42,7 +42,7 @@ from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategies import strategy
 from workbench.formats.files import load, parts_of
-from workbench.session import Message, Session
+from workbench.session import Epoch, Message, Session
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter, session_sizes
@@ -193,7 +193,10 @@ def _cases(session: Session, file: Path, counter: Counter) -> Iterator[Case]:
     whole = context_at(session, longest, counter)
     for percent in CUTS if len(calls) >= FEWEST_CALLS else ():
         at = calls[len(calls) * percent // 100]
-        sizes = session_sizes(session, messages[:at], counter)
+        cut = Epoch(longest, session.epochs[longest - 1].members[:at])
+        facts = replace(session.facts, tokens_now=None)
+        shorter = replace(session, epochs=(*session.epochs[: longest - 1], cut), facts=facts)
+        sizes = session_sizes(shorter, longest, counter)
         context = whole.with_(layout=Layout(Shape(messages[:at]), sizes))
         later = [*messages[at:], *following(session, longest)]
         yield Case(file, f"{file.name} at {percent} %", True, context, cwd, later)

@@ -296,7 +296,7 @@ def open_bench(
 
 def counted(bench: Bench, counter: Counter) -> Bench:
     """The same bench with figures from what `counter` has counted by now; a result stays."""
-    return replace(bench, opened=recounted(bench.opened, bench.session, counter, bench.scale))
+    return replace(bench, opened=recounted(bench.opened, bench.session, bench.epoch, counter, bench.scale))
 
 
 def recalibrated(bench: Bench, scale: Scale) -> Bench:

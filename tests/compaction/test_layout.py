@@ -37,11 +37,11 @@ def test_a_recounted_context_is_the_same_with_other_figures() -> None:
     counter = Counter()
     context = context_at(session, None, counter, window=9)
     counter.count_all(session.messages, lambda done, total: None, lambda: False)
-    again = recounted(context, session, counter)
+    again = recounted(context, session, 1, counter)
     assert again.shape is context.shape
     assert (again.window, list(again.layout.sizes.tokens)) == (
         9,
-        list(session_sizes(session, session.messages, counter).tokens),
+        list(session_sizes(session, 1, counter).tokens),
     )
 
 

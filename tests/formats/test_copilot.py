@@ -286,7 +286,7 @@ def test_what_copilot_counts_for_prompt_and_tools_is_the_overhead() -> None:
     begun = event("session.compaction_start", systemTokens=300, conversationTokens=20, toolDefinitionsTokens=1)
     session = read(FORMAT, chain(*EVENTS, begun, finished("S")))
     assert (session.facts.overhead, session.facts.tokens_now) == (301, None)
-    sizes = session_sizes(session, session.context(), Counter())
+    sizes = session_sizes(session, len(session.epochs), Counter())
     assert (sizes.overhead, sizes.overhead_basis) == (301, Basis.CALIBRATED)
     stopped = event("session.shutdown", currentTokens=500, systemTokens=310, conversationTokens=180)
     facts = read(FORMAT, chain(*EVENTS, begun, finished("S"), stopped)).facts

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.compaction.opening import context_at
+from workbench.finding.glances import Found
 from workbench.finding.stores import stored
 from workbench.formats.crush import FORMAT
 from workbench.formats.files import load, parts_of
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
 from workbench.session import Media, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens import Counter
 
 TABLES = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL, message_count INTEGER NOT NULL,
@@ -214,3 +217,10 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the database cannot be read") as refused:
         FORMAT.codec.read(path, path.read_bytes(), no_progress)
     assert "\n" not in str(refused.value), "one sentence, though what is wrong is said with the schema"
+
+
+def test_a21_one_size_at_a_glance_and_when_it_is_opened(tmp_path: Path) -> None:
+    path = database(tmp_path / "project/.crush/crush.db")
+    glanced = next(one for one in stored(path) if isinstance(one, Found) and one.part == "main")
+    session = load(path, part="main")
+    assert (glanced.tokens, context_at(session, None, Counter()).total.tokens) == (4_200, 4_200)

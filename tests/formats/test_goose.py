@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.compaction.opening import context_at
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats import goose
+from workbench.formats.files import load
 from workbench.formats.format import FILE, Part, no_progress
 from workbench.formats.goose import FORMAT
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens import Counter
 
 SCHEMA = """
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY);
@@ -361,3 +364,9 @@ def test_the_rules_find_faults_around_the_messages() -> None:
     ]
     broken = lines(*MESSAGES) + b"\n{broken"
     assert FORMAT.codec.validate(broken) == ["Line 7 is not a JSON object, so goose would pass over it."]
+
+
+def test_a17_the_size_in_the_header_is_that_of_the_context(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(lines(*MESSAGES))
+    assert context_at(load(path), None, Counter()).total.tokens == 4_242

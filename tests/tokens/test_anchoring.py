@@ -325,9 +325,9 @@ def test_the_sizes_of_a_session_have_its_prompt_tools_and_scale() -> None:
     tools = (Tool("Run", "t" * 200),)
     session = Session("pi", None, messages, Records(b""), model=OPUS, system="s" * 100)
     session = replace(session, tools=tools)
-    sizes = session_sizes(session, messages, counted([*messages]))
+    sizes = session_sizes(session, 1, counted([*messages]))
     assert (sizes.overhead, list(sizes.tokens)) == (330, [110, 118])
-    scaled = session_sizes(session, messages, counted([*messages]), Scale(2, 1, "an exact count"))
+    scaled = session_sizes(session, 1, counted([*messages]), Scale(2, 1, "an exact count"))
     assert (scaled.overhead, list(scaled.tokens)) == (660, [220, 236])
 
 

@@ -212,7 +212,7 @@ def _measured(
     bases: list[Basis] = []
     for number, places in shown:
         messages = session.context(number)
-        sizes = session_sizes(session, messages, counter, scale)
+        sizes = session_sizes(session, number, counter, scale)
         offsets = billed_beyond(messages, session.model, sizes)
         for index in places:
             tokens.append(sizes.tokens[index])

@@ -51,7 +51,7 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
         bills = {call.index: call.context for call in calls_of(messages, session.model)}
         prompts: Sequence[int] = ()
         if any(index not in bills for index in fresh):  # an epoch with a bill for every answer is not measured at all
-            prompts = _prompts(messages, session.model, session_sizes(session, messages, counter, scale))
+            prompts = _prompts(messages, session.model, session_sizes(session, epoch.number, counter, scale))
         for index in fresh:
             billed = bills.get(index)
             tokens, basis = (prompts[index], Basis.ESTIMATE) if billed is None else (billed, Basis.EXACT)

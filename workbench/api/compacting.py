@@ -31,7 +31,7 @@ from workbench.session import Session
 from workbench.summarizers.driver import drive, run
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import awaited
-from workbench.tokens import Counter
+from workbench.tokens import Counter, to_weigh
 
 Pins = str | Collection[str] | Callable[[Any], bool]
 """Ids of messages, or what says of a message, as it was given, whether it is to stay."""
@@ -179,7 +179,7 @@ def _context(known: Given, epoch: int | None, pins: Pins, window: int | None) ->
     if window is not None and not (isinstance(window, int) and window > 0):
         raise BadInput(f"window = {window!r}: the context window is a number of tokens from 1 on.")
     session, counter = known.session, Counter()
-    counter.count_all(session.context(epoch_of(session, epoch)), no_progress, lambda: False)
+    counter.count_all(to_weigh(session, epoch_of(session, epoch)), no_progress, lambda: False)
     found = context_at(session, epoch, counter, window=window)
     if callable(pins):
         wanted = pins

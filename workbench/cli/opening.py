@@ -16,7 +16,7 @@ from workbench.formats import parsed
 from workbench.formats.files import load
 from workbench.formats.masked import load_masked
 from workbench.session import Session
-from workbench.tokens import Counter, scales, weights
+from workbench.tokens import Counter, scales, to_weigh, weights
 from workbench.tokens.cache import CountCache
 
 
@@ -34,7 +34,7 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
         epoch = epoch_of(session, chosen.epoch)
-        counter.count_all(session.context(epoch), watched.messages_counted, lambda: False)
+        counter.count_all(to_weigh(session, epoch), watched.messages_counted, lambda: False)
         keep(session, counter)
     scale = None if forgetting else scales.recall(session)
     if forgetting:

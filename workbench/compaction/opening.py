@@ -42,7 +42,7 @@ def context_at(
     number = epoch_of(session, epoch)
     messages = session.context(number)
     return Context(
-        Layout(Shape(messages), session_sizes(session, messages, counter, scale)),
+        Layout(Shape(messages), session_sizes(session, number, counter, scale)),
         limit=window_of(session, number, window),
         model=session.model,
         system=session.system,
@@ -81,9 +81,9 @@ def epoch_of(session: Session, epoch: int | None) -> int:
     return last if epoch is None else epoch
 
 
-def recounted(context: Context, session: Session, counter: Counter, scale: Scale | None = None) -> Context:
-    """The same context of `session` with figures from what `counter` has counted by now."""
-    sizes = session_sizes(session, context.messages, counter, scale)
+def recounted(context: Context, session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Context:
+    """The same context, epoch `epoch` of `session`, with figures from what `counter` has counted by now."""
+    sizes = session_sizes(session, epoch, counter, scale)
     return context.with_(layout=Layout(context.shape, sizes))
 
 

@@ -17,6 +17,7 @@ from workbench.tokens.anchoring import (
     session_sizes,
     sizes_of,
     span_basis,
+    to_weigh,
 )
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale, family_of
@@ -57,5 +58,6 @@ __all__ = [
     "session_sizes",
     "sizes_of",
     "span_basis",
+    "to_weigh",
     "visible_chars",
 ]

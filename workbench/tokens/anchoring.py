@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from workbench.base.text import counted
@@ -134,12 +134,16 @@ def sizes_of(
     overhead_texts: Iterable[str] = (),
     overhead_hint: int | None = None,
     carried: Carried | None = None,
+    earlier: int | None = None,
+    recorded: int | None = None,
 ) -> Sizes:
     """The sizes of a context as far as they are known now; call it again when more has been counted.
 
-    Never counts a message that `counter` has not counted yet: those are estimates. `overhead_texts` (the system prompt,
-    the tool definitions), `overhead_hint` (what the tool itself counts for them) and before both what an export of this
-    program `carried` serve where the context records no API call that shows it.
+    Never counts a message that `counter` has not counted yet: those are estimates. Where the context records no API
+    call the unrecorded overhead is what an export of this program `carried`; else `overhead_hint` (the agent's own
+    count of it); else the rest of the size that the agent `recorded` for the context up to its newest answer; else
+    `earlier` (what a call before the compaction showed), or the tokens of `overhead_texts` (system prompt, tool
+    definitions).
     """
     calls = calls_of(messages, model)
     family = family_of(model) if model or not calls else calls[-1].family
@@ -160,18 +164,75 @@ def sizes_of(
         plan.overhead_basis = Basis.CALIBRATED
     elif overhead_hint is not None:
         plan.overhead, plan.overhead_basis = overhead_hint, Basis.CALIBRATED
+    elif recorded is not None and plan.fit_recorded(recorded, _newest_answer(messages)):
+        pass
+    elif earlier is not None:
+        plan.overhead, plan.overhead_basis = earlier, Basis.CALIBRATED
     elif texts := [text for text in overhead_texts if text]:
         plan.overhead, plan.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
     return plan.sizes(meter)
 
 
-def session_sizes(session: Session, messages: Sequence[Message], counter: Counter, scale: Scale | None = None) -> Sizes:
-    """The sizes of `messages`, an epoch of `session`: by its model, with its system prompt and tool definitions, and by
-    the scale that an exact count taught, if there was one. Wherever an epoch's tokens are shown, these are the figures.
-    """
+def session_sizes(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Sizes:
+    """The sizes of an epoch of `session`, by its number: by its model, with its system prompt and tool definitions, and
+    by the scale that an exact count taught, if there was one. Wherever an epoch's tokens are shown, these are the
+    figures."""
+    messages, facts = session.context(epoch), session.facts
     texts = (session.system, *(tool.schema for tool in session.tools))
-    sizes = sizes_of(messages, session.model, counter, texts, session.facts.overhead, session.facts.carried)
-    return rescaled(sizes, scale) if scale else sizes
+    now = facts.tokens_now if epoch == len(session.epochs) else None
+    earlier = overhead_before(session, epoch, counter)
+    if earlier is None and _is_sized_later(session, epoch):
+        earlier = session_sizes(session, len(session.epochs), counter).overhead
+    sizes = sizes_of(messages, session.model, counter, texts, facts.overhead, facts.carried, earlier, now)
+    if scale is None:
+        return sizes
+    scaled = rescaled(sizes, scale)
+    is_from_before = earlier is not None and not sizes.anchored_until
+    return replace(scaled, overhead=sizes.overhead) if is_from_before else scaled
+
+
+def overhead_before(session: Session, epoch: int, counter: Counter) -> int | None:
+    """The unrecorded overhead at the first call of the newest epoch before `epoch` that records one; None where none
+    does. System prompt and tools outlast a compaction; what later calls were sent unrecorded (attached files) does
+    not."""
+    opening = _opening_before(session, epoch)
+    if opening is None:
+        return None
+    first, known = opening
+    tokens = first.family.tokens
+    return _unsaid(first, [round(tokens(one.role, counter.glance(one))) for one in known])
+
+
+def to_weigh(session: Session, epoch: int) -> tuple[Message, ...]:
+    """The messages that `session_sizes` of an epoch weighs: its own, and those before the call that shows its
+    unrecorded overhead where that lies in an earlier epoch."""
+    messages = session.context(epoch)
+    if first_call(messages, session.model):
+        return messages
+    opening = _opening_before(session, epoch)
+    more = opening[1] if opening else session.context() if _is_sized_later(session, epoch) else ()
+    return (*messages, *more)
+
+
+def _is_sized_later(session: Session, epoch: int) -> bool:
+    """Whether the newest epoch, a later one, shows the unrecorded overhead by the size that the agent recorded."""
+    is_later = epoch < len(session.epochs) and bool(session.facts.tokens_now)
+    return is_later and first_call(session.context(), session.model) is None
+
+
+def _opening_before(session: Session, epoch: int) -> tuple[Call, tuple[Message, ...]] | None:
+    """The first call of the newest epoch before `epoch` that records one, and the messages before it."""
+    for before in range(epoch - 1, 0, -1):
+        messages = session.context(before)
+        if first := first_call(messages, session.model):
+            return first, messages[: first.index]
+    return None
+
+
+def _newest_answer(messages: Sequence[Message]) -> int:
+    """The number of messages up to the newest answer, all of them where there is none."""
+    answers = (index for index in range(len(messages), 0, -1) if messages[index - 1].role == "assistant")
+    return next(answers, len(messages))
 
 
 def carried_by(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> Carried:
@@ -300,6 +361,17 @@ class _Plan:
         if last.output is not None:
             self._bill(last.index, last.index + 1, last.output)
             self.anchored_until = last.index + 1
+
+    def fit_recorded(self, total: int, stop: int) -> bool:
+        """Fit the messages before `stop` and the overhead to a size that the agent recorded; False where they are so
+        much more that it must have recorded another context's."""
+        known = self.tokens[:stop]
+        if _absurd(total, sum(known)) and total < sum(known):
+            return False
+        self.overhead, self.overhead_basis = max(0, total - sum(known)), Basis.CALIBRATED
+        if not self.overhead:
+            self.tokens[:stop] = share(total, known)
+        return True
 
     def _open_with(self, first: Call) -> None:
         """What the first call was sent beyond the messages before it is overhead: system prompt and tools."""

@@ -14,7 +14,7 @@ from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
 from workbench.session import Span
-from workbench.tokens import Counter, weights
+from workbench.tokens import Counter, to_weigh, weights
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View, drawable, to_count
 from workbench.tui.growth import Growth, growth_of
@@ -214,6 +214,8 @@ def count_in_slices(
         return False
     progress(len(first), total)
     if not counter.count_all(messages, progress, cancelled):
+        return False
+    if not counter.count_all(to_weigh(bench.session, bench.epoch), lambda done, of: None, cancelled):
         return False
     tell(_layout(bench, counter), total, total)
     return True
