@@ -16,6 +16,7 @@ from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.codex import FORMAT
 from workbench.formats.codex.items import SUMMARY_PREFIX
+from workbench.formats.codex.skim import skim
 from workbench.formats.diagnosis import findings
 from workbench.formats.kit import zstd
 from workbench.formats.look import Look
@@ -649,3 +650,61 @@ def test_a18_a_rollout_that_trae_wrote_says_so(about: dict[str, Any], is_trae: b
     session = read(FORMAT, b"\n".join([line("session_meta", {**META, **about}), *FIRST[1:]]))
     told = [str(warning) for warning in session.warnings if "Trae" in warning.text]
     assert told == (["line 1: written by Trae CLI and read as Codex's, whose form it has"] if is_trae else [])
+
+
+def test_a3_a_count_far_above_the_window_leaves_the_one_before_it() -> None:
+    def counted_last(count: int) -> tuple[int, list[str]]:
+        lines = [*FIRST[:9], tokens(500), tokens(count, 9_999)]
+        session = read(FORMAT, rollout(*lines))
+        answer = session.messages[-1]
+        return answer.bill, [str(one) for one in session.warnings if "usage" in one.text]
+
+    assert counted_last(2_000) == (2_000, [])
+    assert counted_last(2_001) == (
+        500,
+        ["line 11: a usage of 2 001 tokens is recorded, which cannot be in a window of 1 000; it is left out of every "
+         "figure"],
+    )  # fmt: skip
+
+
+PARENT, CHILD = "01a094d8-5668-7b9b-9b1b-b1c065422ce8", "01a09a35-a0e8-7dd0-84c2-77d13fd6a606"
+OLD_TURN, NEW_TURN = "01a094d8-5e38-724f-ab35-eaf051f68d94", "01a09a35-a8b8-7132-b8dc-70a9ec3185dc"
+
+
+def stamped(second: int, *lines: bytes) -> list[bytes]:
+    stamp = f"2026-03-04T05:06:{second:02}.000Z"
+    return [json.dumps(json.loads(one) | {"timestamp": stamp}).encode() for one in lines]
+
+
+@pytest.mark.parametrize("with_turns", [True, False])
+@pytest.mark.parametrize("second", [9, 10])
+def test_a15_calls_that_a_fork_replays_cost_in_their_own_session(second: int, with_turns: bool) -> None:
+    def turn(id: str) -> list[bytes]:
+        return [event("task_started", turn_id=id)] if with_turns else []
+
+    meta = line("session_meta", {**META, "id": CHILD, "forked_from_id": PARENT})
+    begin = stamped(7, meta, line("session_meta", {**META, "id": PARENT}))
+    replay = [item(**said("user", "one")), item(**call("c")), tokens(100), item(**output("c", "x"))]
+    replay += [item(**said("assistant", "1")), tokens(200)]
+    more = [item(**said("user", "two")), item(**said("assistant", "2")), tokens(300)]
+    at = 7 if with_turns else second
+    session = read(FORMAT, rollout(*begin, *stamped(7, *turn(OLD_TURN), *replay), *stamped(at, *turn(NEW_TURN), *more)))
+    found = [(one.bill, not one.usage.replayed) for one in session.messages if one.usage]
+    assert found == [(100, False), (200, False), (300, with_turns or second > 9)]
+
+
+def test_a15_a_session_that_is_no_fork_replays_nothing() -> None:
+    session = read(FORMAT, rollout(*FIRST))
+    assert [one.usage.replayed for one in session.messages if one.usage] == [False, False]
+
+
+def test_a15_calls_before_what_a_file_goes_on_from_cost_there(tmp_path: Path) -> None:
+    talk = [item(**said("user", "one")), item(**said("assistant", "1")), tokens(100)]
+    base = tmp_path / f"rollout-2026-11-22T13-29-19-{THREADS[0]}.jsonl"
+    base.write_bytes(ordered(THREADS[0], talk))
+    fork = tmp_path / f"rollout-2026-11-22T13-29-20-{THREADS[2]}.jsonl"
+    more = [item(**said("user", "two")), item(**said("assistant", "2")), tokens(200)]
+    fork.write_bytes(ordered(THREADS[2], more, (THREADS[0], 4, len(base.read_bytes()))))
+    session = read(FORMAT, fork.read_bytes(), fork)
+    assert [(one.bill, one.usage.replayed) for one in session.messages if one.usage] == [(100, True), (200, False)]
+    assert skim(fork, fork.read_bytes()) is None

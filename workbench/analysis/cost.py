@@ -18,7 +18,8 @@ class Paid:
     """What a session cost, in dollars: `recorded` as its file says, None where it does not; `prompts` and `answers` are
     what the recorded usage costs by the prices known here, None where one is not. `missed` is the part of the prompts
     that a cache would have saved which held all that the call before was sent. `calls` have their usage recorded,
-    `silent` answers have not; `by` is who says the prices.
+    `silent` answers have not; `replayed` calls were made in the session that this one was forked from, and cost there.
+    `by` is who says the prices.
     """
 
     calls: int
@@ -28,6 +29,7 @@ class Paid:
     answers: float | None
     missed: float | None
     by: str = ""
+    replayed: int = 0
 
     @property
     def here(self) -> float | None:
@@ -39,6 +41,8 @@ class Paid:
         if self.here is not None and self.prompts is not None and self.answers is not None:
             parts = f"prompts {dollars(self.prompts)}, answers {dollars(self.answers)}"
             said.append(f"{dollars(self.here)} by the prices of {self.by} ({parts})")
+        if self.replayed:
+            said.append(f"without {counted(self.replayed, 'call')} of the session that it was forked from")
         return "; ".join([*said, *self.why])
 
     @property
@@ -58,12 +62,13 @@ def paid(session: Session) -> Paid | None:
     """What a session cost, all its branches together; None where neither a cost is recorded nor usage whose prices are
     known. Raises BadInput for a broken table of the user's."""
     answers = _answers(session)
+    replayed = sum(message.usage is not None and message.usage.replayed for message in answers)
     billed = _with_bills(answers)
     recorded = _recorded(session, billed)
-    silent = len(answers) - len(billed)
+    silent = len(answers) - len(billed) - replayed
     spent = _spent(session, billed)
     if spent is None:
-        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
+        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None, replayed=replayed)
     names = [message.model or session.model or "" for message, _ in billed]
     rates = {name: rates_of(name) for name in dict.fromkeys(names)}
     at_best, before = list[float](), 0
@@ -71,7 +76,7 @@ def paid(session: Session) -> Paid | None:
         at_best.append(_cached(before, usage, rates[name]))
         before = usage.context
     missed = max(0.0, spent.prompts - fsum(at_best))
-    return Paid(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by)
+    return Paid(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by, replayed)
 
 
 def dollars_of(session: Session) -> float | None:
@@ -94,7 +99,8 @@ def _answers(session: Session) -> list[Message]:
 
 
 def _with_bills(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
-    return [(message, usage) for message in answers if (usage := message.usage) and (message.bill or usage.cost)]
+    usages = ((message, message.usage) for message in answers)
+    return [(one, usage) for one, usage in usages if usage and not usage.replayed and (one.bill or usage.cost)]
 
 
 def _recorded(session: Session, billed: Sequence[tuple[Message, Usage]]) -> float | None:

@@ -112,7 +112,8 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     """The row of a session that was read whole. It is `played` under several settings if it is long or records a
     compaction."""
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
-    bills = [one.bill for number, one in enumerate(session.messages) if one.bill and number not in copies]
+    own = (one for number, one in enumerate(session.messages) if number not in copies)
+    bills = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
     row = _row(session, bare, bills, dollars_of(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
     if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):

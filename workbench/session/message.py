@@ -101,7 +101,9 @@ class Usage:
     `input` excludes what was read from or written to the cache. `output` is trustworthy only when `output_final`:
     Claude Code often records the number at the start of the stream. `cost` is in dollars, as recorded; None where it is
     not. `reasoning` is the part of `output` that was, 0 where that is not told. `absurd`: so little cannot have been
-    billed for what stands before the message; no figure stands on it.
+    billed for what stands before the message; no figure stands on it. `replayed`: the call was made in the session that
+    this one was forked from; it has the size of the context here, and its cost there. `cache_life` are the seconds for
+    which what was written to the cache is kept without use; 0 where that is not recorded.
     """
 
     input: int = 0
@@ -112,6 +114,8 @@ class Usage:
     cost: float | None = None
     absurd: bool = False
     reasoning: int = 0
+    replayed: bool = False
+    cache_life: int = 0
 
     @property
     def context(self) -> int:

@@ -23,7 +23,7 @@ from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.said import is_injected, parted
-from workbench.formats.kit.usage import anthropic_counts
+from workbench.formats.kit.usage import anthropic_cache_life, anthropic_counts
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
@@ -68,7 +68,8 @@ _ODD = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
 @dataclass(slots=True)
 class Draft:
     """A message while its lines come in. `bill` is what they tell of its usage so far, of which `bill_final` says
-    whether it is all. `sent`: whether the tool would send it to the model."""
+    whether it is all. `sent`: whether the tool would send it to the model. `replayed`: it was copied from the session
+    that this one was forked from. `cache_life` as in `Usage`."""
 
     id: str
     role: Role
@@ -81,6 +82,8 @@ class Draft:
     bill_final: bool = False
     model: str | None = None
     sent: bool = True
+    replayed: bool = False
+    cache_life: int = 0
 
     def message(self) -> Message:
         return Message(
@@ -89,10 +92,15 @@ class Draft:
             tuple(self.blocks),
             self.kind,
             self.time,
-            Usage(*self.bill, self.bill_final) if self.bill else None,
+            self._usage(),
             self.model,
             tuple(self.source),
         )
+
+    def _usage(self) -> Usage | None:
+        if self.bill is None:
+            return None
+        return Usage(*self.bill, self.bill_final, replayed=self.replayed, cache_life=self.cache_life)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +275,7 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
         at = reading.by_api_id[key] = _begin(reading, value, id, index, "assistant", blocks)
         draft = reading.drafts[at]
         draft.model = intern(model) if isinstance(model, str) else None
+        draft.replayed = isinstance(value.get("forkedFrom"), dict)
         if model == "<synthetic>":
             draft.kind = "meta"
         elif value.get("isCompactSummary") is True:
@@ -363,5 +372,6 @@ def _bill(draft: Draft, body: dict[str, Any]) -> None:
     told, before = anthropic_counts(body.get("usage")), draft.bill
     if told is None:
         return
+    draft.cache_life = anthropic_cache_life(body.get("usage")) or draft.cache_life
     draft.bill_final = draft.bill_final or body.get("stop_reason") is not None
     draft.bill = (told[0], before[1], *told[2:]) if before and before[1] > told[1] else told

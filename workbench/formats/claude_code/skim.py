@@ -67,6 +67,7 @@ class _Line(Struct, rename={"spent": SPENT}):
     isSidechain: Any = None
     isCompactSummary: Any = UNSET
     isApiErrorMessage: Any = None
+    forkedFrom: Any = None
     spent: Any = UNSET
 
 
@@ -112,7 +113,7 @@ def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | No
                 return None
             continue
         body = line.message
-        if body is None or line.spent is not UNSET or line.isCompactSummary is not UNSET:
+        if body is None or line.spent is not UNSET or line.isCompactSummary is not UNSET or line.forkedFrom:
             return None
         if body.model == "<synthetic>" or line.isApiErrorMessage is True:
             continue

@@ -20,26 +20,27 @@ _DEEPEST = 20
 """Files in a row that are followed: each revert begins one."""
 
 
-def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, str]:
-    """A rollout with what it goes on from in front, as one that stands alone, and a note of that; as it is where it
-    goes on from nothing, or from what does not lie among the same sessions."""
+def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, int, str]:
+    """A rollout with what it goes on from in front, as one that stands alone, the bytes before its own lines, and a
+    note of that; as it is where it goes on from nothing, or from what does not lie among the same sessions."""
     first, _, rest = data.partition(b"\n")
     meta = None if is_alone(first) else object_of(first)
     about = dict_of(dict_of(meta).get("payload"))
     base = dict_of(about.get("history_base"))
     if not meta or not base:
-        return data, ""
+        return data, 0, ""
     stop, thread = count_of(base.get("end_ordinal_exclusive")), text_of(base.get("thread_id"))
     found = next(_cut(path, thread, stop, count_of(base.get("end_byte_offset"))), None) if deepest else None
     if found is None:
-        return data, f"goes on from {stop} records of the thread {thread[:40]}, which are not in the file"
+        return data, 0, f"goes on from {stop} records of the thread {thread[:40]}, which are not in the file"
     source, before = found
-    before, _ = with_base(source, before, deepest - 1)
+    before, _, _ = with_base(source, before, deepest - 1)
     alone = meta | {"payload": {key: value for key, value in about.items() if key != "history_base"}}
     if "ordinal" in alone:
         alone["ordinal"] = 0
     joined = b"\n".join([render(alone), before.partition(b"\n")[2] + rest])
-    return joined, f"goes on from {source.name}: what stands there is read, too, and lines are counted from its start"
+    note = f"goes on from {source.name}: what stands there is read, too, and lines are counted from its start"
+    return joined, len(joined) - len(rest), note
 
 
 def is_alone(line: bytes) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
+from workbench.formats.absurd import exceeds, impossible
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex.signature import ID, is_traes
@@ -41,17 +42,20 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a rollout. Raises BadInput when it holds no message, or is compressed and cannot be unpacked."""
     if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
-    data, note = with_base(path, data)
-    return read_lines(path, lines_of(data), progress, [LoadWarning(note)] if note else [])
+    data, base, note = with_base(path, data)
+    return read_lines(path, lines_of(data), progress, [LoadWarning(note)] if note else [], base)
 
 
 def by_line(first: bytes) -> ReadLines | None:
     return read_lines if is_alone(first) else None
 
 
-def read_lines(path: Path, lines: Lines, progress: Progress, warnings: Sequence[LoadWarning] = ()) -> Session:
-    """The same of a rollout's own lines, from its first on; `warnings` are of what was before them."""
-    reading = Reading(lines.records, warnings=[*warnings])
+def read_lines(
+    path: Path, lines: Lines, progress: Progress, warnings: Sequence[LoadWarning] = (), base: int = 0
+) -> Session:
+    """The same of a rollout's own lines, behind the `base` bytes of the one that it goes on from; `warnings` are of
+    what was before them."""
+    reading = Reading(lines.records, base=base, warnings=[*warnings])
     for value, index, _ in objects_of(lines.found, lines.size, lines.records, reading.warnings, progress):
         take(reading, value, index)
     if not any(draft.kind != "boundary" for draft in reading.drafts):
@@ -77,16 +81,41 @@ class Draft:
         return Message(self.id, self.role, blocks, self.kind, self.time, self.usage, self.model, source)
 
 
+FORK_SECONDS = 2.0
+"""A fork begins with the history of its parent, which is stamped with the time at which it was copied."""
+
+
+@dataclass(slots=True)
+class Fork:
+    """A session that begins with another one's history. Its own turns have later ids than itself; where turns have no
+    id, what is stamped `FORK_SECONDS` after the first line is its own."""
+
+    id: str
+    since: float
+    by_turn: bool = False
+    replays: bool = True
+
+    def see(self, turn: Any, time: float | None) -> None:
+        """Take a record's turn id and time."""
+        if isinstance(turn, str) and turn:
+            self.by_turn, self.replays = True, turn < self.id
+        elif not self.by_turn and time is not None and time > self.since + FORK_SECONDS:
+            self.replays = False
+
+
 @dataclass(slots=True)
 class Reading:
     """What has been read so far. `history` numbers the drafts that the model would be sent now, `copies` those of them
     that the newest compaction wrote down again.
 
     `side` is that of the newest draft while it may still grow. `early` says whether token records stand before the
-    response they count (0.40) or after its items (0.104 and later); None until the first one.
+    response they count (0.40) or after its items (0.104 and later); None until the first one. The calls of the first
+    `base` bytes and those that a `fork` begins with were made in another session.
     """
 
     records: Records
+    base: int = 0
+    fork: Fork | None = None
     drafts: list[Draft] = field(default_factory=list)
     history: list[int] = field(default_factory=list)
     copies: frozenset[int] = frozenset()
@@ -108,6 +137,8 @@ class Reading:
 
 def take(reading: Reading, value: dict[str, Any], index: int) -> None:
     kind, payload, stamp = value.get("type"), value.get("payload"), value.get("timestamp")
+    if reading.fork is not None:
+        reading.fork.see(dict_of(payload).get("turn_id"), seconds_of(stamp))
     if not isinstance(payload, dict):
         _take_bare(reading, value, index, stamp)
     elif kind == "response_item":
@@ -122,6 +153,8 @@ def take(reading: Reading, value: dict[str, Any], index: int) -> None:
         if not reading.meta:
             reading.meta = payload
             _context(reading, payload)
+            if payload.get("forked_from_id"):
+                reading.fork = Fork(text_of(payload.get("id")), seconds_of(stamp) or 0.0)
     elif kind == "inter_agent_communication":
         said = Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], seconds_of(stamp))
         add(reading, said, "request")
@@ -186,7 +219,7 @@ def _event(reading: Reading, payload: dict[str, Any], index: int, stamp: Any) ->
         reading.side = ""
         if isinstance(payload.get("info"), dict):
             reading.window.read(payload["info"].get("model_context_window"), line, reading.warnings)
-            _tokens(reading, payload["info"])
+            _tokens(reading, payload["info"], index)
     elif kind == "task_started":
         reading.window.read(payload.get("model_context_window"), line, reading.warnings)
     elif kind == "thread_rolled_back":
@@ -197,8 +230,8 @@ def _event(reading: Reading, payload: dict[str, Any], index: int, stamp: Any) ->
         reading.errors.append(api_error(f"item-{index + 1}", said, seconds_of(stamp), line))
 
 
-def _tokens(reading: Reading, info: dict[str, Any]) -> None:
-    """Usage of one response. The same totals twice are one record, repeated."""
+def _tokens(reading: Reading, info: dict[str, Any], index: int) -> None:
+    """Usage of one response. The same totals twice are one record, repeated; a prompt far above the window is none."""
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
     if not isinstance(last, dict):
         return
@@ -208,9 +241,14 @@ def _tokens(reading: Reading, info: dict[str, Any]) -> None:
     if total == reading.totals:
         return
     reading.totals = total
+    if exceeds(sent, reading.window.tokens):
+        reading.warnings.append(LoadWarning(impossible(sent, reading.window.tokens), reading.records.lines[index]))
+        return
     cached, written = (count_of(last.get(f"{name}_input_tokens")) for name in ("cached", "cache_write"))
     output, thought = count_of(last.get("output_tokens")), count_of(last.get("reasoning_output_tokens"))
-    usage = Usage(max(0, sent - cached - written), output, cached, written, reasoning=thought)
+    replayed = reading.records.starts[index] < reading.base or bool(reading.fork and reading.fork.replays)
+    fresh = max(0, sent - cached - written)
+    usage = Usage(fresh, output, cached, written, reasoning=thought, replayed=replayed)
     if reading.early is None:
         reading.early = reading.billed is None
     if reading.early:

@@ -31,7 +31,7 @@ _LINE = re.compile(
 
 _HEEDED = (b"token_count", b"task_started", b"thread_rolled_back")
 _TOKENS = b'"token_count"'
-_NO_SKIM = (b'"history_base"', f'"{CARRIED}"'.encode(), f'"{MARK}"'.encode())
+_NO_SKIM = (b'"history_base"', b'"forked_from_id"', f'"{CARRIED}"'.encode(), f'"{MARK}"'.encode())
 """What stands in a first line of a rollout of which the others do not tell all."""
 
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from workbench.formats.kit.values import dict_of
-from workbench.session import Usage
+from workbench.formats.kit.values import count_of, dict_of
+from workbench.session import Message, Usage
+
+
+def replayed_before(messages: Iterable[Message], since: float | None) -> tuple[Message, ...]:
+    """The messages of a fork that began at `since`, with the usage of those before it as replayed; as they are where
+    that is None."""
+
+    def marked(message: Message) -> Message:
+        early = message.usage and since is not None and message.time is not None and message.time < since
+        return replace(message, usage=replace(message.usage, replayed=True)) if message.usage and early else message
+
+    return tuple(map(marked, messages))
 
 
 def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost: float | None = None) -> Usage | None:
@@ -19,7 +32,14 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
 def anthropic_usage(given: Any) -> Usage | None:
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing."""
     told = anthropic_counts(given)
-    return Usage(*told) if told else None
+    return Usage(*told, cache_life=anthropic_cache_life(given)) if told else None
+
+
+def anthropic_cache_life(given: Any) -> int:
+    """Seconds for which the Messages API keeps without use what this call wrote to its cache; 0 for no write."""
+    written = dict_of(dict_of(given).get("cache_creation"))
+    lives = ((3_600, "ephemeral_1h_input_tokens"), (300, "ephemeral_5m_input_tokens"))
+    return next((life for life, key in lives if count_of(written.get(key))), 0)
 
 
 def anthropic_counts(given: Any) -> tuple[int, int, int, int] | None:

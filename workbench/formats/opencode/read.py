@@ -19,6 +19,7 @@ from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest, one_of
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.look import Look
 from workbench.formats.opencode import store
@@ -93,7 +94,8 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
     _clear(reading, len(items))
     reading.end(None, reading.current)
     progress(len(data), len(data))
-    messages = with_said(reading.messages)
+    # A fork has its parent's messages under new ids, with the times that they had there.
+    messages = with_said(replayed_before(reading.messages, seconds_of(dict_of(info.get("time")).get("created"))))
     costs = any(message.usage and message.usage.cost for message in messages)
     newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
     users = [dict_of(dict_of(item).get("info")) for item in items]

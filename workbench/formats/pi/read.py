@@ -21,6 +21,7 @@ from workbench.formats.kit.jsonl import loads, objects_of, records_of
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, text_of
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.contexts import Contexts, Entry, Tree
@@ -275,7 +276,9 @@ def _session(path: Path, reading: _Reading) -> Session:
     ]
     header = reading.header
     cwd, id = header.get("cwd"), header.get("id")
-    found.messages = [*without_spent(found.messages, found.epochs[-1].members, reading.spent)]
+    forked = seconds_of(header.get("timestamp")) if header.get("parentSession") else None
+    own = replayed_before(found.messages, forked)
+    found.messages = [*without_spent(own, found.epochs[-1].members, reading.spent)]
     ordered, place = found.in_order()
     messages = with_said(ordered, _TAGS)
     entries = [reading.entries[id] for id in way]
