@@ -9,6 +9,7 @@ import click
 
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
+from workbench.analysis.rewrites import CAUSES, Rewrites
 from workbench.analysis.transcript import printable
 from workbench.analysis.watched import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
@@ -65,6 +66,7 @@ def command(chosen: Selection, as_json: bool) -> None:
         click.echo(f"{number:2}. {printable(one.text)}{_where(one)}")
     _fillers(found)
     _waste(found)
+    _cache(found)
     tell_recorded(passed)
     if advised:
         click.echo(f"\n{printable(str(advised))}")
@@ -162,6 +164,19 @@ def _waste(found: Diagnosis) -> None:
             click.echo(f"{len(found_there) - SHOWN} more in --json")
 
 
+def _cache(found: Diagnosis) -> None:
+    """What the whole session wrote to the prompt cache again, by cause."""
+    if found.rewrites is None or not found.rewrites.again:
+        return
+    made = found.rewrites
+    columns = {
+        "calls": lambda one: grouped(one.calls),
+        "cost": lambda one: made.rates.words(one.cost),
+        "cause": lambda one: CAUSES[one.cause],
+    }
+    _ranked(f"Written to the cache again, {made}", made.by_cause, columns)
+
+
 @plain.register
 def _(found: Diagnosis) -> dict[str, Any]:
     ids = found.session.messages
@@ -182,7 +197,18 @@ def _(found: Diagnosis) -> dict[str, Any]:
         "unused_rule": UNUSED_RULE,
         **only(found, "waste"),
         "rework": [rework_document(one) for one in found.rework],
+        "cache": found.rewrites,
         **only(found, "findings"),
+    }
+
+
+@plain.register
+def _(made: Rewrites) -> dict[str, Any]:
+    return {
+        **only(made, "calls", "written"),
+        "written_again": made.tokens,
+        **only(made, "by_cause", "again"),
+        "unit": "USD" if made.rates.known else "million input tokens",
     }
 
 

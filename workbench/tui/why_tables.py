@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.analysis.rework import KINDS, Again
+from workbench.analysis.rewrites import CAUSES
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
@@ -120,6 +121,36 @@ def rework(found: Diagnosis) -> Table:
     return Table(("tokens", "epoch", "done", "before", "again", "what"), tuple(rows), 2, about)
 
 
+def cache(found: Diagnosis) -> Table:
+    heads = ("tokens", "cost", "epoch", "call", "after", "cause")
+    made = found.rewrites
+    if made is None:
+        return Table(heads, (), 5, "The recorded usage tells of no cache.")
+    rows = [
+        Row(
+            (
+                figure(one.tokens),
+                made.rates.words(one.cost),
+                figure(one.epoch),
+                figure(one.call),
+                "" if one.seconds is None else waited(one.seconds),
+                CAUSES[one.cause],
+            ),
+            one.message,
+        )
+        for one in sorted(made.again, key=lambda one: -one.tokens)[:MOST]
+    ]
+    return Table(heads, tuple(rows), 5, f"Written to the cache again: {made}.")
+
+
+def waited(seconds: float) -> str:
+    """The time since the call before, by its largest unit."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def _ids(item: Again) -> tuple[str, str]:
     """Both places, by the beginnings of their ids, which a message shows in full."""
     return clip(one_line(item.before), ID), clip(one_line(item.after), ID)
@@ -143,6 +174,7 @@ TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
     "unused": ("Unused", unused),
     "others": ("Logs", others),
     "rework": ("Rework", rework),
+    "cache": ("Cache", cache),
 }
 """By name: the tab's title, and its table."""
 

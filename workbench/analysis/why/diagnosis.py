@@ -11,6 +11,7 @@ from workbench.analysis.growth import Point
 from workbench.analysis.recorded import DONE
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework
+from workbench.analysis.rewrites import Rewrites, rewrites
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.causes import causes
 from workbench.analysis.why.counterfactual import Crossing, crossing
@@ -43,7 +44,8 @@ class Diagnosis:
     they grew like the newest ones (`growth_per_round`, tokens).
     `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
     `files`, `rounds` and `largest` say what the tokens are spent on, `rework` what was done again after each recorded
-    compaction from the epoch on, `findings` what it comes to, in sentences, `verdict` in one.
+    compaction from the epoch on, `rewrites` what the whole session wrote to the cache again (None where its usage tells
+    of no cache), `findings` what it comes to, in sentences, `verdict` in one.
     """
 
     session: Session
@@ -66,6 +68,7 @@ class Diagnosis:
     largest: tuple[fillers.Large, ...]
     waste: waste.Waste
     rework: tuple[Rework, ...]
+    rewrites: Rewrites | None
     findings: tuple[Finding, ...]
     verdict: str
 
@@ -126,6 +129,7 @@ def diagnose(
         largest=largest,
         waste=wasted,
         rework=again,
+        rewrites=rewrites(session),
         findings=findings(context, course, limit, named, wasted, again, played, triggers, found, largest, gaps),
         verdict=verdict(context, limit, named),
     )

@@ -44,7 +44,10 @@ LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
 
 FINDINGS = "findings"
 TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
-"""The tabs, by name. The tenth is reached with 0."""
+"""The tabs, by name."""
+
+KEYS = "1234567890c"
+"""The key of each tab."""
 
 UNSEEN = "layers"
 """The tab that tells of what lies in no message: a finding that names none leads there."""
@@ -74,7 +77,7 @@ offers: the bench is planned anew with that policy, those pins or edits, and u t
 filled the context and what of it was waste. Enter goes to the message on the bench, from the plot, a card or a row. \
 { and } look at another epoch: what the agent worked with between two compactions of its own. "not in file" is what is \
 sent with every call and not recorded: system prompt, tools, memory. "Rework" is what was done again after a \
-compaction."""
+compaction; "Cache" names the calls that wrote to the prompt cache again what an unbroken cache would have held."""
     CSS = """
     WhyScreen CallsPlot { height: 9fr; min-height: 7; }
     WhyScreen #title { height: auto; text-wrap: wrap; }
@@ -103,10 +106,8 @@ compaction."""
         Binding("{", "epoch(-1)", "Epoch before", id="why.epoch-before", tooltip="One epoch back."),
         Binding("}", "epoch(1)", "Next epoch", id="why.epoch-next", tooltip="One epoch forward."),
         *(
-            Binding(
-                str(n % 10), f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}."
-            )
-            for n, (name, title) in enumerate(TITLES.items(), 1)
+            Binding(key, f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}.")
+            for key, (name, title) in zip(KEYS, TITLES.items(), strict=True)
         ),
         Binding("escape,q", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
         help_key("why"),
@@ -138,7 +139,10 @@ compaction."""
             yield Static(id="legend")
             yield Static(id="call")
             yield CutTabs(
-                *(Tab(f"{n % 10} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1))
+                *(
+                    Tab(f"{key} {title}", id=f"tab-{name}")
+                    for key, (name, title) in zip(KEYS, TITLES.items(), strict=True)
+                )
             )
             with Horizontal():
                 with ContentSwitcher(initial=FINDINGS):
