@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui.app import session_of, story
 from workbench import mending
 from workbench.analysis.watched import HOLDS
 from workbench.bench import Bench, Stand, counted, open_bench, set_policy, stands, toggle_pin, watching
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Status
+from workbench.compaction.policy import Policy
+from workbench.compaction.strategy import Compacting
 from workbench.tokens import Counter
 
 RULE = "Never log the token."
@@ -96,3 +102,20 @@ def test_a_long_context_is_offered_the_pin_alone(monkeypatch: pytest.MonkeyPatch
     ways = mending.ways_of(lost, [after(lost)])
     assert ways is not None
     assert (ways.pin is not None, ways.number) == (True, None)
+
+
+@pytest.mark.parametrize(("status", "offered"), [("compacted", True), ("fallback", False), ("not_smaller", False)])
+def test_c_nothing_is_offered_with_which_the_compaction_only_falls_back(status: Status, offered: bool) -> None:
+    """With the pin, or with another number, the sentence stays; but the summary failed, or nothing became smaller."""
+    lost = bench()
+    trim = lost.strategy
+
+    def when_due(context: Context, policy: Policy, trace: list[str]) -> Compacting:
+        outcome = yield from trim.when_due(context, policy, trace)
+        return replace(outcome, status=status)
+
+    other = replace(lost, strategy=replace(trim, when_due=when_due))
+    assert after(other).after == "gone"
+    ways = mending.ways_of(other, [after(other)])
+    assert ways is not None
+    assert (ways.pin is not None, ways.number is not None) == (offered, offered)

@@ -9,7 +9,7 @@ from workbench.analysis.generations import Compact, _nth, generations
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.compaction.strategies import strategy
-from workbench.conformance.building import context_of
+from workbench.conformance.building import METER, context_of
 from workbench.session import Message, Span, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
@@ -133,3 +133,24 @@ def test_it_ends_where_nothing_is_compacted() -> None:
 def test_a_generation_is_told_by_its_place() -> None:
     told = {1: "first", 5: "fifth", 6: "6th", 11: "11th", 13: "13th", 21: "21st", 22: "22nd", 23: "23rd", 100: "100th"}
     assert {number: _nth(number) for number in told} == told
+
+
+def test_c_what_a_context_grows_by_tears_no_tool_pair() -> None:
+    """The calls alone fill the room that the first compaction made; their results come along, and nothing more."""
+    seen: list[Context] = []
+    compact = forgetful("a", "b")
+
+    def watched(context: Context) -> Outcome:
+        seen.append(context)
+        return compact(context)
+
+    context = context_of(MESSAGES)
+    room = context.total.tokens - context.from_outcome(forgetful("a")(context)).total.tokens
+    several = [call("Read", {"path": "y" * (room * 2)}, f"k{n}") for n in range(2)]
+    following = [agent("", *several), *(result(one, "ok") for one in several), agent("Both are read."), user("Next.")]
+    found = generations(context, watched, following, 2)
+    assert METER.tokens(following[0]) >= room
+    assert found.steps[1].grown == 3
+    assert [one.id for one in seen[1].messages[-3:]] == [one.id for one in following[:3]]
+    calls = {one.id for message in seen[1].messages for one in message.calls}
+    assert {"k0", "k1"} <= calls == {one.call_id for message in seen[1].messages for one in message.results}

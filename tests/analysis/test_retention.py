@@ -13,7 +13,7 @@ from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.paths import ROOT
 from workbench.analysis.holding import LOOKED_AT, Said, sought
-from workbench.analysis.later_use import folder_of, later_use, needed_after
+from workbench.analysis.later_use import folder_of, later_use, needed_after, told_later
 from workbench.analysis.receipt import rules_kept
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
@@ -428,3 +428,19 @@ def test_c_a_rule_that_was_replaced_is_no_rule_to_keep() -> None:
     context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
     told = summarized("The user wants answers in English.", context=context, head=4)
     assert rules_kept(retention(context, told)) == (1, 1)
+
+
+def test_c_what_the_compaction_itself_put_there_is_not_told_later() -> None:
+    """A file that was given back with the summary is part of what the compaction kept: the agent needed it all the
+    same."""
+    work = (user("Look at the sluice."), *edited("/repo/src/sluice.py"), agent("It is dry."))
+    made = (summary("s", "Work went on."), replace(user("Read before: src/sluice.py, it is dry."), kind="meta"))
+    again = edited("/repo/src/sluice.py")
+    messages = (*work, *made, user("Once more."), *again)
+    session = session_of(messages, range(len(work)), range(len(work), len(messages)))
+    ended = replace(session.epochs[0], ended_by=Compaction("auto", 9_000, "s"))
+    session = replace(session, epochs=(ended, session.epochs[1]), cwd="/repo")
+    assert told_later(session, 1, following(session, 1)) == [*messages[len(work) + 2 :]]
+    assert [(item.kind, item.text) for item in needed_after(session, 1)] == [("path", "src/sluice.py")]
+    typed = replace(session, messages=(*work, *made, user("Once more in src/sluice.py."), *again))
+    assert needed_after(typed, 1) == (), "what the user says later is told later"

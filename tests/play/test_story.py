@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import groupby, pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from workbench.conformance.building import agent, call, result, user
 from workbench.play.course import played
 from workbench.play.demonstration import demonstration, presets
 from workbench.play.frames import Frame, Story
-from workbench.play.story import story
+from workbench.play.story import _worth_following, story
 from workbench.play.watching import Place, Watched
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
@@ -220,3 +221,23 @@ def test_the_frames_are_data() -> None:
         {"kind": "talk", "tokens": 31},
     ]
     assert (found["calls"], found["window"]) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("rules", "followed"),
+    [
+        ((("gone", "gone"), ("verbatim", "gone")), 1),
+        ((("verbatim", "gone"), ("gone", "gone")), 0),
+        ((("verbatim", "verbatim"), ("gone", "gone")), 1),
+        ((("unsaid", "gone"), ("verbatim", "gone")), 1),
+        ((("unsaid", "verbatim"), ("verbatim", "verbatim")), 1),
+        ((), None),
+    ],
+)
+def test_c_the_rule_that_is_held_first_and_lost_later_is_followed(
+    rules: tuple[tuple[str, ...], ...], followed: int | None
+) -> None:
+    """One that is lost at once tells less: nothing is seen of how it goes."""
+    steps = [SimpleNamespace(compacted=SimpleNamespace(call=call)) for call in (1, 2)]
+    lane: Any = SimpleNamespace(watched=rules, steps=steps, state=lambda rule, call, done: rules[rule][done - 1])
+    assert _worth_following(lane) == followed

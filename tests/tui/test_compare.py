@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from textual.widgets import DataTable, Static
 
@@ -11,7 +13,7 @@ from workbench.analysis.compare import candidates, compare, fit_of
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import counted, open_bench, set_policy
-from workbench.compaction.preset import default_preset, preset_names
+from workbench.compaction.preset import default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, context_of, result, user
 from workbench.conformance.building import call as called
@@ -288,3 +290,27 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     said = "\n".join(message.text for message in new_messages(column.outcome))
     begins = [fit(line, 70).rstrip() for line in said.split("\n") if line.strip()]
     assert written.split("\n") == ["what it writes begins", *begins[: FEWEST - 2]]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "marked"),
+    [
+        ((1, 2, 3), (1, 3)),
+        ((1, 1, 2, 3), (1, 3)),  # half of the rows
+        ((1, 1, 1, 2, 3), (None, 3)),  # most of them
+        ((1, 2, 3, 3, 3), (1, None)),
+        ((1, 2, 2, 2), (1, None)),
+        ((1, 1, 2, 2), (1, 2)),
+        ((2, 2, 2), (None, None)),
+        ((2,), (None, None)),
+        ((), (None, None)),
+    ],
+)
+def test_c_a_value_that_most_rows_have_is_not_marked(sizes: tuple[int, ...], marked: tuple[int | None, ...]) -> None:
+    context = open_bench(story(), Counter()).context.with_(manual=True)
+    (one,) = compare(context, [load_preset("context-reset")], extractive)
+    assert one.outcome.status == "compacted"
+    ranked = [Ranked(f"p{size}", replace(one, after=replace(one.after, tokens=size))) for size in sizes]
+    assert ends(ranked, "after") == marked
+    signs = [list(row(each, ranked, ("after",), "A", 800))[2].plain[-1] for each in ranked]
+    assert signs == ["▲" if size == marked[0] else "▼" if size == marked[1] else " " for size in sizes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -119,3 +120,32 @@ def test_what_was_read_for_one_bench_fits_another_with_the_same_session_and_epoc
     present = desk.bench
     assert [fits(one, before, now) for one in (grown, afresh) for now in (before, present)] == [True, True, True, False]
     assert not fits(grown, before, replace(present, session=replace(present.session)))
+
+
+def test_c_a_result_that_was_committed_is_not_read_over(desk: Desk, path: Path) -> None:
+    """It is of the session as it was. The file is read when the result is undone."""
+    desk.do("run")
+    desk.rest()
+    assert desk.bench.result is not None
+    follow(desk)
+    session_at(path, "go on", 2_000, filler=12)
+    look(desk, math.inf)
+    assert desk.work == {}
+    desk.do("undo")
+    assert desk.bench.result is None
+    look(desk, math.inf)
+    assert list(desk.work) == ["follow"]
+
+
+def test_c_what_was_read_while_a_result_was_committed_is_not_put_on(desk: Desk, path: Path) -> None:
+    follow(desk)
+    session_at(path, "go on", 2_000, filler=12)
+    look(desk, math.inf)
+    read = desk.work.pop("follow")
+    desk.do("run")
+    desk.rest()
+    result, messages = desk.bench.result, len(desk.bench.messages)
+    asyncio.run(read())
+    assert result is not None
+    assert (desk.bench.result, len(desk.bench.messages)) == (result, messages)
+    assert desk.view.following.mark is None, "it is read again afterwards"
