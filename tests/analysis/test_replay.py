@@ -471,3 +471,31 @@ def test_the_row_of_a_replay() -> None:
 def test_when_compactions_pay_off_in_the_middle_of_all(after: list[tuple[int | None, int]], words: str) -> None:
     (one,) = by_hand().compacted
     assert pay_off(tuple(replace(one, pays_off_after=turns, calls_after=calls) for turns, calls in after)) == words
+
+
+@pytest.mark.parametrize(("pause", "compacts"), [(299.0, False), (300.0, True), (400.0, True)])
+def test_c_the_curve_shows_what_a_timers_compaction_took_away(pause: float, compacts: bool) -> None:
+    """The timer goes off before the call, while nothing is sent: the call is sent the less, and the curve falls there
+    by what was taken away."""
+    at, messages = 0.0, []
+    for message in talk(6, 8_000):
+        at += pause if message.role == "user" else 1
+        messages.append(replace(message, time=at))
+    timer = changed(
+        "augment-example",
+        trigger_on_history_size_chars=0,
+        history_tail_size_chars_to_exclude=1,
+        min_tail_exchanges=1,
+        simulate_cache_expiry=True,
+        trigger_on_history_size_chars_when_cache_expiring=1,
+        cache_ttl_ms=300_000,
+        buffer_time_before_cache_expiration_ms=0,
+    )
+    played = replay(course_of_messages(messages, 100), timer, None)
+    assert bool(played.compacted) == compacts
+    fallen = {n: full - sent for n, (full, sent) in enumerate(zip(played.full, played.sent, strict=True), 1)}
+    taken = {one.call: one.before - one.after for one in played.compacted}
+    assert fallen == {n: taken.get(n, 0) for n in fallen}
+    for one in played.compacted:
+        points = [tokens for call, tokens in played.series if call == one.call]
+        assert points == [played.sent[one.call - 1] + one.before - one.after, played.sent[one.call - 1]]

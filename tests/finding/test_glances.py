@@ -203,3 +203,32 @@ def test_a7_the_newest_element_of_a_document_is_sought_too(tmp_path: Path) -> No
 def test_a3_usage_that_cannot_be_is_no_size_at_a_glance(tmp_path: Path) -> None:
     said: list[Said] = [("u", "build"), ("a", 10_000), *FILLER, ("b", 20_000), ("c", 4_280_000)]
     assert seen(chain(tmp_path / "long.jsonl", said)).tokens == 20_005
+
+
+def test_c_tokens_from_before_a_compaction_are_not_the_size_now(tmp_path: Path) -> None:
+    """A kept answer still has its usage: it counts what the compaction took away."""
+    stamp = "2026-05-20T10:{:02}:00.000Z"
+    head = {"type": "session", "version": 3, "id": "s", "timestamp": stamp.format(0), "cwd": "/w"}
+    used = {"input": 89_000, "output": 500, "cacheRead": 1_000, "cacheWrite": 0, "totalTokens": 90_500}
+
+    def entry(minute: int, kind: str, **more: object) -> dict[str, object]:
+        parent = f"e{minute - 1}" if minute > 1 else None
+        return {"type": kind, "id": f"e{minute}", "parentId": parent, "timestamp": stamp.format(minute), **more}
+
+    def said(minute: int, role: str, **more: object) -> dict[str, object]:
+        at = 1_779_271_200_000 + minute * 60_000
+        message = {"role": role, "content": [{"type": "text", "text": "word"}], "timestamp": at, **more}
+        return entry(minute, "message", message=message)
+
+    answered = {"api": "a", "provider": "p", "model": "m-1", "stopReason": "stop"}
+    lines = [head, said(1, "user"), said(2, "assistant", usage=used, **answered)]
+    kept = {"summary": "Short.", "firstKeptEntryId": "e2", "tokensBefore": 90_500}
+    compacted = [*lines, entry(3, "compaction", **kept)]
+    small = {**used, "input": 4_000, "totalTokens": 5_500}
+    went_on = [*compacted, said(4, "user"), said(5, "assistant", usage=small, **answered)]
+    sizes = []
+    for number, each in enumerate((lines, compacted, went_on)):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in each))
+        sizes.append(seen(path).tokens)
+    assert sizes == [90_500, None, 5_500]

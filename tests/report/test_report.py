@@ -248,3 +248,15 @@ def test_markdown_begins_with_the_same_verdict_and_bars(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines[3:5]] == ["now", "after"]
     # 60 characters are the window: 197 481 of 200 000 tokens are 59 of them.
     assert lines[3].split()[1].rstrip("░") == lines[3].split()[1][:59]
+
+
+@pytest.mark.parametrize(("epoch", "asked"), [(1, True), (2, False)])
+def test_c_a_summary_that_nobody_can_read_is_asked_nothing(tmp_path: Path, epoch: int, asked: bool) -> None:
+    """The second compaction of the session left an encrypted summary: what it knows is not known."""
+    out = tmp_path / "report.md"
+    report(SAMPLES / "codex-two-compactions.jsonl", "-o", str(out), "--epoch", str(epoch), "--preset", "ledger")
+    page = out.read_text("utf-8")
+    assert "What the agent's own compaction lost" in page
+    section = page.split("## Does it still know?")[1].split("\n## ")[0]
+    assert ("recorded by the agent:" in section or "recorded:" in section) == asked
+    assert "ledger: " in section
