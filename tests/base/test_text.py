@@ -53,6 +53,35 @@ def test_a_cut_keeps_its_limit_and_says_that_it_cut(cut: Callable[[str, int], st
 
 
 @pytest.mark.parametrize(
+    "figure", ["+24.6k", "−3", "61 %", "61\u00a0%", "$0.0435", "197 481", "1.2M", "≈18.2k", "250 ms"]
+)
+@pytest.mark.parametrize("limit", range(3, 30))
+def test_b1_a_cut_never_parts_a_figure_from_its_digits_or_its_unit(figure: str, limit: int) -> None:
+    text = f"keeps it, {figure} and so on"
+    cut = clip(text, limit)
+    assert len(cut) <= limit
+    assert cut == text or cut == text[: len(cut) - 1] + "…"
+    assert (figure in cut) is (limit >= len("keeps it, ") + len(figure) + 1)
+    assert figure in cut or not any(map(str.isdigit, cut))
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "left_over"),
+    [
+        ("a1b2c3d4e5", 5, "a1b2…"),
+        ("src/part31.ts", 10, "src/part3…"),
+        ("0" * 100, 10, "0" * 9 + "…"),
+        ("197 481", 5, "…"),
+        ("61 %", 4, "61 %"),
+        ("61 % held", 5, "61 %…"),
+        ("61 % held", 4, "…"),
+    ],
+)
+def test_what_is_no_figure_is_cut_anywhere(text: str, limit: int, left_over: str) -> None:
+    assert clip(text, limit) == left_over
+
+
+@pytest.mark.parametrize(
     ("number", "noun", "said"),
     [
         (0, "round", "0 rounds"),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import replace
 from functools import partial
 
 import pytest
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual.widgets import DataTable, Input, Static
 
 from tests.tui.app import brought, failing_story, notes, on_bench, press, session_of, settled, story
@@ -18,10 +21,12 @@ from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
+from workbench.mending import Mend, Ways
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.plain import line_of
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.replay import ReplayScreen
@@ -31,7 +36,7 @@ from workbench.tui.screens.watch import LOOKING, NONE, Offered, WatchScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.options import Options
-from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells
+from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells, ways_cells
 
 RULE = "Never log the token."
 STANDS = (Stand(RULE, "verbatim", "paraphrased", "gone"),)
@@ -69,6 +74,27 @@ def test_what_was_judged_before_the_last_change_is_dim() -> None:
 def test_of_too_many_the_last_line_says_how_many_there_are(count: int, last: str) -> None:
     shown = Watching(tuple(f"Rule {number}." for number in range(count)))
     assert words(shown, MOST - 1, MOST, 80).startswith(last)
+
+
+GONE = ("Dont x", "Don't rename anything, the URLs are printed on the paper catalogue.")
+
+
+@pytest.mark.parametrize("width", [*range(20, 181)])
+def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(width: int) -> None:
+    """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
+    bench = open_bench(story(), Counter())
+    ways = Ways(bench, GONE[1], None, Mend("“Share left at most” 61 %", 24_600, "", bench))
+    cells = ways_cells(Watching(GONE, ways=ways), width)
+    shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
+    assert len(shown) == width
+    said = "b sets “Share left at most” 61 %, +24.6k"
+    whole = f"   ○ lost: {said}"
+    if width >= len(whole):
+        assert said in shown
+        assert "…" not in shown.replace("…”", "")
+    else:
+        assert re.findall(r"[+]?[\d.]+[ k%]*", shown) in ([], ["61 %"])
+        assert shown.rstrip().endswith("…")
 
 
 def lines(screen: BenchScreen) -> list[str]:

@@ -19,11 +19,27 @@ def whole(text: str) -> str:
     return text
 
 
+_FIGURE = re.compile(
+    r"(?<![\w.,/\\-])[+\-−~≈]?\$?\d+(?:[ \u00a0\u202f.,]\d+)*(?:[ \u00a0\u202f]?(?:[kMG%]|ms|s)(?!\w))?(?!\w)"
+)
+"""A number with its sign and its unit."""
+
+
+def before_figure(text: str, at: int) -> int:
+    """Where to cut `text` for `at` characters at most without parting a figure from its digits or its unit: half a
+    figure is another one. A number longer than a figure ever is may be parted."""
+    for figure in _FIGURE.finditer(text, max(0, at - 40), at + 20):
+        if figure.start() < at < figure.end() and len(figure[0]) < 20:
+            return len(text[: figure.start()].rstrip())
+    return at
+
+
 def clip(text: str, limit: int) -> str:
-    """At most `limit` characters, the last of them `…` where something was cut off. A limit of 0 gives nothing."""
+    """At most `limit` characters, the last of them `…` where something was cut off, never within a figure and its unit.
+    A limit of 0 gives nothing."""
     if len(text) <= limit:
         return text
-    return text[: limit - 1] + "…" if limit > 0 else ""
+    return text[: before_figure(text, limit - 1)] + "…" if limit > 0 else ""
 
 
 def clip_middle(text: str, limit: int) -> str:

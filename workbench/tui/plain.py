@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
 
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
-from workbench.base.text import clip, plural
+from workbench.base.text import before_figure, clip, plural
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
@@ -36,10 +39,27 @@ def fit(text: str, width: int) -> str:
     size = cell_len(text)
     if size <= width:
         return text + " " * (width - size)
-    kept = text[:width]
-    while cell_len(kept) > width - 1:
-        kept = kept[:-1]
+    kept = _within(text, width - 1)
     return kept + "…" + " " * (width - 1 - cell_len(kept))
+
+
+def _within(text: str, width: int) -> str:
+    """The beginning of `text` in at most `width` cells; no figure is parted from its unit."""
+    kept = text[: width + 1]
+    while cell_len(kept) > width:
+        kept = kept[:-1]
+    return text[: before_figure(text, len(kept))]
+
+
+def line_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
+    """One line of exactly `width` cells; a longer one is cut with `…`, and no figure loses its unit."""
+    strip = Strip(segments)
+    said = strip.text.rstrip()
+    if strip.cell_length <= width or cell_len(said) <= width or width <= 0:
+        return strip.adjust_cell_length(width, base)
+    kept = strip.crop(0, cell_len(_within(said, width - 1)))
+    style = next((one.style for one in reversed([*kept]) if one.text.strip()), base)
+    return Strip([*kept, Segment("…", style)]).adjust_cell_length(width, base)
 
 
 def figure(number: float) -> str:

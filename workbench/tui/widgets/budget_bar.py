@@ -27,6 +27,7 @@ from workbench.tui.bars import (
     receipt_cells,
     tick_cells,
 )
+from workbench.tui.plain import line_of
 from workbench.tui.pointing import Grip, grips, pointed
 
 FILL_S = 0.3
@@ -120,7 +121,7 @@ class BudgetBar(Widget):
             Segment(text, sum((self._style(one) for one in name.split()), base))
             for text, name in self._cells(budget, y, width)
         )
-        return Strip(styled).adjust_cell_length(width, base)
+        return line_of(styled, width, base)
 
     def _cells(self, budget: Budget, y: int, width: int) -> Cells:
         """A low screen has one line for the legend and the receipt."""

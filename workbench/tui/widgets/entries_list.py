@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.tui.entries import KINDS, Entry, entry_cells
+from workbench.tui.plain import line_of
 from workbench.tui.widgets.line_list import LineList
 
 
@@ -77,7 +78,7 @@ class EntriesList(LineList, can_focus=False):
             Segment(text, self._style(name, under_cursor=line == self.line))
             for text, name in entry_cells(self.entries[line], width, self.now)
         ]
-        return Strip(segments).adjust_cell_length(width, self.visual_style.rich_style)
+        return line_of(segments, width, self.visual_style.rich_style)
 
     def _style(self, name: str, *, under_cursor: bool) -> Style:
         if under_cursor:

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from workbench.analysis.timeline import Stretch
 from workbench.base.figures import short
 from workbench.base.text import plural
-from workbench.tui.plain import clock
+from workbench.tui.plain import clock, line_of
 
 BETWEEN = " │ "
 
@@ -71,7 +71,7 @@ class EpochsLine(Widget):
             if number:
                 segments.append(Segment(BETWEEN, base + self.get_component_rich_style("epochs--dim", partial=True)))
             segments.append(Segment(cell.text, base + self.get_component_rich_style(f"epochs--{name}", partial=True)))
-        return Strip(segments).adjust_cell_length(width, base)
+        return line_of(segments, width, base)
 
     def on_click(self, event: events.Click) -> None:
         if epoch := epoch_under(self.stretches, self.size.width, self.epoch, event.x):

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.analysis.retention import FactState, HeldFact
-from workbench.tui.plain import figure, fit, one_line
+from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 
@@ -107,4 +107,4 @@ class FactsList(LineList):
         words = fit(one_line(fact.text), max(left - cell_len(why) - 3, 12) if why else left).rstrip()
         cells += [(words, ""), (f"  {fit(why, left - cell_len(words) - 2)}" if why else "", "dim")]
         segments = [Segment(text, styles[name]) for text, name in cells]
-        return Strip(segments).adjust_cell_length(width, styles[""])
+        return line_of(segments, width, styles[""])

@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.tui.growth import Growth, epoch_at, growth_cells
+from workbench.tui.plain import line_of
 
 
 class GrowthLine(Widget):
@@ -60,7 +61,7 @@ class GrowthLine(Widget):
             Segment(text, base + self.get_component_rich_style(f"growth--{name}", partial=True))
             for text, name in growth_cells(self.growth, width, self.epoch)
         ]
-        return Strip(styled).adjust_cell_length(width, base)
+        return line_of(styled, width, base)
 
     def on_click(self, event: events.Click) -> None:
         if epoch := epoch_at(self.growth, self.size.width, event.x):

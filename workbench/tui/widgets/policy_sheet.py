@@ -20,6 +20,7 @@ from textual.widgets import Input
 from workbench.compaction.settings import Setting
 from workbench.tui import sheet
 from workbench.tui.fields import Refused, shown, value_of
+from workbench.tui.plain import line_of
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.one_line import OneLine
 
@@ -354,7 +355,7 @@ class PolicySheet(Widget, can_focus=True):
         at = self.at if self.is_at_hand else None
         cells = sheet.line_cells(self.entries, self._columns, y + self.top, width, at)
         styled = (Segment(text, self._style(name) if name else Style()) for text, name in cells)
-        return Strip(Segment.apply_style(styled, base)).adjust_cell_length(width, base)
+        return line_of(Segment.apply_style(styled, base), width, base)
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"sheet--{name}", partial=True)

@@ -22,6 +22,7 @@ from textual.strip import Strip
 from workbench.analysis.search import Query
 from workbench.session import Span
 from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
+from workbench.tui.plain import line_of
 from workbench.tui.reload import continues
 from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_list import LineList
@@ -361,7 +362,7 @@ class RoundsList(LineList):
         strip = self._pictures.get(seen)
         if strip is None:
             segments = [Segment(text, (base + self._style(name) if name else base) + over) for text, name in cells]
-            self._pictures[seen] = strip = Strip(segments).adjust_cell_length(width, base + over)
+            self._pictures[seen] = strip = line_of(segments, width, base + over)
         return strip
 
     def notify_style_update(self) -> None:

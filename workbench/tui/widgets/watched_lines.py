@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from workbench.base.text import clip
 from workbench.bench import Stand
-from workbench.tui.plain import fit, one_line
+from workbench.tui.plain import fit, line_of, one_line
 
 if TYPE_CHECKING:
     from workbench.analysis.watched import Verdict
@@ -103,7 +103,7 @@ class WatchedLines(Widget):
             Segment(text, base + self.get_component_rich_style(f"watched--{name}", partial=True) if name else base)
             for text, name in line_cells(self.watching, y, self.most, width)
         )
-        return Strip(styled).adjust_cell_length(width, base)
+        return line_of(styled, width, base)
 
     def on_click(self, event: events.Click) -> None:
         self.post_message(self.Clicked())
@@ -130,7 +130,7 @@ def ways_cells(watching: Watching, width: int) -> Cells:
         return []
     keys = [*([f"i {ways.pin}"] if ways.pin else []), *([f"b sets {ways.number}"] if ways.number else [])]
     told = " · ".join(keys) or "no pin and no number that was tried keeps it"
-    room = width - cell_len(told) - 13
+    room = width - cell_len(told) - len("   ○ lost “”: ")
     which = f" “{clip(one_line(ways.sentence), room)}”" if len(watching.watched) > 1 and room > LEAST else ""
     return [(f"   ○ lost{which}: ", "bad"), (told, "")]
 
