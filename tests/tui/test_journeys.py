@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, OptionList, Static
 
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story, story_file
+from tests.tui.app import at_rest, bench_screen, brought, notes, on_bench, press, settled, story, story_file
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
@@ -19,6 +19,7 @@ from workbench.session import ToolResult
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.open import OpenScreen
+from workbench.tui.screens.repair import RepairScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -244,6 +245,29 @@ async def test_rescue_place_and_copy(tmp_path: Path) -> None:
         assert sorted(path.name for path in there.iterdir()) == [manifest.name, f"{manifest.stem}.messages.json"]
         assert json.loads((there / manifest.name).read_bytes())["session_id"] == manifest.stem
     assert source.read_bytes() == before
+
+
+async def test_a_damaged_file_is_repaired_from_the_bench(tmp_path: Path) -> None:
+    file = tmp_path / "cut.jsonl"
+    data = (SAMPLES / "pi-branches.jsonl").read_bytes()
+    file.write_bytes(data + b"\0" * 64)
+    async with on_bench(file) as (pilot, bench):
+        screen = await brought(pilot, RepairScreen, "Z")
+        shown = screen.query_one(TextView).text
+        lines = len(data.splitlines())
+        assert shown.split("\n") == [
+            f"pi, {file}: 1 repair.",
+            f"  line {lines + 1}  removed 64 NUL bytes, which a crash left",
+        ]
+        await press(pilot, "enter", "enter")
+        await settled(pilot)
+        assert pilot.app.screen is bench
+    assert (tmp_path / "cut.repaired.jsonl").read_bytes() == data
+    async with on_bench(tmp_path / "cut.repaired.jsonl") as (pilot, bench):
+        await press(pilot, "Z")
+        await settled(pilot)
+        assert pilot.app.screen is bench
+        assert notes(pilot)[-1] == "Nothing to repair: the file is not damaged."
 
 
 async def test_nothing_is_rescued_from_what_fits() -> None:

@@ -13,6 +13,7 @@ from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats.fixes import Branch, Fix
 from workbench.repairs.engine import Repair, repair
+from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save, steps_of
 
 NOTHING_WRONG = 1
@@ -106,15 +107,9 @@ class Result:
 
 
 def _lines(made: Repair, result: Result, *, dry_run: bool) -> list[str]:
+    lines = lines_of(made, SHOWN)
     if not made.fixes and not made.left:
-        return [f"{made.format.title}, {made.path}: nothing to repair."]
-    lines = [f"{made.format.title}, {made.path}: {counted(len(made.fixes), 'repair')}."]
-    lines += _listed(made.fixes, [fix.reason for fix in made.fixes])
-    if made.left:
-        lines += ["Not repaired:", *_listed(made.left, [fix.objection for fix in made.left])]
-    if made.branches:
-        lines.append("Branches, by the line of their newest message (--branch LINE chooses):")
-        lines += [_branch(branch) for branch in made.branches]
+        return lines
     if result.out:
         lines += [f"Written to {result.out}; read back: {counted(result.messages, 'message')} in the context."]
         lines += ["To go on:", *(f"  {step}" for step in result.steps)] if result.steps else []
@@ -123,15 +118,3 @@ def _lines(made: Repair, result: Result, *, dry_run: bool) -> list[str]:
     else:
         lines.append("Nothing was written.")
     return lines
-
-
-def _listed(fixes: tuple[Fix, ...], texts: list[str]) -> list[str]:
-    width = max((len(fix.place) for fix in fixes[:SHOWN]), default=0)
-    lines = [f"  {fix.place:<{width}}  {text}" for fix, text in zip(fixes[:SHOWN], texts[:SHOWN], strict=True)]
-    return lines + ([f"  … {len(fixes) - SHOWN} more (--json lists all)"] if len(fixes) > SHOWN else [])
-
-
-def _branch(branch: Branch) -> str:
-    said = ["loaded now"] if branch.live else []
-    said += ["kept"] if branch.chosen else []
-    return f"  line {branch.line}: {counted(branch.messages, 'message')}" + (f" ({', '.join(said)})" if said else "")

@@ -20,7 +20,7 @@ from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.host import take
 
 KEYS = """
-help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue !
+help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue ! | repair Z
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
 pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
 pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
@@ -50,6 +50,7 @@ def why_not(desk: Desk) -> dict[str, str]:
 ONE_EPOCH = "No compaction is recorded in this session: it has only one epoch."
 AT_FIRST = {
     **dict.fromkeys(("keep-by-pin", "keep-by-number"), "No sentence is watched: W chooses one."),
+    "repair": "This session is in no file: there is nothing to repair.",
     "unsplit": "The split is the strategy's own already.",
     "undo": "There is nothing to undo.",
     "redo": "There is nothing to do again.",

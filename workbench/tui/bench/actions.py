@@ -180,6 +180,8 @@ _TAKE_AWAY = (
     Action("rescue", "!", "Rescue",
            "Compact what its tool can compact no longer, without a model, and put it where the tool goes on with it.",
            visiting.rescue, planning.cannot_run),
+    Action("repair", "Z", "Repair", "Find damage in the session's file, list each fix, and write a repaired copy.",
+           visiting.repair, visiting.no_file),
 )
 _WORKBENCH = (
     Action("keys", "space", "All keys", "All that can be done here, in groups; the next key does it.", _see_keys),

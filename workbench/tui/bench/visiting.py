@@ -29,6 +29,7 @@ from workbench.tui.screen import Screen
 if TYPE_CHECKING:
     from workbench.analysis.why.mends import Edit
     from workbench.play.frames import Story
+    from workbench.repairs.engine import Repair
     from workbench.summarizers.named import Name
     from workbench.summarizers.patience import Limits
     from workbench.tui.screens import retention, why
@@ -76,6 +77,39 @@ async def _rescued(host: Host) -> None:
     elif store.bench is bench:
         store.step(after, said=f"compacted by {after.preset}, no model asked")
         export(host)
+
+
+def repair(host: Host) -> None:
+    """As `cwb repair` does: the fixes first, then where to put the copy."""
+    host.spawn("repair", _repaired, host)
+
+
+async def _repaired(host: Host) -> None:
+    session = host.store.bench.session
+    path = session.path
+    assert path is not None, "a session without a file has nothing to repair"
+
+    def made() -> Repair:
+        from workbench.repairs.engine import repair
+
+        return repair(path, part=session.facts.part)
+
+    try:
+        found = await asyncio.to_thread(made)
+    except BadInput as refused:
+        host.tell(str(refused), bad=True)
+        return
+    if not found.fixes and not found.left:
+        host.tell("Nothing to repair: the file is not damaged.")
+        return
+    from workbench.tui.screens.repair import RepairScreen
+
+    host.ask(RepairScreen(found), lambda where: host.tell(f"The repaired copy is in {where}."))
+
+
+def no_file(view: View) -> str:
+    """Why there is nothing to repair."""
+    return "" if view.bench.session.path else "This session is in no file: there is nothing to repair."
 
 
 async def _brought(screen: str) -> None:

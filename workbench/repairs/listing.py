@@ -1,0 +1,35 @@
+"""A repair in lines of text, for the command line and the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.base.text import counted
+from workbench.formats.fixes import Branch, Fix
+from workbench.repairs.engine import Repair
+
+
+def lines_of(made: Repair, most: int) -> list[str]:
+    """A heading, each fix with place and reason, the faults that are left, and the branches; `most` fixes at most."""
+    if not made.fixes and not made.left:
+        return [f"{made.format.title}, {made.path}: nothing to repair."]
+    lines = [f"{made.format.title}, {made.path}: {counted(len(made.fixes), 'repair')}."]
+    lines += _listed(made.fixes, [fix.reason for fix in made.fixes], most)
+    if made.left:
+        lines += ["Not repaired:", *_listed(made.left, [fix.objection for fix in made.left], most)]
+    if made.branches:
+        lines.append("Branches, by the line of their newest message (--branch LINE chooses):")
+        lines += [_branch(branch) for branch in made.branches]
+    return lines
+
+
+def _listed(fixes: Sequence[Fix], texts: Sequence[str], most: int) -> list[str]:
+    width = max((len(fix.place) for fix in fixes[:most]), default=0)
+    lines = [f"  {fix.place:<{width}}  {text}" for fix, text in zip(fixes[:most], texts[:most], strict=True)]
+    return lines + ([f"  … {len(fixes) - most} more (--json lists all)"] if len(fixes) > most else [])
+
+
+def _branch(branch: Branch) -> str:
+    said = ["loaded now"] if branch.live else []
+    said += ["kept"] if branch.chosen else []
+    return f"  line {branch.line}: {counted(branch.messages, 'message')}" + (f" ({', '.join(said)})" if said else "")
