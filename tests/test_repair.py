@@ -427,6 +427,21 @@ def test_a_usage_above_what_can_be_sent_is_set_to_nothing() -> None:
     assert (found(made), made.left) == ([("line 2", "stale-usage")], ())
 
 
+def test_the_usage_of_a_message_that_a_boundary_keeps_is_not_looked_at() -> None:
+    """Claude Code itself writes such a file: the kept message stands before the boundary with the usage of its call."""
+    usage = {"input_tokens": 90_000, "output_tokens": 0}
+    kept = {"allUuids": ["a1"], "uuids": ["a1"], "anchorUuid": "s1"}
+    about = {"trigger": "manual", "preTokens": 90_000, "preservedMessages": kept}
+    data = jsonl(
+        user("u1", None, "Why?"),
+        assistant("a1", "u1", "m1", text("The tide."), body={"usage": usage}),
+        {**boundary("b1", "a1"), "compactMetadata": about},
+        summary("s1", "b1"),
+        user("u2", "s1", "And now?"),
+    )
+    assert repaired(data).fixes == ()
+
+
 def error(uuid: str, parent: str, words: str) -> dict[str, Any]:
     body = {"model": "<synthetic>", "usage": dict.fromkeys(("input_tokens", "output_tokens"), 0)}
     return assistant(uuid, parent, f"m{uuid}", text(words), body=body, isApiErrorMessage=True)

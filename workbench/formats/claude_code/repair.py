@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import Links, link
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair, with_results
 from workbench.formats.kit.record_faults import (
     SPARE_TOKENS,
     chars_of,
@@ -83,7 +83,7 @@ def _one_session(sheet: Sheet) -> None:
 
 def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     """Repair what is sent: pairs, reasoning, usage."""
-    pair(sheet, _with_cleared(sheet, sent, session), PAIRING)
+    pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
     chain = [entry for entry in sheet.entries if _linked(entry)]
     refused_reasoning(sheet, chain, _error, _reasoning, PAIRING.response)
     for entry in chain:
@@ -103,18 +103,6 @@ def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
         value = {"parentUuid": None, **common, "type": "user", "message": body, "isMeta": True}
         LINKS.insert_before(sheet, first, LINKS.made(value, first.place))
         sheet.fixed(Fault.NO_FIRST_MESSAGE, first, repr(GAP))
-
-
-def _with_cleared(sheet: Sheet, sent: Sequence[Entry], session: Session) -> list[Entry]:
-    """What is sent with the records of results whose content was cleared later: their messages have no record."""
-    order = list(sent)
-    cleared = {result.call_id for one in session.context() if not one.source for result in one.results}
-    place = {entry: number for number, entry in enumerate(sheet.entries)}
-    for entry in sheet.entries:
-        if entry not in sent and cleared & set(PAIRING.results(entry)):
-            at = next((n for n, one in enumerate(order) if place[one] > place[entry]), len(order))
-            order.insert(at, entry)
-    return order
 
 
 class _Pairing:
@@ -191,13 +179,15 @@ def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
     """The newest usage must not be from before the boundary, nor claim more than what is sent: Claude Code compacts by
     it."""
     ends = [place for place, one in enumerate(sheet.entries) if one.object.get("subtype") == "compact_boundary"]
-    since = {*sheet.entries[ends[-1] :]} if ends else set[Entry]()
+    since = {*sheet.entries[ends[-1] if ends else 0 :]}
     for entry in reversed(sent):
         body = dict_of(entry.object.get("message"))
-        if entry.object.get("type") != "assistant" or body.get("model") == "<synthetic>" or not body.get("usage"):
+        if entry not in since or entry.object.get("type") != "assistant" or body.get("model") == "<synthetic>":
+            continue
+        if not body.get("usage"):
             continue
         tokens = sum_of(body["usage"], _COUNTS)
-        stale = tokens > 0 and entry in since and _is_before(entry, sheet.entries[ends[-1]])
+        stale = tokens > 0 and bool(ends) and _is_before(entry, sheet.entries[ends[-1]])
         if stale or tokens > chars_of(one.object.get("message") for one in sent) + SPARE_TOKENS:
             for key in _COUNTS:
                 if dict_of(body["usage"]).get(key):

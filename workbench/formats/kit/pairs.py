@@ -11,6 +11,7 @@ from typing import Protocol
 
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.session import Session
 
 NO_RESULT = "No result was recorded for this call."
 ORPHAN = "[Result of a tool call that is not part of this session]"
@@ -32,6 +33,20 @@ class Pairing(Protocol):
     def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]: ...
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None: ...
     def taken(self, sheet: Sheet, entry: Entry) -> None: ...
+
+
+def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing: Pairing) -> list[Entry]:
+    """What is sent, with the records of results that were cleared or edited later: their messages come from other
+    records, or from none."""
+    order = list(sent)
+    there = {id for entry in sent for id in pairing.results(entry)}
+    edited = {result.call_id for message in session.context() for result in message.results} - there
+    place = {entry: number for number, entry in enumerate(sheet.entries)}
+    for entry in sheet.entries if edited else ():
+        if edited & set(pairing.results(entry)):
+            at = next((n for n, one in enumerate(order) if place[one] > place[entry]), len(order))
+            order.insert(at, entry)
+    return order
 
 
 def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:

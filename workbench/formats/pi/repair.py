@@ -9,7 +9,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import Links, link
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
+from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair, with_results
 from workbench.formats.kit.record_faults import (
     SPARE_TOKENS,
     chars_of,
@@ -109,7 +109,7 @@ def _older_compactions(sheet: Sheet) -> None:
 
 def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     """Repair what is sent: pairs, reasoning, usage."""
-    pair(sheet, sent, PAIRING)
+    pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
     refused_reasoning(sheet, _way(sheet), _error, _reasoning, PAIRING.response)
     _usage(sheet, sent)
 
