@@ -107,6 +107,7 @@ def test_a29_a30_the_tests_of_both_scaffolds_pass_as_they_stand(tmp_path: Path) 
     own = ["tests/formats/test_my_tool.py", "tests/compaction/test_my_way.py"]
     assert set(own) <= set(made.splitlines())
     ran(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *own)
-    rows = ["tests/formats/test_adopted.py", "tests/formats/test_registry.py", "tests/test_docs_formats.py"]
+    rows = ["tests/formats/test_adopted.py", "tests/formats/test_carried.py", "tests/formats/test_times.py"]
+    rows += ["tests/formats/test_registry.py", "tests/test_docs_formats.py"]
     rows += ["tests/compaction/test_told.py", "tests/borders/test_limits.py"]
     ran(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "my-tool or my_tool or my-way or lamp", *rows)

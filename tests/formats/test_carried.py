@@ -31,8 +31,11 @@ from workbench.tokens import Counter
 
 CARRIES = Carried("claude-sonnet-4-5", 180_000, 21_000, 1.25)
 PRESETS = ("claude-code", "ledger", "clear-tool-results", "trim")
-BESIDE = ("anthropic-messages", "openai-chat")
-"""Bodies of an API that refuses what it does not know: the note lies beside them."""
+BESIDE = (
+    "anthropic-messages",
+    "openai-chat",
+)
+"""Formats without a place for it, such as bodies of an API that refuses what it does not know: it is in a sidecar."""
 
 
 @cache

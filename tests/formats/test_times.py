@@ -61,10 +61,9 @@ def test_every_writer_writes_them(target: str, source: str, tmp_path: Path) -> N
 # --- times of tool results --------------------------------------------------------------------------------------------
 
 START = 1_600_000_000.0
-UNTIMED = {"augment", "mini-swe-agent", "swe-agent", "inspect", "langchain", "tau-bench", "aider"}
-UNTIMED |= {"openai-responses", "openai-chat", "anthropic-messages"}
-"""Formats that record no time for a tool result."""
-WITH_CALL = {"gemini", "opencode", "atif"}
+OWN_TIME = ("claude-code", "codex", "pi", "copilot", "goose", "cline-sdk", "openhands", "roo-cline", "adk")
+"""Formats that record a time of its own for a tool result."""
+WITH_CALL = ("gemini", "opencode", "atif")
 """Formats whose reader gives a tool result the time of the record that it shares with its call."""
 
 
@@ -96,8 +95,7 @@ def test_a23_a_tool_result_is_exported_with_the_time_of_the_answer(target: str) 
     """The time of the newest of several results; the time of the call where no result was recorded."""
     found = [(m.role, m.time and m.time - START) for m in written(LOOKED, target).context()]
     name = target.partition(":")[0]
-    shared = name in WITH_CALL
-    answered = {None} if name in UNTIMED else {10, 40, 50} if shared else {25, 50}
+    answered = {25, 50} if name in OWN_TIME else {10, 40, 50} if name in WITH_CALL else {None}
     assert {time for role, time in found if role == "tool"} <= answered
     assert [time for _, time in found if time is not None and not 0 <= time <= 70] == []
 
