@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.formats.absurd import judged
+from workbench.conformance.building import agent, session_of, user
+from workbench.formats.absurd import MOST, judged
 from workbench.formats.files import load
 from workbench.session import (
     Compaction,
@@ -146,3 +147,13 @@ def test_a3_a_recorded_size_of_the_whole_is_held_to_the_window_too() -> None:
     for now, kept in ((2_000, 2_000), (2_001, None)):
         session = replace(grown(10, window=1_000), facts=SessionFacts(tokens_now=now))
         assert judged(session).facts.tokens_now == kept
+
+
+@pytest.mark.parametrize(("tokens", "counts"), [(MOST - 1, True), (MOST, False), (10**309, False)])
+def test_f8_usage_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, counts: bool) -> None:
+    """Its cost could not be reckoned: it is larger than any number with a point."""
+    answer = replace(agent("a", "Yes."), usage=Usage(10, tokens))
+    session = judged(session_of([user("u", "Go."), answer]))
+    assert (session.messages[1].usage is None) is not counts
+    told = ["the usage of 1 call is beyond all bounds, and is not counted"]
+    assert [str(warning) for warning in session.warnings] == ([] if counts else told)

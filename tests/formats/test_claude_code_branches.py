@@ -109,3 +109,11 @@ def test_a5_of_the_case(shared: Path) -> None:
     assert (len(session.context()), session.records.lines[session.context()[0].source[0]]) == (18, 105)
     assert open_bench(session, Counter(), epoch=1).context.total.tokens == 36_818
     assert [(part.id, part.messages) for part in parts_of(path)] == [("resumed", 18), ("joined", 90), ("line-104", 72)]
+
+
+def test_a5_parents_that_go_in_a_circle_end_where_it_closes() -> None:
+    lines = [user("u0", None, "Before"), user("u1", "a1", "Go"), assistant("a1", "u1", "m1", text("Yes"))]
+    session = read(*[{**one, "timestamp": f"2026-02-08T10:3{at}:00Z"} for at, one in enumerate(lines)])
+    assert ids(session.context()) == ["u1", "a1"]
+    told = "its parents go in a circle, so Claude Code resumes from here on: 1 message before it is lost to it"
+    assert [str(warning) for warning in session.warnings] == [f"line 2: {told}"]

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
 from workbench.base import in_use
 from workbench.base.errors import BadInput
 from workbench.base.in_use import RECENT_S, still_written
+from workbench.cli import commands
 from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
@@ -111,3 +113,14 @@ def test_appended_exports_keep_every_loaded_record() -> None:
 def test_names_places_and_commands_are_harmless(name: str, id: str, home: str, expected: tuple[str, str, bool]) -> None:
     written = Written(b"", name, id, home, commands=(("run", id),))
     assert (written.name, written.home, bool(written.commands)) == expected
+
+
+@pytest.mark.parametrize("command", ["inspect", "doctor"])
+def test_f10_a_document_that_cannot_be_copied_is_refused_in_a_sentence(tmp_path: Path, command: str) -> None:
+    """The reader of its values goes deeper than the one that finds where they lie."""
+    path = tmp_path / "deep.json"
+    deep = "[" * 900 + "]" * 900
+    path.write_text(f'{{"model":"gpt-4o","x":{deep},"messages":[{{"role":"user","content":"Hi"}}]}}')
+    done = CliRunner().invoke(commands, [command, str(path)])
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert "Traceback" not in done.output

@@ -28,11 +28,32 @@ LEAP, TIMES = 200_000, 4
 explain it, or a next prompt that is as large."""
 
 
+MOST = 10**15
+"""No figure has so many tokens: it is damaged, and too large for what is reckoned with it."""
+
+
 def judged(session: Session) -> Session:
     """The session without usage that is too large, with usage that is too small marked, and warnings that name both:
     placeholders of a test, figures without what the cache held, a context that was cut and is shown whole. A call is
     judged in its first epoch."""
-    return believed(_marked_small(session))
+    return believed(_marked_small(_countable(session)))
+
+
+def _countable(session: Session) -> Session:
+    """The session without usage that is beyond all bounds, and a warning that names the first."""
+    wrong = [
+        at
+        for at, one in enumerate(session.messages)
+        if (usage := one.usage) and max(usage.input, usage.output, usage.cache_read, usage.cache_write) >= MOST
+    ]
+    if not wrong:
+        return session
+    place = next(iter(session.messages[wrong[0]].source), len(session.records))
+    text = f"the usage of {counted(len(wrong), 'call')} is beyond all bounds, and is not counted"
+    warning = LoadWarning(text, session.records.lines[place] if place < len(session.records) else None)
+    gone = set(wrong)
+    messages = tuple(replace(one, usage=None) if at in gone else one for at, one in enumerate(session.messages))
+    return replace(session, messages=messages, warnings=(*session.warnings, warning))
 
 
 def believed(session: Session, *, is_complete: bool = True) -> Session:

@@ -20,7 +20,7 @@ from workbench.formats.export import export
 from workbench.formats.files import look_at
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import loads, object_of
+from workbench.formats.kit.jsonl import loads_text, object_of
 from workbench.formats.sent import checked
 from workbench.session import Compaction, Epoch, Message, Opaque, Session, leading_system, pairs_of
 
@@ -351,7 +351,7 @@ def _differing(old: Any, new: Any) -> set[str]:
 
 def _decoded(raw: bytes) -> Any:
     try:
-        return loads(raw)
+        return loads_text(raw.decode("utf-8", "replace"))  # which is never too deep to be compared
     except ValueError:
         return None
 

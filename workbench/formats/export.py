@@ -102,7 +102,7 @@ def export(
     same_history = target.format.id == session.format and tuple(messages) == session.context()
     changed = not same_history or source.memories != session.memories
     with session.records.held():
-        written = target.write(source, messages)
+        written = _written(target, source, messages)
         data, mended = sound(written.data)
         written, losses = replace(written, data=data), [*losses, *mended]
         # The file alone, without what lay around it in a folder, may show other sizes than the session did.
@@ -131,6 +131,15 @@ def export(
         judged=target.validate is not None,
     )
     return read_back(made)
+
+
+def _written(target: registry.Target, source: Session, messages: Sequence[Message]) -> Written:
+    """What a writer makes of the messages. Raises BadInput where the loaded file is such that it cannot be copied."""
+    try:
+        return target.write(source, messages)
+    except ValueError as error:
+        where = f"{source.path or 'The session'} cannot be written as {target.title}"
+        raise BadInput(f"{where}: {error}; choose another format.") from error
 
 
 def read_back(made: Export) -> Export:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.kit.blocks import CONTINUATION, SUMMARY_LABEL, from_anthropic, kind_of, to_anthropic
+from workbench.formats.kit.blocks import CONTINUATION, SUMMARY_LABEL, as_text, from_anthropic, kind_of, to_anthropic
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -105,3 +105,11 @@ def test_kinds() -> None:
         block = Opaque("compaction", {"type": "compaction"} | filled)
         assert kind_of("assistant", (block, Text("a"))) == kind
     assert kind_of("user", ()) == "normal"
+
+
+def test_f10_a_value_that_is_nested_too_deeply_is_told_as_such() -> None:
+    assert as_text([[[1]]]) == "[[[1]]]"
+    deep: object = 1
+    for _ in range(5_000):
+        deep = [deep]
+    assert as_text(deep) == "[nested too deeply]"

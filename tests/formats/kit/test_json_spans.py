@@ -91,3 +91,9 @@ def test_splicing_keeps_the_bytes_between_neighbours(
     data: bytes, key: str | None, pieces: list[int | bytes], expected: bytes
 ) -> None:
     assert splice(data, key, pieces) == expected
+
+
+def test_f10_a_byte_order_mark_before_an_object_stays() -> None:
+    raw = b'\xef\xbb\xbf{"a": 1, "b": 2}'
+    assert replace_fields(raw, {"b": b"3"}) == b'\xef\xbb\xbf{"a": 1, "b": 3}'
+    assert field_of(raw, "a") == b"1"

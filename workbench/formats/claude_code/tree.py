@@ -87,9 +87,11 @@ def branch_of(
     lost = len(main) - len(live)
     if way.cut < 0 or not lost:
         return live, way.warnings
-    told = f"names a parent that is not in this file, so Claude Code resumes from here on: {counted(lost, 'message')}"
-    open_them = f" before it {are(lost)} lost to it; --part {JOINED} opens all of them"
-    return live, [*way.warnings, LoadWarning(told + open_them, tree.lines[way.cut])]
+    told = f"so Claude Code resumes from here on: {counted(lost, 'message')} before it {are(lost)} lost to it"
+    if tree.parents[way.cut] in tree.by_uuid:
+        return live, [*way.warnings, LoadWarning(f"its parents go in a circle, {told}", tree.lines[way.cut])]
+    told = f"names a parent that is not in this file, {told}; --part {JOINED} opens all of them"
+    return live, [*way.warnings, LoadWarning(told, tree.lines[way.cut])]
 
 
 def _turn_on(tree: Tree, chosen: str) -> int:

@@ -128,10 +128,13 @@ def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def as_text(value: Any) -> str:
-    """Any decoded JSON value as one string a model can read."""
-    return (
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    )
+    """Any decoded JSON value as one string a model can read; a note for one that is nested too deeply to be written."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    except RecursionError:
+        return "[nested too deeply]"
 
 
 def as_object(given: dict[str, Any] | str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from json import JSONDecoder
 
+_BOM = b"\xef\xbb\xbf"
 _DECODER = JSONDecoder(strict=False)
 _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 
@@ -36,6 +37,8 @@ def replace_fields(raw: bytes, changes: Mapping[str, bytes]) -> bytes:
     """
     if not changes:
         return raw
+    if raw.startswith(_BOM):
+        return _BOM + replace_fields(raw.removeprefix(_BOM), changes)
     text = raw.decode("latin-1")  # one character per byte, so that spans of characters are spans of bytes
     parts: list[bytes] = []
     seen: set[str] = set()
@@ -61,6 +64,7 @@ def replace_fields(raw: bytes, changes: Mapping[str, bytes]) -> bytes:
 
 def field_of(raw: bytes, key: str) -> bytes | None:
     """The bytes of the value of the top-level `key`, in ASCII, of one JSON object; None where it has no such key."""
+    raw = raw.removeprefix(_BOM)
     span = object_items(raw.decode("latin-1")).get(key)
     return raw[span[0] : span[1]] if span else None
 

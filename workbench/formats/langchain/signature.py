@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.values import dict_of
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.formats.look import Look
 from workbench.session.message import Role
 
@@ -37,7 +36,7 @@ def recognise(look: Look) -> str:
         return "a list of LangChain constructors"
     if forms == {"type and data"}:
         return "a list of LangChain's type and data"
-    talk = any(short_name(as_text(dict_of(item).get("type"))) in ("human", "ai") for item in items)
+    talk = any(short_name(text_of(dict_of(item).get("type"))) in ("human", "ai") for item in items)
     return "a list of LangChain's messages as they are" if forms == {"flat"} and talk else ""
 
 
@@ -66,7 +65,7 @@ def form_of(item: Any) -> Literal["constructor", "type and data", "flat", ""]:
     fields = dict_of(item)
     if fields.get("lc") == 1 and fields.get("type") == "constructor":
         return "constructor"
-    if short_name(as_text(fields.get("type"))) not in (*ROLES, "chat", "remove"):
+    if short_name(text_of(fields.get("type"))) not in (*ROLES, "chat", "remove"):
         return ""
     if isinstance(fields.get("data"), dict):
         return "type and data"
