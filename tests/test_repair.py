@@ -509,7 +509,7 @@ def test_only_images_above_the_limit_in_pixels_are_replaced(sides: list[int], re
 
 
 def test_an_image_above_the_limit_in_bytes_is_replaced() -> None:
-    most = 10_485_760
+    most = 5_242_880  # Claude Code's own
     fits, not_ = png(10, 10, most // 4 * 3 - HEADER), png(10, 10, most // 4 * 3 - HEADER + 1)
     assert (len(fits), len(not_)) == (most, most + 4)
     made = repaired(pictured(fits, not_))
@@ -517,7 +517,7 @@ def test_an_image_above_the_limit_in_bytes_is_replaced() -> None:
     blocks = json.loads(made.data.split(b"\n")[0])["message"]["content"]
     assert [block["type"] for block in blocks] == ["text", "image", "text"]
     assert made.fixes[0].reason == (
-        "replaced an image by a text: image/png, 10 × 10 px, 10 485 764 bytes: more than 10 485 760 bytes of base64"
+        "replaced an image by a text: image/png, 10 × 10 px, 5 242 884 bytes: more than 5 242 880 bytes of base64"
     )
 
 

@@ -179,7 +179,7 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     played = replay(course, load_preset("trim"), context.limit)
     gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
     found = findings(
-        context, course, None, (), waste.wasted(context), (), played, (), (), fillers.largest(context), gaps
+        context, course, None, (), waste.wasted(context), (), played, (), (), fillers.largest(context), gaps, ()
     )
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),

@@ -52,10 +52,22 @@ def told_by_command() -> dict[str, Any]:
 async def test_the_verdict_is_told_whole(size: tuple[int, int]) -> None:
     async with on_bench(CODEX, size=size) as (pilot, _):
         screen = await brought(pilot, WhyScreen, "O")
-        title = screen.query_one("#title", Static)
-        told = " ".join(title.render_line(y).text for y in range(title.size.height))
         assert screen.found is not None
-        assert told.split() == ["Why", *screen.found.verdict.split()]
+        assert words_of_title(screen) == ["Why", *screen.found.verdict.split()]
+
+
+async def test_a9_the_failure_stands_before_the_verdict() -> None:
+    async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(120, 40)) as (pilot, _):
+        screen = await brought(pilot, WhyScreen, "O")
+        assert screen.found is not None
+        assert screen.found.failures.headline.startswith("API rejected the last request: context too long.")
+        told = f"{screen.found.failures.headline} {screen.found.verdict}"
+        assert "".join(words_of_title(screen)) == "Why" + told.replace(" ", "")
+
+
+def words_of_title(screen: WhyScreen) -> list[str]:
+    title = screen.query_one("#title", Static)
+    return " ".join(title.render_line(y).text for y in range(title.size.height)).split()
 
 
 async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.analysis.cost import Paid, paid
+from workbench.analysis.failures import failures_of
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
@@ -21,6 +22,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
 from workbench.repairs.advice import advice
 from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
+from workbench.tokens.request_limits import images_of, request_bytes, session_limits
 from workbench.tokens.sizes import Basis
 from workbench.tokens.window import Source, Window
 
@@ -87,6 +89,7 @@ def command(
     context = found.context
     if as_json:
         write_json(
+            failures_of(found.session),
             _inspected(found, count),
             {"transcript": _spoken(context, verbosity)} if verbosity else {},
             {"prompt": _prompt(context)} if as_layers else {},
@@ -312,6 +315,9 @@ def stretches(context: Context) -> Iterator[Stretch]:
 def _tables(found: Opened, exact: Exact | None) -> None:
     session, context = found.session, found.context
     total, shape = context.total, context.shape
+    failures = failures_of(session)
+    if failures.headline:
+        click.secho(f"{printable(failures.headline)}\n", bold=True)
     share = f", {100 * total.tokens / context.window:.1f} % of {grouped(context.window)}" if context.window else ""
     write_fields(
         [
@@ -325,6 +331,8 @@ def _tables(found: Opened, exact: Exact | None) -> None:
             ("counted", context.layout.sizes.meter.method),
             *([("exact", f"{exact.model}: {exact}")] if exact else []),
             *([("cost", str(cost))] if (cost := paid(session)) else []),
+            *(("failure", printable(str(one))) for one in failures.others),
+            *_requests(session, context),
             *_warnings(session),
         ]
     )
@@ -334,6 +342,21 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     click.echo()
     heads = ["round", "message", "time", "calls", "tokens", "first words"]
     write_table(heads, [stretch.row() for stretch in stretches(context)])
+
+
+def _requests(session: Session, context: Context) -> list[tuple[str, str]]:
+    """The next request's images and bytes beside their limits, where the context has images."""
+    images, limits = images_of(context.messages), session_limits(session)
+    if not images or limits is None:
+        return []
+    sides = [max(image.media.pixels) for image in images if image.media.pixels]
+    side = limits.side(len(images))
+    largest = f", the largest {grouped(max(sides))} px a side" if sides else ""
+    if sides and side is not None:
+        largest += f" of {grouped(side)}"
+    size = request_bytes(context.messages)
+    most = f" of {grouped(limits.request_bytes)}" if limits.request_bytes is not None else ""
+    return [("request", f"{counted(len(images), 'image')}{largest}; about {grouped(size)} bytes{most}")]
 
 
 def _window_words(window: Window | None) -> str:

@@ -59,6 +59,9 @@ def _plain_whole(value: Any) -> Any:
 
 _KEYS = {
     "tokens.cost.Cost": "model dollars note",
+    "analysis.failures.Failure": "cause text remedy count in_a_row is_open message time line images",
+    "analysis.failures.Failures": "headline failures loop",
+    "analysis.loop.Loop": "compactions since empty smallest trigger",
     "analysis.why.findings.Limit": "tokens why by ended",
     "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
     "analysis.rework.resumed.Resumed": "calls tokens message",

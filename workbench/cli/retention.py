@@ -12,6 +12,7 @@ from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.judge import Judged, asked_of, judged, judging
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.watched import judge_recorded
@@ -88,6 +89,9 @@ def command(
     that the tail or later messages need again; they weigh four times as much in "weighted". No model is asked unless
     --summarizer names one. With --generations the context grows by what followed in the session.
 
+    With --recorded, what a recorded summary quotes or says that the user said is looked up in the context that it
+    replaced, too: what no message comes near to is a claim without ground.
+
     Where the session goes on after the context, it is told beside the facts what it really needed again and was not
     told again, found without them.
     """
@@ -153,27 +157,36 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
     wanted = [number for number in ended if chosen.epoch in (None, number)]
-    found: list[tuple[int, Retention | None, LaterUse | None]] = []
+    found: list[tuple[int, Retention | None, LaterUse | None, RecordedClaims | None]] = []
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
-        found.append((number, None if unread(outcome) else bench.held(outcome), bench.later_use(outcome)))
+        held = None if unread(outcome) else bench.held(outcome)
+        found.append((number, held, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
         told = [
-            {"epoch": number, "known": held is not None, **(plain(held) if held else {}), "needed_again": needed}
-            for number, held, needed in found
+            {
+                "epoch": number,
+                "known": held is not None,
+                **(plain(held) if held else {}),
+                "needed_again": needed,
+                "claims": claims,
+            }
+            for number, held, needed, claims in found
         ]
         write_json({"recorded": told, "watched": passed})
         return
     if not found:
         warn("this session records no compaction that ended such an epoch.")
-    for number, held, needed in found:
+    for number, held, needed, claims in found:
         click.secho(f"compaction after epoch {number}", bold=True)
         if held is None:
             click.echo("not known: its summary cannot be read (none, or encrypted)")
         else:
             _tell(held, needed)
+        if claims:
+            click.echo(f"\n{printable(str(claims))} ({counted(claims.claims, 'claim')} checked)")
         click.echo()
     tell_recorded(passed)
 

@@ -57,8 +57,10 @@ def command(chosen: Selection, as_json: bool) -> None:
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
     advised = advice(chosen.file, chosen.part) if not chosen.piped else None
     if as_json:
-        write_json(found, {"watched": passed, "repair": advised})
+        write_json(found.failures, found, {"watched": passed, "repair": advised})
         return
+    if headline := found.failures.headline:
+        click.secho(printable(headline), bold=True)
     click.secho(found.verdict + "\n", bold=True)
     _head(found)
     click.echo("\n".join(in_characters(growth_picture(found))) + "\n")
@@ -94,6 +96,7 @@ def _head(found: Diagnosis) -> None:
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),
     ]
     rows += [("trigger", f"{found.preset.name}: {trigger}") for trigger in found.triggers]
+    rows += [("failure", printable(str(one))) for one in found.failures.others]
     rows += [("refused", f"{one.text[:120]}  → {(one.message or '')[:ID]}") for one in found.refusals[:3]]
     write_fields(rows)
     click.echo()
@@ -199,6 +202,7 @@ def _(found: Diagnosis) -> dict[str, Any]:
         "rework": [rework_document(one) for one in found.rework],
         "cache": found.rewrites,
         **only(found, "findings"),
+        "recorded_summaries": found.claims,
     }
 
 

@@ -6,7 +6,7 @@ from workbench.formats.fixes import Fault
 from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
 from workbench.formats.kit.sheet import Entry, Sheet, place_among, value_at
 from workbench.session import Message, Session
-from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, limits_of, request_bytes
+from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, request_bytes, session_limits
 
 _IMAGE_FAULTS = {
     Limit.PIXELS: Fault.IMAGE_PIXELS,
@@ -19,7 +19,7 @@ _IMAGE_FAULTS = {
 def limit_images(sheet: Sheet, session: Session) -> None:
     """Replace the images without which the newest context is within the limits of its API."""
     context = session.context()
-    limits = limits_of(session.model, session.facts.provider)
+    limits = session_limits(session)
     if limits is None:
         return
     images = sum(image.media.size for image in images_of(context))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from workbench.analysis.bills import bills_of
 from workbench.analysis.course import Course
+from workbench.analysis.failures import Failures, failures_of
 from workbench.analysis.growth import Point
 from workbench.analysis.recorded import DONE
+from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.rewrites import Rewrites, rewrites
@@ -45,7 +47,8 @@ class Diagnosis:
     `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
     `files`, `rounds` and `largest` say what the tokens are spent on, `rework` what was done again after each recorded
     compaction from the epoch on, `rewrites` what the whole session wrote to the cache again (None where its usage tells
-    of no cache), `findings` what it comes to, in sentences, `verdict` in one.
+    of no cache), `findings` what it comes to, in sentences, `verdict` in one. `failures` are what stops the whole
+    session, `claims` what the recorded summaries before and after the epoch claim.
     """
 
     session: Session
@@ -71,6 +74,8 @@ class Diagnosis:
     rewrites: Rewrites | None
     findings: tuple[Finding, ...]
     verdict: str
+    failures: Failures
+    claims: tuple[RecordedClaims, ...]
 
 
 def diagnose(
@@ -87,7 +92,7 @@ def diagnose(
     points = course.growth
     refused = refusals(session)
     limit = limit_of(context, session, epoch, points, refused)
-    one = strategy(preset.strategy)
+    chosen = strategy(preset.strategy)
     automatic = context.with_(manual=False)
     rounds = fillers.by_round(context)
     recent = [each.tokens for each in rounds[-RECENT:]]
@@ -99,12 +104,14 @@ def diagnose(
     told("looking for waste")
     wasted = waste.wasted(context)
     again = rework(course)
+    told("checking recorded summaries")
+    claims = tuple(one for number in (epoch - 1, epoch) if (one := recorded_claims(session, number)))
     told("checking the bills")
     gaps = bills_of(session, course.counter).gaps_in(epoch)
     told(f"playing the session under {preset.name}")
     played = replay(course, preset, context.limit)
     told("playing what would have helped")
-    triggers = one.triggered(automatic, preset.policy)
+    triggers = chosen.triggered(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
     largest = fillers.largest(context)
@@ -130,8 +137,10 @@ def diagnose(
         waste=wasted,
         rework=again,
         rewrites=rewrites(session),
-        findings=findings(context, course, limit, named, wasted, again, played, triggers, found, largest, gaps),
+        findings=findings(context, course, limit, named, wasted, again, played, triggers, found, largest, gaps, claims),
         verdict=verdict(context, limit, named),
+        failures=failures_of(session),
+        claims=claims,
     )
 
 

@@ -15,6 +15,7 @@ from workbench.analysis.as_recorded import own_as_recorded, told_as_recorded
 from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
 from workbench.analysis.recorded import made_room, told_room
+from workbench.analysis.recorded_claims import RecordedClaims
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, told_rework
 from workbench.analysis.why.causes import Cause
@@ -55,6 +56,7 @@ HEADLINES = {
     "tool": "What one tool brought",
     "results": "What commands said",
     "message": "One large message",
+    "claims": "Claims without ground",
     "strategy": "For comparison: this policy",
 }
 """A few words for each kind of finding."""
@@ -99,6 +101,7 @@ def findings(
     layers: Sequence[Layer],
     largest: Sequence[Large],
     gaps: Sequence[Gap],
+    claims: Sequence[RecordedClaims],
 ) -> tuple[Finding, ...]:
     """The sentences, the largest figure first. What the chosen strategy would have done is no cause and stands last."""
     bound = limit.tokens if limit else None
@@ -115,7 +118,9 @@ def findings(
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
     found += _causes(causes)
-    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), _strategy(played, triggers, course))
+    invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unfounded]
+    compared = _strategy(played, triggers, course)
+    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), *invented, compared)
 
 
 def _bills(gaps: Sequence[Gap]) -> list[Finding]:

@@ -184,7 +184,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
     def _show(self, event: Found) -> None:
         self.found, self.bench = event.found, event.bench
         found = event.found
-        self.say(one_line(found.verdict))
+        self.say(one_line(" ".join(filter(None, (found.failures.headline, found.verdict))), 600))
         self.query_one("#headline", Static).update(Text(headline(found), "dim", no_wrap=True, overflow="ellipsis"))
         picture = growth_picture(found)
         plot = self.query_one(CallsPlot)

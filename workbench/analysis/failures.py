@@ -1,0 +1,237 @@
+"""Failures of a session, named first: what API errors it records, what the next request would fail on, and what to do.
+
+A failure is open where no request has succeeded after it: that is why the session stands still.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.loop import Loop, loop_of
+from workbench.analysis.transcript import printable
+from workbench.base.figures import grouped
+from workbench.base.text import clip_at_word, counted
+from workbench.formats.registry import by_id
+from workbench.session import ApiError, Cause, Session
+from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, request_bytes, session_limits
+
+SHOWN_IMAGES = 3
+"""Images that are named one by one; the others are counted."""
+
+WORDS = 160
+"""Characters of an error's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """API errors of one cause. `count` of them are recorded, `in_a_row` at the end without a success after them; a
+    failure that no error records yet, but the next request will have, has a count of 0 and is open.
+
+    `text` is the newest error, `message` the id of its message, `time` and `line` where it is; `images` name the images
+    to blame. Secrets in texts are masked.
+    """
+
+    cause: Cause
+    count: int
+    in_a_row: int
+    is_open: bool
+    text: str
+    remedy: str
+    message: str | None = None
+    time: float | None = None
+    line: int | None = None
+    images: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The failure in a sentence or two, with its remedy."""
+        cause = f"“{self.text}”" if self.cause is Cause.OTHER else str(self.cause)
+        if not self.count:
+            what = f"The next request will be rejected: {cause}" + (f" ({self.text})" if self.text else "")
+        elif self.is_open:
+            last = "the last request" if self.in_a_row == 1 else f"the last {grouped(self.in_a_row)} requests"
+            what = f"API rejected {last}: {cause}"
+        else:
+            what = f"API rejected {counted(self.count, 'request')}: {cause}; the session went on"
+        shown = [f"{image}." for image in self.images[:SHOWN_IMAGES]]
+        if more := self.images[SHOWN_IMAGES:]:
+            shown.append(f"{counted(len(more), 'more image')}.")
+        return " ".join([f"{what}.", *shown, *([self.remedy] if self.is_open and self.remedy else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """The failures of a session, the newest first, and the compaction loop with which it ends."""
+
+    failures: tuple[Failure, ...]
+    loop: Loop | None
+
+    @property
+    def headline(self) -> str:
+        """What stops the session, in a sentence or two; "" where nothing does."""
+        return " ".join(str(one) for one in (self.loop, self._first) if one)
+
+    @property
+    def others(self) -> tuple[Failure, ...]:
+        """The failures that the headline does not name."""
+        return tuple(failure for failure in self.failures if failure is not self._first)
+
+    @property
+    def _first(self) -> Failure | None:
+        return next((failure for failure in self.failures if failure.is_open), None)
+
+
+def failures_of(session: Session) -> Failures:
+    """Every API error that the session records, by cause, and what the next request would be rejected for.
+
+    Raises BadInput for a broken table of models."""
+    places = [_place(session, error) for error in session.facts.api_errors]
+    last = _last_success(session)
+    live = set(session.branch)
+    found: list[tuple[int, Failure]] = []
+    images = _excess(session)
+    for cause in dict.fromkeys(error.cause for error in session.facts.api_errors):
+        ours = [(at, error) for at, error in zip(places, session.facts.api_errors, strict=True) if error.cause is cause]
+        at, newest = ours[-1]
+        since = max(last, _last_compaction(session)) if cause in _CURED else last
+        after = [one for one in ours if _is_after(session, one[1], one[0], since, live)]
+        named = _blamed(images, cause) if after else ()
+        words = tuple(map(_image_words, named))
+        failure = Failure(
+            cause,
+            len(ours),
+            len(after),
+            bool(after),
+            clip_at_word(printable(newest.text), WORDS),
+            _remedy(session, cause, len(named)),
+            _message_of(session, newest, at),
+            newest.time,
+            newest.line,
+            words,
+        )
+        found.append((at, failure))
+    ordered = [failure for _, failure in sorted(found, key=lambda one: one[0], reverse=True)]
+    open_causes = {failure.cause for failure in ordered if failure.is_open}
+    foreseen = [one for one in _foreseen(session, images) if one.cause not in open_causes]
+    return Failures((*foreseen, *ordered) if not open_causes else (*ordered, *foreseen), loop_of(session))
+
+
+def _place(session: Session, error: ApiError) -> int:
+    """How many messages stand before an error: up to that of its own id, else by its line, else by its time."""
+    for index, message in enumerate(session.messages):
+        if message.id == error.id:
+            return index
+    lines = session.records.lines
+    if error.line is not None and len(lines):
+        return sum(bool(one.source) and lines[one.source[0]] < error.line for one in session.messages)
+    if error.time is not None:
+        return sum(one.time is not None and one.time <= error.time for one in session.messages)
+    return len(session.messages)
+
+
+def _last_success(session: Session) -> int:
+    """Index of the newest answer of the model on the live branch, -1 where it never answered."""
+    failed = {error.id for error in session.facts.api_errors}
+    for index in reversed(session.branch):
+        message = session.messages[index]
+        if message.role == "assistant" and message.kind == "normal" and message.blocks and message.id not in failed:
+            return index
+    return -1
+
+
+_CURED = (Cause.CONTEXT_TOO_LONG, Cause.REQUEST_TOO_LARGE, Cause.IMAGE_TOO_LARGE)
+"""Causes that a compaction removes."""
+
+
+def _last_compaction(session: Session) -> int:
+    """Index of the newest message before the last recorded compaction, -1 where none is recorded."""
+    before = session.epochs[-2].members if len(session.epochs) > 1 else ()
+    return max(before, default=-1)
+
+
+def _is_after(session: Session, error: ApiError, at: int, last: int, live: set[int]) -> bool:
+    is_message = at < len(session.messages) and session.messages[at].id == error.id
+    return at > last and (not is_message or at in live)
+
+
+def _message_of(session: Session, error: ApiError, at: int) -> str | None:
+    """Id of the error's own message, else of the newest one before it."""
+    if at < len(session.messages) and session.messages[at].id == error.id:
+        return error.id
+    return session.messages[at - 1].id if at else None
+
+
+def _excess(session: Session) -> tuple[ExcessImage, ...]:
+    limits = session_limits(session)
+    if limits is None:
+        return ()
+    context = session.context()
+    unseen = len(session.system.encode(errors="replace")) + sum(len(tool.schema) for tool in session.tools)
+    return excess_images(context, limits, unseen_bytes=unseen)
+
+
+def _blamed(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
+    """The images that an error of this cause is about."""
+    if cause is Cause.IMAGE_TOO_LARGE:
+        return tuple(one for one in images if one.limit is not Limit.REQUEST)
+    return tuple(one for one in images if one.limit is Limit.REQUEST) if cause is Cause.REQUEST_TOO_LARGE else ()
+
+
+def _image_words(image: ExcessImage) -> str:
+    return f"Message {image.message + 1}: {image}, {image.reason}"
+
+
+def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[Failure]:
+    """What no error records, but the next request will be rejected for."""
+    found = []
+    for cause in (Cause.IMAGE_TOO_LARGE, Cause.REQUEST_TOO_LARGE):
+        if blamed := _blamed(images, cause):
+            text = "" if cause is Cause.IMAGE_TOO_LARGE else _size_words(session)
+            words = tuple(map(_image_words, blamed))
+            found.append(Failure(cause, 0, 0, True, text, _remedy(session, cause, len(blamed)), images=words))
+    if not found and (text := _size_words(session)):
+        found.append(Failure(Cause.REQUEST_TOO_LARGE, 0, 0, True, text, _remedy(session, Cause.REQUEST_TOO_LARGE, 0)))
+    return found
+
+
+def _size_words(session: Session) -> str:
+    """The size of the next request and its limit in bytes, where it is above; else ""."""
+    limits = session_limits(session)
+    most = limits.request_bytes if limits else None
+    if limits is None or most is None or 0 < session.records.size <= most // 4:
+        return ""
+    size = request_bytes(session.context()) + len(session.system) + sum(len(tool.schema) for tool in session.tools)
+    return f"{grouped(size)} of {grouped(most)} bytes, {limits.api}" if size > most else ""
+
+
+def _remedy(session: Session, cause: Cause, images: int) -> str:
+    """What to do, as a sentence with its command; "" where there is nothing to say."""
+    file = shlex.quote(str(session.path)) if session.path else "FILE"
+    if session.facts.part:
+        file += f" --part {shlex.quote(session.facts.part)}"
+    repairs = f"`cwb repair {file}`"
+    if by_id(session.format).codec.write is None:
+        repairs = ""
+    match cause:
+        case Cause.CONTEXT_TOO_LONG:
+            return f"`cwb rescue {file}` compacts it without a model."
+        case Cause.IMAGE_TOO_LARGE if not images:
+            return "No image in the file exceeds a known limit: drop the newest images, or start before them."
+        case Cause.REQUEST_TOO_LARGE if not images:
+            return f"`cwb rescue {file}` compacts it without a model."
+        case Cause.IMAGE_TOO_LARGE | Cause.REQUEST_TOO_LARGE:
+            does = f"puts a text in place of {'this image' if images == 1 else 'these images'} alone"
+        case Cause.REASONING_CHANGED:
+            does = "leaves out the reasoning that the API refuses"
+        case Cause.ORPHAN_RESULT:
+            does = "gives every call its result and every result its call"
+        case Cause.LONE_SURROGATE:
+            does = "replaces the half character"
+        case Cause.RATE_LIMIT:
+            return "Wait until the limit is lifted; the session is sound."
+        case Cause.OVERLOADED:
+            return "Try again later; the session is sound."
+        case _:
+            return ""
+    return f"{repairs} {does}." if repairs else "The file is only read here: export it to another agent's form."

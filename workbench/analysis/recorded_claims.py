@@ -1,0 +1,96 @@
+"""Claims of a summary that an agent recorded, checked against the context that it replaced.
+
+Everything that a summary names is looked up (`grounding`); most of what is not found there is no invention: names that
+the plan will need, a path that the agent adds, a quotation with its spelling put right. Without ground is only what the
+summary quotes, or says that the user said, and what no message of the context comes near to (`NEAR`): an order that
+nobody gave steers the agent from then on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.grounding import Ground, Grounding, Unfounded
+from workbench.analysis.head_index import stems, texts_of
+from workbench.base.text import clip_at_word, counted
+from workbench.compaction.text import summary_inside
+from workbench.session import Message, Session
+
+NEAR = 0.4
+"""Share of a claim's words from which on one message of the context is the ground of it, in whatever other words."""
+
+LEAST_WORDS = 4
+"""Claims of fewer words, without those that every text has, are not judged."""
+
+_ASKING = re.compile(
+    r"\bsummar(?:y|i[sz]e|i[sz]ing)\b.{0,40}\b(?:conversation|transcript|session|context|history|discussion)\b",
+    re.IGNORECASE,
+)
+"""The request for the summary itself, which no message of the context holds."""
+
+SHOWN, WORDS = 3, 120
+"""Claims that are quoted, and characters of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedClaims:
+    """Claims of the summary, message `message`, with which the compaction of `epoch` ended. `claims` were checked,
+    `not_found` of them are not in the context as they stand, and `unfounded` are without ground."""
+
+    epoch: int
+    message: str
+    claims: int
+    not_found: int
+    unfounded: tuple[Unfounded, ...]
+
+    def __str__(self) -> str:
+        """`The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going …”.`"""
+        quoted = [f"“{clip_at_word(one.text, WORDS)}”" for one in self.unfounded[:SHOWN]]
+        more = f" and {len(self.unfounded) - SHOWN} more" if len(self.unfounded) > SHOWN else ""
+        found = f"{counted(len(self.unfounded), 'claim')} without ground"
+        of = f"The summary recorded after epoch {self.epoch} makes"
+        return f"{of} {found}: {', '.join(quoted)}{more}." if quoted else f"{of} no claim without ground."
+
+
+def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
+    """The claims of the summary that ended `epoch`; None where it was not ended by a summary that can be read."""
+    ended = session.epochs[epoch - 1].ended_by if 1 <= epoch <= len(session.epochs) else None
+    if ended is None or ended.summary is None:
+        return None
+    summary = next((message for message in session.messages if message.id == ended.summary), None)
+    text = _summary_text(summary) if summary else ""
+    if summary is None or not text.strip():
+        return None
+    context = session.context(epoch)
+    beside = "\n".join(filter(None, (session.system, session.memories)))
+    grounding = Ground(context, beside).check(text)
+    unfounded = _without_ground(grounding, context)
+    return RecordedClaims(epoch, summary.id, grounding.claims, len(grounding.unfounded), unfounded)
+
+
+def _summary_text(summary: Message) -> str:
+    """A summary without the tags, or the object, in which the agent puts it (Letta: `{"type": …, "message": …}`)."""
+    inside = summary_inside(summary.text)
+    try:
+        wrapped = json.loads(inside) if inside.startswith("{") else None
+    except ValueError:
+        return inside
+    text = wrapped.get("message") if isinstance(wrapped, dict) else None
+    return text if isinstance(text, str) else inside
+
+
+def _without_ground(grounding: Grounding, context: Sequence[Message]) -> tuple[Unfounded, ...]:
+    """Words put into somebody's mouth that no message comes near to, each once."""
+    spoken = {one.text: one for one in grounding.unfounded if one.kind in ("quotation", "attribution")}
+    words = {text: found for text in spoken if len(found := stems(text)) >= LEAST_WORDS and not _ASKING.search(text)}
+    if not words:
+        return ()
+    said = [stems("\n".join(texts_of(message))) for message in context]
+    return tuple(
+        spoken[text]
+        for text, wanted in words.items()
+        if max((len(wanted & own) for own in said), default=0) < NEAR * len(wanted)
+    )
