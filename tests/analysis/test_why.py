@@ -348,7 +348,9 @@ def test_the_limit_is_the_size_that_the_agent_recorded_where_that_is_more(
         (299, (300, "refusal")),  # the window of the table is less than what was accepted
         (300, (300, "window")),
         (1_499, (1_499, "window")),
-        (1_500, (300, "refusal")),  # the request had no more than the window: it was refused for another reason
+        (1_500, (300, "refusal")),  # the request had no more than the window, but an answer was to follow
+        (3_000, (300, "refusal")),
+        (3_001, (3_001, "window")),  # it had less than half of it: something else was too long
     ],
 )
 def test_a13_the_limit_after_a_refusal_is_the_window_where_the_refused_request_was_larger(

@@ -31,6 +31,10 @@ from workbench.session import Session
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
 
+FAR = 0.5
+"""A request of less than this share of the window is not what the model refused as too long: an answer of half a window
+is asked for by nobody."""
+
 RECENT = 5
 """The rounds whose mean growth says how soon a limit that is not reached would be."""
 
@@ -149,7 +153,7 @@ def limit_of(
 ) -> Limit | None:
     """What counts as the overflow: where the agent itself compacted this epoch, the size that it recorded then, where
     that is more than the largest prompt that this epoch was sent, else that prompt, which it is as well where the model
-    refused a request that is no larger than its window; else the window; None where nothing is known."""
+    refused a request of between half of its window and all of it; else the window; None where nothing is known."""
     here = set(session.epochs[epoch - 1].members)
     refused = context.overflow_error_seen or any(one.member in here for one in refusals)
     request = _refused_request(context, session.epochs[epoch - 1].members, refusals) if refused else 0
@@ -163,6 +167,9 @@ def limit_of(
     window = context.limit
     if window is not None and sent <= window.tokens < request:
         asked = f"it refused a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
+        return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
+    if window is not None and max(sent, request) < FAR * window.tokens and refused:
+        asked = f"it refused a request of about {grouped(request)} tokens as too long, for another cause"
         return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if sent and refused:
         return Limit(sent, "the model refused what came after a prompt of this size", "refusal")
