@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.generate import lines as generated
 from tests.auditing.written import Written, long, quay
+from tests.formats.claude_code_build import assistant, jsonl, text, user
 from tests.paths import SAMPLES
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.survey import row_of, skimmed_row
@@ -158,3 +159,18 @@ def test_a_compacted_and_a_torn_file_are_read_whole(tmp_path: Path) -> None:
     assert skim(path, torn) is None
     assert skim(path, b'{"type":"user"}\n') is None
     assert skim(path, json.dumps(Written().said("No answer.").lines[0]).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "skimmed"), [(1_000_000, True), (1_000_001, False), (240_000, True), (240_001, False)]
+)
+def test_a3_usage_that_may_be_too_large_is_judged_with_the_whole_file(
+    tmp_path: Path, tokens: int, skimmed: bool
+) -> None:
+    """After a prompt of 40 000 tokens a leap is of more than 200 000; one of 300 000 leads to a million."""
+    first = 40_000 if tokens < 300_000 else 300_000
+    lines = [user("u", None, "go")]
+    for id, parent, billed in (("a", "u", first), ("b", "a", tokens)):
+        usage = {"input_tokens": billed, "output_tokens": 5}
+        lines.append(assistant(id, parent, f"msg-{id}", text("ok"), body={"usage": usage}))
+    assert (skim(tmp_path, jsonl(*lines)) is not None) is skimmed

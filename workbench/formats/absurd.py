@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -77,6 +77,12 @@ def believed(session: Session, *, is_complete: bool = True) -> Session:
     return replace(session, messages=messages, warnings=(*session.warnings, warning))
 
 
+def may_be_too_large(prompts: Sequence[int]) -> bool:
+    """Whether one of a session's prompts may be left out by `believed`, which needs its messages to tell."""
+    leaps = any(_is_leap(before, tokens) for before, tokens in pairwise(prompts))
+    return leaps or max(prompts, default=0) > UNRECORDED
+
+
 def exceeds(tokens: int, window: int | None) -> bool:
     """Whether a recorded size is far above the window that the session records for it; False where it records none."""
     return window is not None and tokens > WINDOWS * window
@@ -119,7 +125,7 @@ def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[
     before: tuple[int, int] | None = None
     for call in calls:
         place, tokens = call
-        if before is not None and tokens > max(LEAP + before[1], TIMES * before[1]):
+        if before is not None and _is_leap(before[1], tokens):
             between = range(before[0], place)
             following = after.get(call)
             confirmed = following[1] * 2 >= tokens if following else epoch.ended_by is not None
@@ -129,6 +135,10 @@ def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[
                 continue
         before = call
     return found
+
+
+def _is_leap(before: int, tokens: int) -> bool:
+    return tokens > max(LEAP + before, TIMES * before)
 
 
 def _between(session: Session, epoch: Epoch, places: range) -> int:

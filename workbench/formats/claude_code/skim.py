@@ -17,7 +17,7 @@ import orjson
 from msgspec import UNSET, Meta, Struct
 from msgspec.json import Decoder
 
-from workbench.formats.absurd import CHARACTERS_PER_TOKEN
+from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.claude_code.events import of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
 from workbench.formats.claude_code.read import main_of, messages_of, model_of, moment_in, taken, title_of
@@ -209,7 +209,7 @@ def _told(type: Any, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[str, Any]) -> Skimmed | None:
-    """None where a bill may be absurd: so little for all that stands before it in the file."""
+    """None where a bill may be absurd: so little for all that stands before it in the file, or too much."""
     bills: list[Billed] = []
     for one in answers:
         if usage := one.usage:
@@ -218,6 +218,8 @@ def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[st
             if one.start > (fresh + read + written) * CHARACTERS_PER_TOKEN:
                 return None
             bills.append(Billed(one.model, fresh, one.output, read, written))
+    if may_be_too_large([fresh + read + written for _, fresh, _, read, written in bills]):
+        return None
     messages, facts = messages_of(reading), reading.facts
     first = next((number for number, message in enumerate(messages) if message.bill), None)
     if first is None or not bills:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from workbench.formats.absurd import CHARACTERS_PER_TOKEN
+from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.codex.items import SUMMARIES, Side, side_of
 from workbench.formats.codex.read import Draft, Reading, add, session_of, take
 from workbench.formats.format import Skimmed
@@ -52,6 +52,8 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     epoch = Epoch(1, here, window=session.epochs[0].window)
     begun = replace(session, messages=session.messages[:whole], branch=here, epochs=(epoch,))
     billed = [(message.model, message.usage) for message in session.messages if message.usage and message.bill]
+    if may_be_too_large([usage.context for _, usage in billed]):
+        return None
     bills = tuple(Billed(model, of.input, of.output, of.cache_read, of.cache_write) for model, of in billed)
     return Skimmed(begun, bills) if bills and session.title else None
 
