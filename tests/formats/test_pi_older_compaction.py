@@ -45,11 +45,11 @@ SENT = ["newer", "c1", "rye", "Rye.", "Go on."]
 SENT_BETWEEN = ["newer", "c1", "older", "rye", "Rye.", "Go on."]
 CAUSED = (
     "line 4: pi sent this older summary between the call on line 3 and its result on line 5, which caused the API "
-    "error on line 9; pi 0.87 and later leave it out: update pi"
+    "error on line 9; pi 0.87 and later leave it out: update pi, or run cwb repair"
 )
 CAN_CAUSE = (
     "line 4: pi 0.80.6 to 0.86 sends this older summary between the call on line 3 and its result on line 5, which the "
-    "API refuses; pi 0.87 and later leave it out: update pi"
+    "API refuses; pi 0.87 and later leave it out: update pi, or run cwb repair"
 )
 
 

@@ -6,6 +6,7 @@ Every context here was compared with the one that pi 1.6.0's own SessionManager 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.formats.pi_build import HEADER, call, edit, entry, lines, response, r
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.diagnosis import findings
 from workbench.formats.pi import FORMAT
+from workbench.repairs.engine import repair_bytes
 from workbench.session import Message, Session, Text, Tool, Usage
 
 SHORT = Message("n", "user", (Text("Short."),), "summary", time=1779280000)
@@ -221,3 +223,10 @@ def test_an_edit_after_the_last_answer_makes_its_usage_stale_for_pi() -> None:
     huge = response("a3", "a2", text("x"), total=90_000)
     assert FORMAT.codec.validate(lines(HEADER, *TURN, huge)) != []
     assert FORMAT.codec.validate(lines(HEADER, *TURN, huge, edit("e1", "a3", "r1", {"content": "[pruned]"}))) == []
+
+
+def test_a_result_that_was_edited_is_not_repaired_as_a_missing_one() -> None:
+    data = lines(HEADER, *TURN, edit("e1", "a2", "r1", {"content": "[pruned]"}), said("u2", "e1", "user", "On."))
+    assert repair_bytes(Path("x.jsonl"), data).fixes == ()
+    lost = lines(HEADER, *TURN[:3], edit("e1", "a1", "u1", {"content": "Which?"}), said("u2", "e1", "user", "On."))
+    assert len(repair_bytes(Path("x.jsonl"), lost).fixes) == 1

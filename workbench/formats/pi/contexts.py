@@ -197,12 +197,12 @@ class Contexts:
                 refused = True
                 text = (
                     f"pi sent this older summary {between}, which caused the API error on line "
-                    f"{self.tree.lines[answer.index]}; pi 0.87 and later leave it out: update pi"
+                    f"{self.tree.lines[answer.index]}; pi 0.87 and later leave it out: update pi, or run cwb repair"
                 )
             elif answer == "open":
                 text = (
                     f"pi 0.80.6 to 0.86 sends this older summary {between}, which the API refuses; "
-                    "pi 0.87 and later leave it out: update pi"
+                    "pi 0.87 and later leave it out: update pi, or run cwb repair"
                 )
             else:
                 continue
