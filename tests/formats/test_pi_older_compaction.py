@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.commands import cwb
 from tests.formats.pi_build import HEADER, call, entry, lines, response, result, said, text
 from workbench.conformance.formats import faults, read
 from workbench.formats.files import load
@@ -42,6 +43,7 @@ def shown(session: Session) -> list[str]:
 
 
 SENT = ["newer", "c1", "rye", "Rye.", "Go on."]
+NEWEST = ["newest", "Go on."]
 SENT_BETWEEN = ["newer", "c1", "older", "rye", "Rye.", "Go on."]
 CAUSED = (
     "line 4: pi sent this older summary between the call on line 3 and its result on line 5, which caused the API "
@@ -62,6 +64,8 @@ CAN_CAUSE = (
         # The model answered all the same: a pi that leaves the older summary out.
         ([OTHER, ANSWERED], [*SENT, "Yes."], []),
         ([REFUSED, ANSWERED], [*SENT, "Yes."], []),
+        # A third compaction that kept nothing of the pair.
+        ([entry("compaction", "k3", "u2", **{**NEWER, "summary": "newest", "firstKeptEntryId": "u2"})], NEWEST, []),
     ],
 )
 def test_a6_an_older_summary_is_shown_where_a_refusal_proves_that_it_was_sent(
@@ -111,3 +115,13 @@ def test_a6_the_context_of_the_reported_session_is_what_pi_sent(shared: Path) ->
     assert len(session.context()) == 17
     assert [message.kind for message in session.context()[:6]] == ["summary", *["normal"] * 3, "summary", "normal"]
     assert [warning.line for warning in session.warnings] == [24]
+
+
+@pytest.mark.parametrize("command", ["inspect", "doctor"])
+def test_a6_the_commands_say_the_cause(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(lines(HEADER, *PATH, REFUSED))
+    said = cwb(command, path)
+    assert said.exit_code == 0
+    assert CAUSED in said.stdout
+    assert "6 messages" in said.stdout
