@@ -47,7 +47,7 @@ _SIGNS = {"complete": "✔", "note": "·", "missing": "✘"}
 
 
 @click.command("doctor")
-@selection(part="One of several sessions in FILE, or a sub-agent of it.")
+@selection(part="One of several sessions in FILE, a branch or a sub-agent of it.")
 @click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 def command(chosen: Selection, everything: bool, as_json: bool) -> None:

@@ -103,7 +103,7 @@ _NAMES = tuple(field.name for field in fields(Selection))
 # fmt: off
 _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "part": (("--part",), {"default": "", "metavar": "ID"},
-             "The session of this id, of several in FILE; `cwb sessions FILE` lists them."),
+             "One of several sessions or branches in FILE; `cwb sessions FILE` lists them."),
     "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb strategies` lists them."),
     "strategies": (("--strategies",), {"multiple": True, "metavar": "ID,…"},
                    "Strategies, each with its own preset; all by default."),
