@@ -23,7 +23,9 @@ from workbench.session import (
     Session,
     SessionFacts,
     Text,
+    Thinking,
     ToolResult,
+    ToolUse,
     media_of,
 )
 from workbench.tokens.request_limits import session_limits
@@ -55,16 +57,15 @@ def failed(*errors: ApiError, messages: Sequence[Message] = (), **more: Any) -> 
         ),
         (
             "unexpected tool_use_id",
-            "orphan tool result. `cwb repair s.jsonl` gives every call its result and every result its call.",
+            "orphan tool result. The context no longer has this fault: go on in the agent.",
         ),
-        ("no low surrogate", "lone surrogate. `cwb repair s.jsonl` replaces the half character."),
+        ("no low surrogate", "lone surrogate. The context no longer has this fault: go on in the agent."),
         ("429", "rate limit. Wait until the limit is lifted; the session is sound."),
         ("Overloaded", "overloaded. Try again later; the session is sound."),
         ("invalid x-api-key", "“invalid x-api-key”."),
         (
             "image exceeds the maximum",
-            "image too large. No image in the file exceeds a known limit: drop the newest images, "
-            "or start before them.",
+            "image too large. The context no longer has this fault: go on in the agent.",
         ),
     ],
 )
@@ -73,11 +74,11 @@ def test_a9_every_cause_has_its_remedy(text: str, sentence: str) -> None:
 
 
 def test_a_session_of_a_part_and_one_that_is_only_read_say_so() -> None:
-    session = failed(ApiError("e", "unexpected tool_use_id"))
+    session = failed(ApiError("e", "thinking blocks cannot be modified"))
     part = replace(session, facts=replace(session.facts, part="two words"))
     assert "`cwb repair s.jsonl --part 'two words'`" in failures_of(part).headline
     assert failures_of(replace(session, format="amp")).headline.endswith(
-        "orphan tool result. The file is only read here: export it to another agent's form."
+        "reasoning changed. The file is only read here: export it to another agent's form."
     )
 
 
@@ -116,6 +117,38 @@ def test_a9_the_size_of_a_request_is_a_limit_too() -> None:
     assert [(one.cause, len(one.images)) for one in failures_of(failed(messages=images)).failures] == [
         (Cause.REQUEST_TOO_LARGE, 1)
     ]
+
+
+CURED = "The context no longer has this fault: go on in the agent."
+
+
+def test_an_error_whose_cause_was_repaired_says_so() -> None:
+    fits = Message("r", "user", (media_of("image/png", png(900, 700)),))
+    unknown = Message("r", "user", (Media("image/png", 100),))
+    for image, is_cured in ((fits, True), (unknown, False)):
+        (found,) = failures_of(failed(IMAGE, messages=[said("u", "go", "user"), image, said("e", "")])).failures
+        assert (found.remedy == CURED) is is_cured, image
+    orphan, half = ApiError("e", "unexpected tool_use_id"), ApiError("e", "no low surrogate in string")
+    asked = Message("c", "assistant", (ToolUse("1", "ls", {}), ToolUse("2", "ls", {})))
+    one, two = (Message(f"r{id}", "tool", (ToolResult(id, (Text("x"),)),)) for id in "12")
+    between = said("s", "so far", "user", kind="summary")
+    for messages, is_cured in (
+        ([asked, one, two], True),
+        ([asked, one, said("v", "go", "user")], False),
+        ([asked, between, one, two], False),
+        ([one], False),
+        ([asked, one, one, two], False),
+    ):
+        (found,) = failures_of(failed(orphan, messages=[said("u", "go", "user"), *messages, said("e", "")])).failures
+        assert (found.remedy == CURED) is is_cured, messages
+    changed = ApiError("e", "`thinking` blocks in the latest assistant message cannot be modified.")
+    thought = Message("t", "assistant", (Thinking("so", "sig"), Text("x")))
+    for messages, is_cured in (([thought], False), ([thought, said("a")], True), ([said("a"), thought], False)):
+        (found,) = failures_of(failed(changed, messages=[said("u", "go", "user"), *messages, said("e", "")])).failures
+        assert (found.remedy == CURED) is is_cured, messages
+    for text, is_cured in (("\ud83d", False), ("\U0001f600", True)):
+        (found,) = failures_of(failed(half, messages=[said("u", text, "user"), said("e", "")])).failures
+        assert (found.remedy == CURED) is is_cured, text
 
 
 def test_a_failure_is_over_where_a_request_succeeded_after_it() -> None:

@@ -5,6 +5,7 @@ A failure is open where no request has succeeded after it: that is why the sessi
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +15,16 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import clip_at_word, counted
 from workbench.formats.registry import by_id
-from workbench.session import ApiError, Cause, Session
-from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, request_bytes, session_limits
+from workbench.session import ApiError, Cause, Message, Session, Thinking
+from workbench.tokens.request_limits import (
+    ExcessImage,
+    Limit,
+    excess_images,
+    images_of,
+    request_bytes,
+    session_limits,
+)
+from workbench.tokens.visible import visible_parts
 
 SHOWN_IMAGES = 3
 """Images that are named one by one; the others are counted."""
@@ -98,13 +107,14 @@ def failures_of(session: Session) -> Failures:
         after = [one for one in ours if _is_after(session, one[1], one[0], since, live)]
         named = _blamed(images, cause) if after else ()
         words = tuple(map(_image_words, named))
+        is_cured = bool(after) and not _is_still_there(session, newest, named)
         failure = Failure(
             cause,
             len(ours),
             len(after),
             bool(after),
             clip_at_word(printable(newest.text), WORDS),
-            _remedy(session, cause, len(named)),
+            _CURED_REMEDY if is_cured else _remedy(session, cause, len(named)),
             _message_of(session, newest, at),
             newest.time,
             newest.line,
@@ -153,6 +163,48 @@ def _last_compaction(session: Session) -> int:
 def _is_after(session: Session, error: ApiError, at: int, last: int, live: set[int]) -> bool:
     is_message = at < len(session.messages) and session.messages[at].id == error.id
     return at > last and (not is_message or at in live)
+
+
+_CURED_REMEDY = "The context no longer has this fault: go on in the agent."
+
+
+def _is_still_there(session: Session, error: ApiError, named: Sequence[ExcessImage]) -> bool:
+    """False where the context shows that the fault behind an error is gone, as after a repair; True otherwise."""
+    context = session.context()
+    match error.cause:
+        case Cause.IMAGE_TOO_LARGE:
+            known = all(image.media.pixels for image in images_of(context))
+            return bool(named) or not known or session_limits(session) is None
+        case Cause.ORPHAN_RESULT:
+            return not _is_paired(context)
+        case Cause.REASONING_CHANGED if "latest assistant message" in error.text:
+            answers = (one for one in reversed(context) if one.role == "assistant" and one.blocks)
+            return any(isinstance(block, Thinking) for block in next((one.blocks for one in answers), ()))
+        case Cause.LONE_SURROGATE:
+            texts = (part for message in context for part in visible_parts(message) if isinstance(part, str))
+            return any(_SURROGATE.search(text) for text in texts)
+    return True
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _is_paired(context: Sequence[Message]) -> bool:
+    """True where every result stands right behind the response with its call, and every call but the newest has one."""
+    calls: set[str] = set()
+    for message in context:
+        if message.kind == "boundary":
+            continue
+        if message.results:
+            answered = {result.call_id for result in message.results}
+            if not answered <= calls:
+                return False
+            calls -= answered
+        elif calls:
+            return False
+        else:
+            calls = {call.id for call in message.calls}
+    return True
 
 
 def _message_of(session: Session, error: ApiError, at: int) -> str | None:
