@@ -333,3 +333,9 @@ def test_a34_short_rules_on_one_line_are_found_each() -> None:
     assert turned is not None
     assert said.judges(turned) == Verdict("full", False)
     assert listed.judges(one).held == "none", "a heap of words without an end is none of them"
+
+
+def test_a34_the_words_of_a_limit_still_tell_what_its_number_is_of() -> None:
+    one = sought("number", "60 seconds", "requests to wait longer. Never wait longer than 60 seconds; prefer to poll.")
+    assert one is not None
+    assert Said(["Never wait longer than 60 seconds; prefer to poll."]).judges(one) == Verdict("full", True)

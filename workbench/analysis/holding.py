@@ -208,7 +208,8 @@ class Said:
         for at in self._near(one.about, one.language, ENOUGH_BESIDE / max(ENOUGH_BESIDE, len(one.about))):
             line = self._units[at]
             sense = sense_of(line[:LONGEST_LINE], one.language)
-            beside, values = len(one.about.intersection(sense.order)), sense.values
+            beside = len(one.about.intersection((*sense.order, *words(line[:LONGEST_LINE], one.language))))
+            values = sense.values
             share = beside / len(one.about)
             if (share >= BESIDE or beside >= ENOUGH_BESIDE) and any(map(one.value.same, values)):
                 best = max(best, share)
@@ -299,7 +300,9 @@ class Said:
         if known is None:
             known = self._by_word[language] = {}
             for at, unit in enumerate(self._units):
-                for term in set(words(normal(unit[:LONGEST_LINE].lower(), language), language)):
+                low = unit[:LONGEST_LINE].lower()
+                same = normal(low, language)
+                for term in {*words(same, language), *(words(low, language) if same != low else ())}:
                     known.setdefault(term, []).append(at)
         return known
 
