@@ -94,6 +94,23 @@ async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> No
     assert pilot.app.return_code == 0
 
 
+async def test_a5_a_session_with_broken_links_asks_which_branch(tmp_path: Path) -> None:
+    first = [user("u1", None, "Go"), assistant("a1", "u1", "m1", text("Yes"))]
+    second = [user("u2", "gone", "More"), assistant("a2", "u2", "m2", text("Fine"))]
+    later = [{**line, "timestamp": "2026-02-08T11:30:50.235Z"} for line in second]
+    path = tmp_path / "broken.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (*first, *later)))
+    async with at_rest(path, size=SIZES[1]) as pilot:
+        assert isinstance(pilot.app.screen, ChoosePartScreen)
+        assert "the branch that Claude Code resumes" in lines_of(pilot)[0]
+        await press(pilot, "down", "enter")
+        session = bench_screen(pilot).bench.session
+        assert ([message.id for message in session.context()], session.facts.part) == (
+            ["u1", "a1", "u2", "a2"],
+            "joined",
+        )
+
+
 def said(number: int) -> str:
     """One more request and its answer, as lines of the file."""
     asked = user(f"u{number}", f"a{number - 1}" if number else None, f"step {number}")
