@@ -115,9 +115,7 @@ def _lying(repair: Repair) -> Path:
     """The repaired copy as a file of the same name, which goes when the command ends."""
     folder = TemporaryDirectory(prefix="cwb-")
     click.get_current_context().call_on_close(folder.cleanup)
-    lying = Path(folder.name, repair.path.stem + Path(repair.name).suffix)
-    lying.write_bytes(repair.data)
-    return lying
+    return save_repair(repair, Path(folder.name, repair.path.stem + Path(repair.name).suffix))
 
 
 def _reasons(repair: Repair | None) -> tuple[str, ...]:
