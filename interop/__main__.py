@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from interop import server, table, tools
 from interop.homes import ROOT, Missing, install
 from interop.record import record_all
+from interop.repairs import repaired
 from interop.samples import every_sample
 from interop.tool import Tool
 from interop.trial import prepared, try_out
@@ -78,6 +79,8 @@ def _try(chosen: list[Tool], record: bool) -> int:
             if record:
                 record_all(tool, trial, home)
             trial = replace(trial, samples=every_sample(tool, home))
+        with server.running() as one:  # in a home of its own again, for it makes another session
+            trial = replace(trial, repaired=repaired(tool, prepared(tool, one)))
         table.update(tool, trial, day)
         differs = differs or bool(trial.failed)
         for line in (f"{verdict.of}: {verdict.difference}" for verdict in trial.failed):

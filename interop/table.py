@@ -24,6 +24,8 @@ order.
   that are printed, goes on, and goes on again; sent is what was promised. Where a command would open a screen, a
   script of the same name passes what it was given to the tool's mode without one.
 - **From others**: sessions of two other tools, exported into its form, likewise.
+- **Repaired**: copies of a session that the tool made, damaged in several ways, are repaired, opened by the steps that
+  are printed, and go on twice; sent is the context of the repaired copy.
 - **Every sample**: of libraries, which are quick: each session of `sample_sessions`, as it is and compacted in each of
   these ways, exported into its form, goes on once. Below stand those that differ. What would be refused before it was
   compacted (a body that opens with a result without its call) stays so: no export of it is written, which says why.
@@ -31,9 +33,11 @@ order.
 What a tool is known to change and does no harm is allowed by name, and said below.
 
 """
-_COLUMNS = f"""| Tool | Version | Tried on | Read | Its own compaction | Ours, twice | From others | Every sample |
-{"|---" * 8}|
-"""
+_NAMES = (
+    "Tool", "Version", "Tried on", "Read", "Its own compaction", "Ours, twice", "From others", "Every sample",
+    "Repaired",
+)  # fmt: skip
+_COLUMNS = f"| {' | '.join(_NAMES)} |\n{'|---' * len(_NAMES)}|\n"
 
 
 def update(tool: Tool, outcome: Trial | str, day: str, page: Path = PAGE) -> None:
@@ -69,7 +73,7 @@ def _padded(row: str) -> str:
 def _row(tool: Tool, outcome: Trial | str, day: str) -> str:
     cells = [tool.title, tool.package.version, day]
     if isinstance(outcome, str):
-        return f"| {' | '.join([*cells, _plain(f'not tried: {outcome}'), '', '', '', ''])} |\n"
+        return f"| {' | '.join([*cells, _plain(f'not tried: {outcome}'), '', '', '', '', ''])} |\n"
     return f"| {' | '.join([*cells, *map(_cell, outcome.columns)])} |\n"
 
 

@@ -25,6 +25,10 @@ def nothing(home: Home) -> None:
     """For a tool that needs no settings."""
 
 
+def keep(home: Home, path: Path) -> None:
+    """For a tool whose session is its file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One of the workbench's own compactions: a preset's or a strategy's id, changed fields, and whether the second of
@@ -73,6 +77,7 @@ class Tool:
     allowances: what is known to differ between what it keeps and what it sends, and harmless.
     plans: what its session is compacted by.
     beside: where the file lies that is read with a session's.
+    forget(home, path): takes a session out of the tool's own store, so that its repaired copy comes in its place.
     words: texts of which its fixtures keep every line, and every part of one: what it puts around what it kept, when it
         sends it, or what it makes of the project's files.
     """
@@ -97,3 +102,4 @@ class Tool:
     plans: tuple[Plan, ...] = PLANS
     beside: Callable[[Path], Path] | None = None
     words: tuple[str, ...] = ()
+    forget: Callable[[Home, Path], None] = keep

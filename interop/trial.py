@@ -5,6 +5,7 @@ own        the same after the tool's own compaction
 ours       that session compacted by the workbench, exported, and resumed twice by the printed steps: what the tool
            sends is the context that was promised
 foreign    sessions of other tools, exported into this one's form, the same way
+repaired   for tools with a command (`repairs.py`): damaged copies of that session, repaired, go on in the same way
 samples    for libraries (`samples.py`): every sample, as it is and compacted in every way, goes on once
 """
 
@@ -74,10 +75,11 @@ class Trial:
     ours: Column
     foreign: Column
     samples: Column = Column(not_tried="only of libraries")
+    repaired: Column = Column(not_tried="not tried")
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return self.read, self.own, self.ours, self.foreign, self.samples
+        return self.read, self.own, self.ours, self.foreign, self.samples, self.repaired
 
     @property
     def failed(self) -> tuple[Verdict, ...]:

@@ -169,6 +169,15 @@ def test_a_complete_object_inside_a_record_that_breaks_off_is_no_record() -> Non
     assert made.left == ()
 
 
+def test_an_argument_with_the_type_of_a_record_and_a_key_that_no_record_has_is_no_record() -> None:
+    title = {"type": "summary", "summary": "Tide", "leafUuid": "a4"}
+    lines = [jsonl(title).rstrip(b"\n"), *claude().split(b"\n")]
+    cut = lines[6].replace(b'{"path":"buoys.py"}', b'{"query":{"type":"user","colour":"red"}')
+    made = repaired(b"\n".join([*lines[:6], cut[: cut.index(b'"red"}') + 6], *lines[7:]]))
+    assert ("line 7", "cut-record") in found(made)
+    assert not [fix for fix in made.fixes if fix.fault is Fault.GLUED_RECORDS]
+
+
 # -- Links
 
 

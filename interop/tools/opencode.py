@@ -66,6 +66,10 @@ def _exported(home: Home, path: Path) -> Path:
     return path
 
 
+def _forget(home: Home, path: Path) -> None:
+    home.run("opencode", "session", "delete", path.stem)
+
+
 def _compact(home: Home, path: Path) -> Path:
     """It compacts behind an answer that took the window but for 8 000 tokens, and goes on by itself."""
     _again(home, path, f"Once more. {_read('notes.md')} [[tokens 995000]] [[then]] [[say Still 8443.]]")
@@ -115,5 +119,6 @@ TOOL = Tool(
         ),
     ),
     words=(_QUESTION.text,),
+    forget=_forget,
     plans=(*PLANS[1:], Plan("opencode", {"keep_tokens": 1000})),
 )

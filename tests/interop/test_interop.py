@@ -223,9 +223,10 @@ def test_a_run_replaces_its_tools_row_and_leaves_the_others(tmp_path: Path) -> N
     assert page.read_text(encoding="utf-8") == before
     rows = [line for line in before.splitlines() if line.startswith("| C")]
     assert rows == [
-        f"| Claude Code | {claude.package.version} | 2026-01-02 | not tried: npm is not on this machine |  |  |  |  |",
+        f"| Claude Code | {claude.package.version} | 2026-01-02 | not tried: npm is not on this machine "
+        "|  |  |  |  |  |",
         f"| Codex | {codex.package.version} | 2026-01-01 "
-        "| equal | it does not compact | 2 of 2 | 1 of 2 | only of libraries |",
+        "| equal | it does not compact | 2 of 2 | 1 of 2 | only of libraries | not tried |",
     ]
     assert "- other: unit 1\n" in before
 
