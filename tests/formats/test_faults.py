@@ -37,6 +37,14 @@ def test_a_fault_that_names_what_the_file_says_is_cut(size: int, kept: bool) -> 
     assert validate(b"") == ["x" * size if kept else "x" * (LONGEST - 1) + "…"]
 
 
+def test_a_fault_that_names_an_id_with_line_ends_stays_one_line() -> None:
+    @validator
+    def validate(data: bytes) -> Faults:
+        yield "Message 1 has the result \na\x00\x7f\u2028é, which answers no call."
+
+    assert validate(b"") == ["Message 1 has the result \\na\\x00\\x7f\\u2028é, which answers no call."]
+
+
 def test_what_was_found_before_the_end_is_told_too() -> None:
     @validator
     def validate(data: bytes) -> Faults:

@@ -31,6 +31,7 @@ MOST_COUNTED = 10**15
 
 T = TypeVar("T")
 _SAID = re.compile(r"\S")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BLANK = b"\xef\xbb\xbf \t\r\n\x00"
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPES = re.compile(
@@ -58,7 +59,7 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
     def validate(data: bytes) -> list[str]:
         found: list[str] = []
         try:
-            for fault in rules(data):
+            for fault in map(_on_one_line, rules(data)):
                 found.append(fault if len(fault) <= LONGEST else f"{fault[: LONGEST - 1]}…")  # noqa: PERF401
         except Hopeless as last:
             found.append(str(last))
@@ -69,6 +70,11 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
         return found if more <= 0 else [*found[:MOST], f"{more} more fault{'' if more == 1 else 's'}."]
 
     return validate
+
+
+def _on_one_line(fault: str) -> str:
+    """The fault with control characters and line ends escaped: an id that it names may hold any."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], fault)
 
 
 def _damaged_values(data: bytes) -> Faults:
