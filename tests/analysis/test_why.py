@@ -285,6 +285,14 @@ def diagnosed_session(session: Session, number: int) -> Diagnosis:
     return diagnose(bench.context, course_of(session, counter, first=number), number, load_preset("claude-code"))
 
 
+@pytest.mark.parametrize("messages", [[], [Message("m0", "user", ())]], ids=["no message", "a message without content"])
+def test_f9_an_empty_context_has_no_shares(messages: list[Message]) -> None:
+    found = diagnosed_session(session_of(messages), 1)
+    assert [(one.kind, one.text, one.messages) for one in found.findings] == [
+        ("strategy", "claude-code would not have compacted the session at all.", tuple(one.id for one in messages))
+    ]
+
+
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
 def test_every_format_is_diagnosed(path: Path) -> None:
     if path.name == "README.md":

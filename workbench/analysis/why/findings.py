@@ -256,7 +256,7 @@ def _causes(causes: Sequence[Cause]) -> list[Finding]:
 
 
 def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
-    if not largest or largest[0].tokens * 10 < context.total.tokens:
+    if not largest or largest[0].tokens * 10 < max(context.total.tokens, 1):  # an empty context has no shares
         return None
     one = largest[0]
     share = 100 * one.tokens / context.total.tokens
@@ -279,13 +279,13 @@ def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Fi
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""
-        end = played.missed[0].message if played.missed else course.messages[-1].id
+        end = (played.missed[0].message,) if played.missed else tuple(one.id for one in course.messages[-1:])
         due = [one for one in triggers if one.fires and not one.timed]
         if due and not played.missed:
             text = f"{played.name} would compact the session{here} before its next call: {due[0]}{over}.{theirs}"
-            return Finding("strategy", text, 0, (end,))
+            return Finding("strategy", text, 0, end)
         text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
-        return Finding("strategy", text, 0, (end,))
+        return Finding("strategy", text, 0, end)
     first = played.compacted[0]
     text = (
         f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "
