@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,17 @@ def told(desk: Desk) -> str:
 def land(desk: Desk) -> None:
     desk.spawn("rest", read_rest, desk)
     desk.rest()
+
+
+def test_a_share_that_comes_behind_the_whole_session_is_not_told(desk: Desk) -> None:
+    late = list[Callable[[], object]]()
+    desk.call_later = lambda callback, *args: bool(late.append(partial(callback, *args))) or True  # type: ignore[method-assign]
+    land(desk)
+    assert not desk.bench.session.begins_at
+    reading = desk.view.reading
+    for share in late:
+        share()
+    assert (len(late) > 0, desk.view.reading) == (True, reading)
 
 
 def test_nothing_is_told_that_is_not_true_of_the_whole(desk: Desk, path: Path) -> None:

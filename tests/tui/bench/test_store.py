@@ -380,6 +380,42 @@ def test_figures_that_come_after_counting_was_stopped_are_not_drawn() -> None:
     assert (len(late), desk.view.counting) == (1, None)
 
 
+def test_counting_ends_where_all_was_counted_meanwhile() -> None:
+    """The view said 0 of 11 for good: between what it said and the count, another thread had counted them."""
+    known, session = Counter(), story()
+    known.count_all(session.context(), lambda done, of: None, lambda: False)
+    desk = Desk(session, counter=known)
+    desk.store.put(replace(desk.view, counting=(0, 11)))
+    counting.count(desk)
+    desk.rest()
+    assert desk.view.counting is None
+
+
+def test_figures_of_a_session_that_another_took_the_place_of_are_not_drawn() -> None:
+    desk, late, told = Desk(story()), list[Callable[[], None]](), Event()
+    desk.counter = Stuck()
+
+    def later(callback: Callable[..., None], *args: object) -> bool:
+        late.append(partial(callback, *args))
+        told.set()
+        return True
+
+    async def replaced() -> View:
+        task = asyncio.create_task(counting.count_from(desk, Span(0, 0)))
+        await asyncio.to_thread(told.wait)
+        desk.store.put(replace(Desk(story(5)).view, counting=(0, 5)))
+        view = desk.view
+        for land in late:
+            land()
+        task.cancel()
+        await asyncio.wait([task])
+        return view
+
+    desk.call_later = later  # type: ignore[method-assign]
+    assert asyncio.run(replaced()) is desk.view
+    assert len(late) == 1
+
+
 def test_another_epoch_is_a_step_and_lets_go_what_it_does_not_hold() -> None:
     desk = Desk(load(SAMPLES / "codex-two-compactions.jsonl"), epoch=1)
     desk.do("pin", "epoch.1")

@@ -42,19 +42,23 @@ async def count_from(host: Host, first: Span) -> None:
     bench = host.store.bench
     given_up = threading.Event()
 
+    def is_current() -> bool:
+        """False once another count has begun: what this one said before it was cancelled may still be on its way."""
+        return not given_up.is_set() and host.store.bench.session is bench.session
+
     def tell(layout: Layout, done: int, total: int) -> None:
         host.call_later(land, layout, Groups(layout), done, total)
 
     def land(layout: Layout, groups: Groups, done: int, total: int) -> None:
-        if not given_up.is_set():
+        if is_current():
             host.store.counted(bench.epoch, layout, groups, done, total)
 
     def reached(done: int, total: int) -> None:
-        host.call_later(put_reached, done, total)
+        host.call_later(put_reached, (done, total))
 
-    def put_reached(done: int, total: int) -> None:
-        if not given_up.is_set():
-            host.store.put(replace(host.store.view, counting=(done, total)))
+    def put_reached(counting: tuple[int, int] | None) -> None:
+        if is_current() and host.store.view.counting != counting:
+            host.store.put(replace(host.store.view, counting=counting))
 
     def work() -> None:
         known = to_count(bench) is None
@@ -69,6 +73,7 @@ async def count_from(host: Host, first: Span) -> None:
     except asyncio.CancelledError:
         given_up.set()
         raise
+    host.call_later(put_reached, None)  # all may have been counted elsewhere since the view said how far it is
     if not bench.session.begins_at:
         host.call_later(_all_counted, host)  # behind the figures that were told last
 

@@ -146,7 +146,8 @@ async def read_rest(host: Host) -> None:
     tell = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))
 
     def put_reading(share: float) -> None:
-        host.store.put(replace(host.store.view, reading=share))
+        if host.store.bench.session.begins_at:  # the whole may be on the bench before its last share is
+            host.store.put(replace(host.store.view, reading=share))
 
     try:
         session = await asyncio.to_thread(load, path, tell)
