@@ -107,7 +107,7 @@ def _turns(messages: Iterable[Message], losses: Losses, *, signed: bool) -> list
             content = [to_anthropic(Text(as_user_text(message)), losses)] if message.text.strip() else []
         else:
             for block in message.blocks:
-                if isinstance(block, Thinking | Opaque) and not _is_taken(block, signed or is_from_the_server(message)):
+                if isinstance(block, Thinking | Opaque) and not _is_own(block, signed or is_from_the_server(message)):
                     losses.append(loss_of(block))
                 elif not isinstance(block, Text) or block.text.strip():
                     content.append(to_anthropic(block, losses))
@@ -122,8 +122,8 @@ def _turns(messages: Iterable[Message], losses: Losses, *, signed: bool) -> list
     return turns
 
 
-def _is_taken(block: Thinking | Opaque, signed: bool) -> bool:
-    """Whether the API takes back a block: one that it made itself."""
+def _is_own(block: Thinking | Opaque, signed: bool) -> bool:
+    """True when the API produced the block itself; it rejects any other in a request."""
     return signed and (bool(block.signature) if isinstance(block, Thinking) else isinstance(block.raw, dict))
 
 

@@ -52,7 +52,7 @@ def _skim(path: Path, data: bytes) -> Skimmed | None:
 
 
 def _repair() -> RecordRepair:
-    """What only a repair needs is loaded with the first one."""
+    """Return the repair of this format's records; its modules are imported on the first call."""
     from workbench.formats.claude_code import repair
 
     return RecordRepair(repair.records, repair.context)

@@ -206,7 +206,7 @@ def branches(path: Path, data: bytes) -> tuple[Part, ...]:
 
 
 def _has_broken_links(data: bytes) -> bool:
-    """Whether a line names a parent that no line is, as far as can be seen without decoding them."""
+    """True when a line names a parent whose id no line has. Searches the bytes and decodes no line."""
     return not set(_PARENT.findall(data)) <= set(_UUID.findall(data))
 
 
@@ -268,8 +268,9 @@ def _unkept(reading: Reading) -> Iterator[LoadWarning]:
         needed = event.kept.needed
         missing = sum(uuid not in reading.by_uuid for uuid in needed)
         if missing:
-            of = counted(len(needed), "preserved message") if event.kept.uuids else "the ends of what is preserved"
-            text = f"names {of}, {grouped(missing)} of which this file lacks; Claude Code resumes with none of them"
+            noun, segment = ("preserved message", "") if event.kept.uuids else ("end", " of the preserved segment")
+            of = f"{grouped(missing)} of {counted(len(needed), noun)}{segment}"
+            text = f"{of} {are(missing)} not in this file, so Claude Code preserves nothing on resume"
             yield LoadWarning(text, reading.records.lines[reading.drafts[number].source[0]])
 
 

@@ -40,7 +40,7 @@ def _linked(entry: Entry) -> bool:
     )
 
 
-def _said(entry: Entry) -> bool:
+def _is_message(entry: Entry) -> bool:
     return entry.object.get("type") in ("user", "assistant")
 
 
@@ -48,7 +48,7 @@ LINKS = Links(
     "uuid",
     "parentUuid",
     linked=_linked,
-    said=_said,
+    said=_is_message,
     restarts=lambda entry: entry.object.get("subtype") == "compact_boundary",
     beside=lambda entry: any(map(_is_result, _content(entry))),
 )
@@ -87,7 +87,7 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     chain = [entry for entry in sheet.entries if _linked(entry)]
     refused_reasoning(sheet, chain, _error, _reasoning, PAIRING.response)
     for entry in chain:
-        if entry.changed and _said(entry) and not dict_of(entry.object.get("message")).get("content"):
+        if entry.changed and _is_message(entry) and not dict_of(entry.object.get("message")).get("content"):
             LINKS.remove(sheet, entry)
     _begin(sheet, sent)
     if any(_linked(entry) for entry in sent):  # nobody resumes a sub-agent's own file
@@ -96,7 +96,7 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
 
 def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
     """The Messages API takes a user message first."""
-    first = next((entry for entry in sent if _said(entry)), None)
+    first = next((entry for entry in sent if _is_message(entry)), None)
     if first is not None and first.object.get("type") == "assistant" and _linked(first):
         common = {key: first.object[key] for key in _COPIED if key in first.object}
         body = {"role": "user", "content": GAP}
@@ -132,7 +132,7 @@ class _Pairing:
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
         LINKS.insert_before(sheet, entry, new)
 
-    def taken(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: Sheet, entry: Entry) -> None:
         LINKS.remove(sheet, entry)
 
 

@@ -56,8 +56,8 @@ def _is_qwens(value: dict[str, Any]) -> bool:
 
 
 def is_iflows(value: dict[str, Any]) -> bool:
-    """Whether a line is one of iFlow CLI's, whose keys are Claude Code's: its results hold parts of Google's API, and
-    the ids of its answers are times."""
+    """True when iFlow CLI wrote the line. It uses Claude Code's keys, but its tool results hold parts of Google's API
+    and the ids of its assistant messages are times."""
     body = dict_of(value.get("message"))
     if value.get("type") == "assistant":
         return _IFLOWS_ID.match(text_of(body.get("id"))) is not None

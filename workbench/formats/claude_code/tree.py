@@ -175,8 +175,8 @@ def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], mo
 
 
 def _is_linked(tree: Tree) -> bool:
-    """Whether most lines name their parent: hand-made files do not. Those of a sub-agent's compaction name lines of
-    another file."""
+    """True when at least half of the lines name their parent; hand-made files do not. In a sub-agent's file a parent
+    counts only where it is in the file: a sub-agent's compaction names lines of another file."""
     if all(tree.sides):
         named = [parent for parent in tree.parents if parent in tree.by_uuid]
     else:

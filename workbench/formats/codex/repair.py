@@ -153,7 +153,7 @@ class _Pairing:
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
         sheet.entries.insert(sheet.index(entry), new)
 
-    def taken(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: Sheet, entry: Entry) -> None:
         sheet.drop(lambda one: one is entry)
 
 

@@ -27,7 +27,7 @@ def _codec() -> Codec:
 
 
 def _repair() -> RecordRepair:
-    """What only a repair needs is loaded with the first one."""
+    """Return the repair of this format's records; its modules are imported on the first call."""
     from workbench.formats.copilot import repair
 
     return RecordRepair(repair.records, repair.context)

@@ -132,7 +132,7 @@ class _Pairing:
             at -= 1
         sheet.entries.insert(at, new)
 
-    def taken(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: Sheet, entry: Entry) -> None:
         sheet.drop(lambda one: one is entry)
 
 

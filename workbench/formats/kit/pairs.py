@@ -22,7 +22,7 @@ class Pairing(Protocol):
 
     `calls` and `results`: ids in a record, in their order. `response`: the id of the response that a record is part
     of, "" for none. `as_text` turns the result at a place among the record's results into text. `answered` makes
-    records with a result for each of some calls of another. `put_before` places a record before another, `taken` takes
+    records with a result for each of some calls of another. `put_before` places a record before another, `detach` takes
     it out of where it is, so that it can be placed.
     """
 
@@ -32,7 +32,7 @@ class Pairing(Protocol):
     def as_text(self, entry: Entry, id: str, nth: int) -> None: ...
     def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]: ...
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None: ...
-    def taken(self, sheet: Sheet, entry: Entry) -> None: ...
+    def detach(self, sheet: Sheet, entry: Entry) -> None: ...
 
 
 def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing: Pairing) -> list[Entry]:
@@ -71,7 +71,7 @@ def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
         if following is None:
             continue
         order.remove(entry)
-        pairing.taken(sheet, entry)
+        pairing.detach(sheet, entry)
         pairing.put_before(sheet, following, entry)
         order.insert(order.index(following), entry)
         sheet.fixed(Fault.EARLY_RESULT, entry, ", ".join(ids))
@@ -112,7 +112,7 @@ def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
             ids = pairing.results(late)
             if set(ids) <= set(missing) and not pairing.response(late):
                 order.remove(late)
-                pairing.taken(sheet, late)
+                pairing.detach(sheet, late)
                 pairing.put_before(sheet, following, late)
                 order.insert(order.index(following), late)
                 sheet.fixed(Fault.LATE_RESULT, late, ", ".join(ids))

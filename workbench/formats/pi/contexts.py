@@ -58,7 +58,7 @@ class Tree:
     way: Sequence[str]
     messages: Sequence[Message]
     lines: Sequence[int]
-    first_kept: Callable[[Entry], str]
+    retained_from: Callable[[Entry], str]
     edited: Edited
 
     def at(self, place: int) -> Entry:
@@ -85,17 +85,17 @@ class Contexts:
 
     @classmethod
     def of(cls, tree: Tree) -> Contexts:
-        made = cls(tree, [*tree.messages])
+        contexts = cls(tree, [*tree.messages])
         for place in range(len(tree.way)):
             entry = tree.at(place)
             if entry.is_compaction:
-                made._compact(place, entry)
+                contexts._compact(place, entry)
             elif entry.is_edit:
-                made._edit(place, entry)
+                contexts._edit(place, entry)
             elif entry.sent:
-                made._selected.append(place)
-        made._close(made._members(), None)
-        return made
+                contexts._selected.append(place)
+        contexts._close(contexts._members(), None)
+        return contexts
 
     def in_order(self) -> tuple[tuple[Message, ...], dict[int, int]]:
         """The messages, each edited one behind the one that it stands for; and the place of each number there."""
@@ -120,7 +120,11 @@ class Contexts:
     # -- edits
 
     def _edited(self, place: int, target: Entry, numbers: list[int]) -> list[int]:
-        """What the edit makes of an entry with these messages; an edited message is made once."""
+        """Return the numbers of the messages sent for `target` under the edit at `place`; `numbers` are its own.
+
+        They are returned as they are where pi ignores the edit; the list is empty where the edit removes the entry.
+        The first call appends the edited message, later calls return the same number.
+        """
         edit = self.tree.at(place)
         if edit.value["replacement"] is None:
             return []
@@ -157,7 +161,7 @@ class Contexts:
 
     def _compact(self, place: int, entry: Entry) -> None:
         before, about = self._members(), entry.value
-        self._selected = kept = self._kept(place, entry)
+        self._selected = retained = self._retained_places(place, entry)
         stayed = tuple(self.messages[number].id for number in self._members())
         if before or self.epochs:
             tokens = about.get("tokensBefore")
@@ -165,20 +169,20 @@ class Contexts:
             summary = self.messages[entry.message]
             trigger = "hook" if about.get("fromHook") is True else ""
             self._close(before, Compaction(trigger, counted, summary.id, summary.time, kept=stayed))
-        self._selected = [place, *kept]
+        self._selected = [place, *retained]
 
-    def _kept(self, place: int, entry: Entry) -> list[int]:
+    def _retained_places(self, place: int, entry: Entry) -> list[int]:
         """Places of what a compaction kept: no system message, and an older compaction only where pi sent it."""
-        first = self.tree.first_kept(entry)
+        first = self.tree.retained_from(entry)
         start = next((at for at in range(place) if self.tree.way[at] == first), place)
         older = self._sends_older(start, place)
-        kept: list[int] = []
+        retained: list[int] = []
         for at in range(start, place):
             one = self.tree.at(at)
             is_system = one.message >= 0 and self.messages[one.message].role == "system"
             if older if one.is_compaction else one.is_edit or (one.sent and not is_system):
-                kept.append(at)
-        return kept
+                retained.append(at)
+        return retained
 
     def _sends_older(self, start: int, place: int) -> bool:
         """True where a refusal by the API shows that pi sent an older compaction within the kept range.
@@ -227,9 +231,11 @@ class Contexts:
         return None
 
     def _next_answer(self, place: int, ids: set[str]) -> Entry | Literal["open", "over"]:
-        """What came of the context that begins with the compaction at `place`: the response that failed because of a
-        result with one of these ids, where none succeeded behind it; open while there is neither an answer nor another
-        compaction."""
+        """Return the result of the context that begins with the compaction at `place`.
+
+        The last response whose error names one of `ids`, where no later response succeeded before the next compaction;
+        "open" where neither a successful response nor a compaction follows; else "over".
+        """
         found: Entry | Literal["open", "over"] = "open"
         for entry in map(self.tree.at, range(place + 1, len(self.tree.way))):
             if entry.is_compaction:

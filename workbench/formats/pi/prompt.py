@@ -47,9 +47,9 @@ def replayed(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             tools.pop(text_of(dict_of(tool).get("name")), None)
         for tool in list_of(message.get("toolsAdded")):
             tools[text_of(dict_of(tool).get("name"))] = tool
-    made: dict[str, Any] = {"role": "system", "content": "\n\n".join(content)}
-    made |= {"sections": sections} if sections else {}
-    return made | ({"toolsAdded": [*tools.values()]} if tools else {})
+    merged: dict[str, Any] = {"role": "system", "content": "\n\n".join(content)}
+    merged |= {"sections": sections} if sections else {}
+    return merged | ({"toolsAdded": [*tools.values()]} if tools else {})
 
 
 def declared_tools(messages: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:

@@ -75,7 +75,7 @@ class _Reading:
     warnings: list[LoadWarning] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     errors: list[ApiError] = field(default_factory=list)
-    beside: list[float] = field(default_factory=list)
+    other_costs: list[float] = field(default_factory=list)
     """Dollars of calls that answered no message: summaries, calls within tools, a warmed cache."""
 
 
@@ -104,8 +104,8 @@ def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> No
     if linked and isinstance(parent, str) and parent not in reading.entries:
         reading.warnings.append(LoadWarning("its parent is missing; the entry before is taken for it", line))
         entry.parent = reading.last
-    if cost := _cost_beside(value):
-        reading.beside.append(cost)
+    if cost := _other_cost(value):
+        reading.other_costs.append(cost)
     above = reading.entries.get(entry.parent) if entry.parent is not None else None
     entry.prompted = above is not None and above.prompted
     if value.get("type") in ("compaction", "context_edit"):
@@ -130,7 +130,7 @@ def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> No
     reading.last = id
 
 
-def _cost_beside(value: dict[str, Any]) -> float | None:
+def _other_cost(value: dict[str, Any]) -> float | None:
     """Dollars of what an entry recorded that is no answer of the model's in the conversation."""
     body = dict_of(value.get("message"))
     holder = value if value.get("type") in ("usage", "compaction", "branch_summary") else body
@@ -312,7 +312,7 @@ def _session(path: Path, reading: _Reading) -> Session:
 def _cost(reading: _Reading) -> float | None:
     """Dollars of the whole session, where it records more than its answers do."""
     answers = (message.usage.cost or 0.0 for message in reading.messages if message.usage)
-    return fsum([*answers, *reading.beside]) if reading.beside else None
+    return fsum([*answers, *reading.other_costs]) if reading.other_costs else None
 
 
 def _system_messages(reading: _Reading, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,7 @@ LINKS = Links(
 
 
 def is_headless(values: Sequence[dict[str, Any]]) -> bool:
-    """Whether the records are those of a pi session that has lost its header."""
+    """True when the records belong to a pi session without its header."""
     first = values[:20]
     linked = [value for value in first if {"type", "id", "parentId", "timestamp"} <= value.keys()]
     kinds = [value for value in first if value.get("type") in _KINDS]
@@ -156,7 +156,7 @@ class _Pairing:
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
         LINKS.insert_before(sheet, entry, new)
 
-    def taken(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: Sheet, entry: Entry) -> None:
         LINKS.remove(sheet, entry)
 
 

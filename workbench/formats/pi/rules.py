@@ -1,4 +1,4 @@
-"""What pi's loader and the APIs behind it ask of a session: https://github.com/earendil-works/pi."""
+"""Rules of pi's loader and of the APIs that it calls for a session: https://github.com/earendil-works/pi."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class _Bill:
-    """What was billed for the messages before message `place`."""
+    """Tokens billed for the messages before message `place`."""
 
     place: int
     tokens: int
@@ -80,7 +80,7 @@ def _fitted(bills: Sequence[_Bill], chars: Sequence[int], falls: Sequence[tuple[
 
 
 def _ends(messages: Sequence[Message], whole: Epoch, stop: int) -> Iterator[int]:
-    """Where a truncation before message `stop` may end: behind an answer, before what the user or a tool said."""
+    """Yield the places before `stop` at which a truncation may end: after an assistant message."""
     for place in range(KEPT + 1, stop):
         if messages[whole.members[place - 1]].role == "assistant":
             yield place

@@ -20,7 +20,7 @@ def records(sheet: Sheet) -> None:
     for parent, hidden in named.items():
         if any(entry.object.get("condenseId") == parent for entry in sheet.entries):
             continue
-        summary = _behind(sheet, hidden[-1])
+        summary = _summary_after(sheet, hidden[-1])
         if summary is None:
             for entry in hidden:
                 entry.put((), {key: value for key, value in entry.object.items() if key != "condenseParent"})
@@ -31,7 +31,7 @@ def records(sheet: Sheet) -> None:
         sheet.fixed(Fault.LOST_SUMMARY, summary, parent)
 
 
-def _behind(sheet: Sheet, entry: Entry) -> Entry | None:
+def _summary_after(sheet: Sheet, entry: Entry) -> Entry | None:
     """The message right behind the hidden ones where it begins as a summary does."""
     for found in sheet.entries[sheet.index(entry) + 1 :][:1]:
         content = found.object.get("content")
