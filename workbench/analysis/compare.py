@@ -127,8 +127,8 @@ def ceiling_of(session: Session, context: Context) -> Ceiling | None:
 
 
 def fit_of(column: Column, ceiling: Ceiling | None) -> Fit:
-    """Whether an outcome is small enough to go on with: smaller than before, below the ceiling and below its own
-    policy's triggers, no hard check failed."""
+    """Return "unchanged" for an outcome that compacted nothing, "fits" for one that is smaller than before, below the
+    ceiling and its own policy's triggers, and fails no hard check; else "too large"."""
     if column.outcome.status == "unchanged":
         return "unchanged"
     over = ceiling is not None and column.after.tokens >= ceiling.tokens
@@ -136,10 +136,10 @@ def fit_of(column: Column, ceiling: Ceiling | None) -> Fit:
     return "too large" if over or failed or column.saved <= 0 else "fits"
 
 
-def rank(fit: Fit, kept: float | None, cost: float | None) -> tuple[int, float, float]:
+def rank(fit: Fit, kept_share: float | None, cost: float | None) -> tuple[int, float, float]:
     """The key by which outcomes over one context are ordered, the best first: what fits, by the share of facts that is
     kept and then by cost; then what is too large, then what is unchanged. An unknown cost counts as the highest."""
-    return _FITS.index(fit), -(kept or 0.0), float("inf") if cost is None else cost
+    return _FITS.index(fit), -(kept_share or 0.0), float("inf") if cost is None else cost
 
 
 def fit_words(column: Column, fit: Fit, ceiling: Ceiling | None) -> str:

@@ -78,7 +78,7 @@ class Failures:
 
     @property
     def headline(self) -> str:
-        """What stops the session, in a sentence or two; "" where nothing does."""
+        """The compaction loop and the first open failure, in a sentence or two; "" where there is neither."""
         return " ".join(str(one) for one in (self.loop, self._first) if one)
 
     @property
@@ -235,7 +235,7 @@ def _image_words(image: ExcessImage) -> str:
 
 
 def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[Failure]:
-    """What no error records, but the next request will be rejected for."""
+    """Return failures of the next request that no error records yet: images and bytes above the API's limits."""
     found = []
     for cause in (Cause.IMAGE_TOO_LARGE, Cause.REQUEST_TOO_LARGE):
         if blamed := _blamed(images, cause):
@@ -258,7 +258,8 @@ def _size_words(session: Session) -> str:
 
 
 def _remedy(session: Session, cause: Cause, images: int) -> str:
-    """What to do, as a sentence with its command; "" where there is nothing to say."""
+    """Return a sentence that says how to go on, with its command; "" for a cause without a remedy. `images` counts the
+    images to blame."""
     file = shlex.quote(str(session.path)) if session.path else "FILE"
     if session.facts.part:
         file += f" --part {shlex.quote(session.facts.part)}"

@@ -37,8 +37,8 @@ CAUSES: Mapping[Cause, str] = {
 system prompt and tools, or these and not all behind them."""
 
 LEAST, SHARE = 1_024, 0.05
-"""What a call reads less than so many tokens, or than this share of the prompt before, is rounding: OpenAI caches in
-blocks of 128 tokens, and a cache reaches to its last mark."""
+"""A rewrite is a call that leaves more unread than this number of tokens and this share of the smaller of two prompts.
+Less is rounding: OpenAI caches in blocks of 128 tokens, and a cache reaches to its last mark."""
 
 LIFE = 300.0
 """Seconds without use after which a cache may be gone where its life is not recorded: Anthropic's by default, and about
@@ -76,8 +76,8 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Rewrites:
-    """What a session's calls wrote to the cache again. `written` are all tokens that they did not read from it, `calls`
-    is how many of them there are; `rates` say in which unit costs are."""
+    """Rewrites of a session. `calls` counts its own calls with recorded usage, `written` the tokens that they did not
+    read from the cache; `again` holds a rewrite for each call that wrote again; `rates` name the unit of costs."""
 
     calls: int
     written: int
@@ -109,9 +109,9 @@ class Rewrites:
 
 
 def rewrites(session: Session) -> Rewrites | None:
-    """What was written to the cache again in a session; None where its usage tells of no cache. The calls are those of
-    the live branch; what a fork replays was written in the session that it was forked from. Raises BadInput for a
-    broken table of models."""
+    """Return the rewrites of a session; None where its usage records no cache. The calls are those of the live branch;
+    calls that a fork replays belong to the session that it was forked from. Raises BadInput for a broken table of
+    models."""
     calls = list(_calls(session))
     if not any(call.usage.cache_read or call.usage.cache_write for call in calls):
         return None

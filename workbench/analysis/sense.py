@@ -128,7 +128,7 @@ _LIMITS = tuple(
     for name, denied, said in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
 )
 _NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){0,8}\Z)")
-"""What denies a limit that stands behind it in the same clause."""
+"""Negation of a limit, up to eight words before it in the same clause."""
 
 
 def _limited(low: str) -> str:

@@ -26,8 +26,8 @@ _FIGURE = re.compile(
 
 
 def before_figure(text: str, at: int) -> int:
-    """Where to cut `text` for `at` characters at most without parting a figure from its digits or its unit: half a
-    figure is another one. A number longer than a figure ever is may be parted."""
+    """Return the largest place up to `at` where a cut of `text` splits no figure and its unit: half a figure is another
+    figure. A run of 20 characters or more is no figure and may be split."""
     for figure in _FIGURE.finditer(text, max(0, at - 40), at + 20):
         if figure.start() < at < figure.end() and len(figure[0]) < 20:
             return len(text[: figure.start()].rstrip())

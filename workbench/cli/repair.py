@@ -12,7 +12,7 @@ from workbench.base.text import counted
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats.fixes import Branch, Fix
-from workbench.repairs.engine import Repair, repair
+from workbench.repairs import engine
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save, steps_of
 
@@ -53,23 +53,23 @@ def command(chosen: Selection, branch: int | None, dry_run: bool, out: Path | No
       2    bad input or usage
       3    faults are left; the copy has the fixes that were possible, if any
     """
-    made = repair(chosen.file, branch=branch, part=chosen.part)
-    where = save(made, out) if made.fixes and made.is_sound and not dry_run else None
+    repair = engine.repair(chosen.file, branch=branch, part=chosen.part)
+    where = save(repair, out) if repair.fixes and repair.is_sound and not dry_run else None
     result = Result(
-        file=made.path,
-        format=made.format.id,
-        fixes=tuple(map(Row.of_fix, made.fixes)),
-        left=tuple(map(Row.of_fault, made.left)),
-        branches=made.branches,
-        messages=len(made.session.context()) if made.session else 0,
+        file=repair.path,
+        format=repair.format.id,
+        fixes=tuple(map(Row.of_fix, repair.fixes)),
+        left=tuple(map(Row.of_fault, repair.left)),
+        branches=repair.branches,
+        messages=len(repair.session.context()) if repair.session else 0,
         out=str(where) if where else None,
-        steps=steps_of(made, where) if where else (),
+        steps=steps_of(repair, where) if where else (),
     )
     if as_json:
         write_json(result)
     else:
-        click.echo(printable("\n".join(_lines(made, result, dry_run=dry_run))))
-    raise click.exceptions.Exit(FAULTS_LEFT if made.left else 0 if made.fixes else NOTHING_WRONG)
+        click.echo(printable("\n".join(_lines(repair, result, dry_run=dry_run))))
+    raise click.exceptions.Exit(FAULTS_LEFT if repair.left else 0 if repair.fixes else NOTHING_WRONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class Result:
     steps: tuple[str, ...]
 
 
-def _lines(made: Repair, result: Result, *, dry_run: bool) -> list[str]:
-    lines = lines_of(made, SHOWN)
-    if not made.fixes and not made.left:
+def _lines(repair: engine.Repair, result: Result, *, dry_run: bool) -> list[str]:
+    lines = lines_of(repair, SHOWN)
+    if not repair.fixes and not repair.left:
         return lines
     if result.out:
         lines += [f"Written to {result.out}; read back: {counted(result.messages, 'message')} in the context."]
         lines += ["To go on:", *(f"  {step}" for step in result.steps)] if result.steps else []
-    elif dry_run and made.fixes:
+    elif dry_run and repair.fixes:
         lines.append("Dry run: nothing was written.")
     else:
         lines.append("Nothing was written.")

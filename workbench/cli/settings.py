@@ -49,7 +49,7 @@ def _preset_of(file: Path, otherwise: str) -> Preset:
 
 
 def _read(file: Path, read: Callable[[str], T]) -> T:
-    """What `read` makes of a file's text. Raises BadInput that names the file."""
+    """Return the result of `read` for a file's text. Raises BadInput that names the file."""
     try:
         return read(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:

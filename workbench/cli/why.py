@@ -168,16 +168,16 @@ def _waste(found: Diagnosis) -> None:
 
 
 def _cache(found: Diagnosis) -> None:
-    """What the whole session wrote to the prompt cache again, by cause."""
+    """Print a table of the tokens that the whole session wrote to the prompt cache again, by cause."""
     if found.rewrites is None or not found.rewrites.again:
         return
-    made = found.rewrites
+    rewrites = found.rewrites
     columns = {
         "calls": lambda one: grouped(one.calls),
-        "cost": lambda one: made.rates.words(one.cost),
+        "cost": lambda one: rewrites.rates.words(one.cost),
         "cause": lambda one: CAUSES[one.cause],
     }
-    _ranked(f"Written to the cache again, {made}", made.by_cause, columns)
+    _ranked(f"Written to the cache again, {rewrites}", rewrites.by_cause, columns)
 
 
 @plain.register
@@ -207,12 +207,12 @@ def _(found: Diagnosis) -> dict[str, Any]:
 
 
 @plain.register
-def _(made: Rewrites) -> dict[str, Any]:
+def _(rewrites: Rewrites) -> dict[str, Any]:
     return {
-        **only(made, "calls", "written"),
-        "written_again": made.tokens,
-        **only(made, "by_cause", "again"),
-        "unit": "USD" if made.rates.known else "million input tokens",
+        **only(rewrites, "calls", "written"),
+        "written_again": rewrites.tokens,
+        **only(rewrites, "by_cause", "again"),
+        "unit": "USD" if rewrites.rates.known else "million input tokens",
     }
 
 

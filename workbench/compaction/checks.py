@@ -47,7 +47,7 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
         _tail_identical(outcome),
         _all_accounted_for(outcome),
         _summary_not_empty(outcome),
-        *_rules_kept(outcome),
+        *_check_rules(outcome),
         *_in_form(outcome, strategy, policy),
         _unread_there(context, outcome),
         *_within_budget(context, outcome, strategy, policy),
@@ -190,7 +190,7 @@ SHOWN_CHARS = 80
 """Characters of a lost sentence that a check quotes."""
 
 
-def _rules_kept(outcome: Outcome) -> Iterator[Check]:
+def _check_rules(outcome: Outcome) -> Iterator[Check]:
     """The user's rules and open request are there, where the strategy undertakes to keep them."""
     if outcome.lost is None:
         return

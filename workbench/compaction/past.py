@@ -51,7 +51,7 @@ class Past:
         new = [one for one in since if _is_said(one) and one.id not in stored and one.id not in again]
         return older.grown_by(new)
 
-    def size_beside(self, context: Shape) -> int:
+    def size_outside(self, context: Shape) -> int:
         """The size in `api_chars` of the stored messages that the context does not hold."""
         sizes, messages = self.shape.api_chars, self.shape.messages
         here = context.index_of

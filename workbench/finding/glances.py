@@ -1,4 +1,4 @@
-"""What a session file holds at a glance: by its first and its last bytes, whatever its size.
+"""Glances at session files: format, title and figures from the first and the last bytes of a file of any size.
 
 A file of lines is read as if the lines between its two ends were not there; of one JSON document, the elements of its
 list that stand whole in either end. So figures are of the last call that the tail shows, and compactions those seen.
@@ -153,8 +153,8 @@ def _recognised(path: Path, ends: _Ends, expected: Format | None) -> Format:
 
 
 def _session(path: Path, known: Format, ends: _Ends) -> tuple[Session | None, bool]:
-    """What the ends alone tell, None where half a file tells nothing, and whether its newest call is in them. Raises
-    BadInput for a whole file that is bad."""
+    """Return the session that the ends hold, None where half a file cannot be read, and True where it shows the newest
+    call of the file; reads further back in a long file until it does. Raises BadInput for a bad complete file."""
     session = _read(path, known, ends)
     if ends.is_whole:
         return session, True

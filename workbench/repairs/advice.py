@@ -1,4 +1,4 @@
-"""Whether a repair would help a session, and the command for it."""
+"""Advice to repair a damaged session, with the command that does it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
         rules.context(sheet, _sent(sheet, session), session)
         return _judged(path, found, sheet, data, session, entries)
     repaired = sheet.data if sheet.fixes else data
-    return _written_anew(path, found, sheet, repaired, _read(codec, path, repaired))
+    return _repair_by_writer(path, found, sheet, repaired, _read(codec, path, repaired))
 
 
 def _sheet(path: Path, data: bytes, branch: int | None) -> Sheet:
@@ -141,7 +141,7 @@ def _split(sheet: Sheet, key: str | None) -> None:
 
 
 def _is_lines(data: bytes) -> bool:
-    """Whether a file is one of lines: at least half of them are complete objects."""
+    """Return True for a file of lines: at least half of the lines with text are complete objects."""
     lines = [line for line in data.split(b"\n") if line.strip(b" \t\r\0,")]
     return 2 * sum(isinstance(_value(line), dict) for line in lines) >= len(lines)
 
@@ -204,10 +204,10 @@ def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Sessio
 
 def _loaded(path: Path, session: Session) -> Repair:
     found = registry.by_id(session.format)
-    return _written_anew(path, found, Sheet([]), session.records.data, session)
+    return _repair_by_writer(path, found, Sheet([]), session.records.data, session)
 
 
-def _written_anew(path: Path, found: Format, sheet: Sheet, data: bytes, session: Session) -> Repair:
+def _repair_by_writer(path: Path, found: Format, sheet: Sheet, data: bytes, session: Session) -> Repair:
     """Repair the pairs by the format's writer, where they or the format's validation need it."""
     codec = found.codec
     context = session.context()

@@ -9,17 +9,17 @@ from workbench.formats.fixes import Branch, Fix
 from workbench.repairs.engine import Repair
 
 
-def lines_of(made: Repair, most: int) -> list[str]:
+def lines_of(repair: Repair, most: int) -> list[str]:
     """A heading, each fix with place and reason, the faults that are left, and the branches; `most` fixes at most."""
-    if not made.fixes and not made.left:
-        return [f"{made.format.title}, {made.path}: nothing to repair."]
-    lines = [f"{made.format.title}, {made.path}: {counted(len(made.fixes), 'repair')}."]
-    lines += _listed(made.fixes, [fix.reason for fix in made.fixes], most)
-    if made.left:
-        lines += ["Not repaired:", *_listed(made.left, [fix.objection for fix in made.left], most)]
-    if made.branches:
+    if not repair.fixes and not repair.left:
+        return [f"{repair.format.title}, {repair.path}: nothing to repair."]
+    lines = [f"{repair.format.title}, {repair.path}: {counted(len(repair.fixes), 'repair')}."]
+    lines += _listed(repair.fixes, [fix.reason for fix in repair.fixes], most)
+    if repair.left:
+        lines += ["Not repaired:", *_listed(repair.left, [fix.objection for fix in repair.left], most)]
+    if repair.branches:
         lines.append("Branches, by the line of their newest message (--branch LINE chooses):")
-        lines += [_branch(branch) for branch in made.branches]
+        lines += [_branch(branch) for branch in repair.branches]
     return lines
 
 

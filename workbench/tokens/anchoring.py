@@ -215,7 +215,8 @@ def to_weigh(session: Session, epoch: int) -> tuple[Message, ...]:
 
 
 def _is_sized_later(session: Session, epoch: int) -> bool:
-    """Whether the newest epoch, a later one, shows the unrecorded overhead by the size that the agent recorded."""
+    """Return True where the newest epoch comes after `epoch`, records no call, and has the context size that the agent
+    recorded, which shows the unrecorded overhead."""
     is_later = epoch < len(session.epochs) and bool(session.facts.tokens_now)
     return is_later and first_call(session.context(), session.model) is None
 

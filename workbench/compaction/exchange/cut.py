@@ -57,7 +57,7 @@ def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
     shape = context.shape
     ids = (context.messages[index].id for index in shape.summaries)
     counts = enabled and any(context.summary_versions.get(id, version) == version for id in ids)
-    return context.past.size_beside(shape) if shape.summaries and not counts else 0
+    return context.past.size_outside(shape) if shape.summaries and not counts else 0
 
 
 @dataclass

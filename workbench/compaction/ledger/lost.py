@@ -26,24 +26,24 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
         if one.entry.kind != "instruction" or one.entry.state == "gone" or index is None:
             continue
         message = context.messages[index]
-        if id(message) not in there and not _is_told("instruction", one.entry.text, entries):
+        if id(message) not in there and not _is_in_ledger("instruction", one.entry.text, entries):
             found.append(Lost(message.id, one.entry.text))
     ids = {message.id for message in outcome.messages}
     for index in newest_words(context.shape):
         message = context.messages[index]
-        if message.id not in ids and message.said.strip() and not _is_told("request", message.said, entries):
+        if message.id not in ids and message.said.strip() and not _is_in_ledger("request", message.said, entries):
             found.append(Lost(message.id, message.said.strip()))
     return tuple(found)
 
 
-def _is_told(kind: EntryKind, text: str, entries: Iterable[Entry]) -> bool:
+def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[Entry]) -> bool:
     """True where an entry of this kind that still holds says `text`, if need be without its middle."""
     words = _collapsed(text)
     return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)
 
 
-def _begins(words: str, told: str) -> bool:
-    parts = [_collapsed(part) for part in uncut(told)]
+def _begins(words: str, entry_text: str) -> bool:
+    parts = [_collapsed(part) for part in uncut(entry_text)]
     return bool(parts) and words.startswith(parts[0]) and words.endswith(parts[-1])
 
 

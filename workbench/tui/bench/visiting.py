@@ -89,13 +89,13 @@ async def _repaired(host: Host) -> None:
     path = session.path
     assert path is not None, "a session without a file has nothing to repair"
 
-    def made() -> Repair:
+    def repair_copy() -> Repair:
         from workbench.repairs.engine import repair
 
         return repair(path, part=session.facts.part)
 
     try:
-        found = await asyncio.to_thread(made)
+        found = await asyncio.to_thread(repair_copy)
     except BadInput as refused:
         host.tell(str(refused), bad=True)
         return

@@ -107,11 +107,12 @@ class CompareScreen(ModalScreen[Preset | None]):
     """Dismissed with the preset to open in the bench, or with None."""
 
     HELP = """\
-A row for each strategy, or for every preset, the best first: what fits below the trigger of the session's own agent, \
-by the share that is held and then by cost; then what is still too large, then what compacts nothing. Among them what \
-the agent itself did, where a recorded compaction ended the epoch ({ and } on the bench go there), and what is on the \
-bench where no preset is the same. Your pins, your edits and, where a strategy has one, your split hold in all of \
-them; the summaries are extractive, the session's own sentences without a model, so nothing is sent anywhere.
+A row for each strategy, or for every preset, the best first: contexts below the trigger of the session's own agent, \
+by the share "held" and then by cost; then contexts that are still too large, then strategies that compact nothing. \
+Two more rows may appear: the agent's own compaction, where one ended the epoch ({ and } on the bench go \
+there), and the settings on the bench, where no preset has the same. Your pins, your edits and, where a strategy has \
+one, your split hold in all of them; the summaries are extractive, the session's own sentences without a model, so \
+nothing is sent anywhere.
 "after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
 share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \

@@ -41,9 +41,9 @@ asks where the repaired copy goes and writes it; the file itself is never change
     ]
     AUTO_FOCUS = "TextView"
 
-    def __init__(self, made: Repair) -> None:
+    def __init__(self, repair: Repair) -> None:
         super().__init__()
-        self.made = made
+        self.repair = repair
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -52,19 +52,19 @@ asks where the repaired copy goes and writes it; the file itself is never change
             yield KeysLine()
 
     def on_mount(self) -> None:
-        heading, *lines = lines_of(self.made, SHOWN)
+        heading, *lines = lines_of(self.repair, SHOWN)
         self.query_one(TextView).show([Part(heading, "title"), *(Part(line) for line in lines)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        can_write = bool(self.made.fixes) and self.made.is_sound
+        can_write = bool(self.repair.fixes) and self.repair.is_sound
         return can_write or None if action == "write" else super().check_action(action, parameters)
 
     def action_write(self) -> None:
-        made = self.made
-        where = made.path.parent / made.name
+        repair = self.repair
+        where = repair.path.parent / repair.name
 
         def write(path: Path) -> None:
-            save(made, path)
+            save(repair, path)
 
         def written(path: Path | None) -> None:
             if path is not None:
