@@ -134,12 +134,11 @@ def test_a3_what_media_add_is_not_known() -> None:
 
 def test_a3_the_warning_names_the_first_of_them() -> None:
     assert [str(one) for one in judged(grown(10, 2_001, 30, 4_280_000, window=1_000)).warnings] == [
-        "a usage of 2 001 tokens is recorded, which cannot be in a window of 1 000; it is left out of every figure, "
+        "a usage of 2 001 tokens is recorded, too many for a window of 1 000; it is left out of every figure, "
         "and 1 other like it"
     ]
     assert [str(one) for one in judged(grown(1_000_017)).warnings] == [
-        "a usage of 1 000 017 tokens is recorded, which cannot be with what stands before it; it is left out of every "
-        "figure"
+        "a usage of 1 000 017 tokens is recorded, too many for the messages before it; it is left out of every figure"
     ]
 
 

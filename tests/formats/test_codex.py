@@ -662,7 +662,7 @@ def test_a3_a_count_far_above_the_window_leaves_the_one_before_it() -> None:
     assert counted_last(2_000) == (2_000, [])
     assert counted_last(2_001) == (
         500,
-        ["line 11: a usage of 2 001 tokens is recorded, which cannot be in a window of 1 000; it is left out of every "
+        ["line 11: a usage of 2 001 tokens is recorded, too many for a window of 1 000; it is left out of every "
          "figure"],
     )  # fmt: skip
 

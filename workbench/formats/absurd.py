@@ -78,20 +78,21 @@ def believed(session: Session, *, is_complete: bool = True) -> Session:
 
 
 def may_be_too_large(prompts: Sequence[int]) -> bool:
-    """Whether one of a session's prompts may be left out by `believed`, which needs its messages to tell."""
+    """Return True if `believed` may drop the usage of one of these prompts (tokens per call, in order). Sizes alone
+    cannot decide: `believed` reads the messages."""
     leaps = any(_is_leap(before, tokens) for before, tokens in pairwise(prompts))
     return leaps or max(prompts, default=0) > UNRECORDED
 
 
 def exceeds(tokens: int, window: int | None) -> bool:
-    """Whether a recorded size is far above the window that the session records for it; False where it records none."""
+    """Return True if `tokens` is more than `WINDOWS` times the recorded window; False without a recorded window."""
     return window is not None and tokens > WINDOWS * window
 
 
 def impossible(tokens: int, window: int | None) -> str:
     """The warning about a recorded size that is not believed."""
-    where = f"in a window of {grouped(window)}" if exceeds(tokens, window) and window else "with what stands before it"
-    return f"a usage of {grouped(tokens)} tokens is recorded, which cannot be {where}; it is left out of every figure"
+    limit = f"a window of {grouped(window)}" if exceeds(tokens, window) and window else "the messages before it"
+    return f"a usage of {grouped(tokens)} tokens is recorded, too many for {limit}; it is left out of every figure"
 
 
 def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, int | None]]:
@@ -112,7 +113,8 @@ def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, in
 
 
 def _is_above_all(session: Session, epoch: Epoch, place: int) -> bool:
-    """Whether the call at `place` of an epoch records more than all text before it and `UNRECORDED` tokens besides."""
+    """Return True if the call at `place` of an epoch records more tokens than all text before it can have, plus
+    `UNRECORDED`."""
     more = _prompt(session.messages[epoch.members[place]]) - UNRECORDED
     return more > 0 and more > TOKENS_PER_CHARACTER * _between(session, epoch, range(place))
 

@@ -134,7 +134,7 @@ def export(
 
 
 def _written(target: registry.Target, source: Session, messages: Sequence[Message]) -> Written:
-    """What a writer makes of the messages. Raises BadInput where the loaded file is such that it cannot be copied."""
+    """Write the messages in the target format. Raises BadInput if a writer cannot copy the loaded file."""
     try:
         return target.write(source, messages)
     except ValueError as error:

@@ -13,8 +13,8 @@ from workbench.session import Media, Opaque, Thinking
 
 
 class LossKind(Enum):
-    """What an export leaves out, changes, adds, or needs the user to know: the noun that is counted ("" where nothing
-    is) and what happens to it, with places for details."""
+    """Kind of loss in an export: content that is left out, changed or added, or a fact that the user needs. Its value
+    is the counted noun ("" without a count) and the text after it, with placeholders for details."""
 
     # Content of messages. The read-back accepts a difference where one of these is declared, and only so many times.
     REASONING = "reasoning block", "left out: only the model that wrote it can use it"
@@ -39,7 +39,7 @@ class LossKind(Enum):
     RESULTS_MOVED = "tool result", "moved to its call"
     ERROR_MARKS = "tool result", "without its error mark: {0} has none"
     EMPTY_MESSAGES = "message", "left out: nothing in it can be sent"
-    SUMMARIES_AS_TEXT = "summary", "in a compaction block, written as text: the API skips what is before such a block"
+    SUMMARIES_AS_TEXT = "summary", "in a compaction block, written as text: the API skips messages before such a block"
     SUMMARIES_AS_EVENTS = "summary", "made by {0}, written as an ordinary event"
     SUMMARY_WRAPPED = "", "{0} puts its own words around the summary of a compaction"
     SUMMARIES_UNFLAGGED = "earlier summary", "without the flag isHistorySummary: auggie does not send flagged entries"
@@ -47,7 +47,7 @@ class LossKind(Enum):
     LONG_RESULTS = "tool result", "of more than {0} bytes: Codex sends both ends (of over 12 000 for unknown models)"
     EDGE_LINES = "answer", "without empty lines at its edges: aider separates messages by them"
     MARKS_INDENTED = "answer", "with lines that look like marks, indented by a space"
-    OTHER_AGENTS = "message", "of other agents, written as {0} is told of it"
+    OTHER_AGENTS = "message", "of other agents, written as user text for {0}"
     AGENT_NAMED = "", "the agent is named `agent`: ADK tells an agent of another name what that one said"
     # What the loaded file has besides the context.
     MEMORIES = "line", "of the agent's memories left out: {0} has no place for them"
@@ -62,7 +62,7 @@ class LossKind(Enum):
     UNFINISHED_EXCHANGES = "exchange", "that never completed left out: not part of the context"
     REPLACED_EXCHANGES = "exchange", "that earlier summaries replaced left out; augment:inserted keeps them"
     OLDER_EXCHANGES = "", "older exchanges left out: without a summary at the start they would be sent again"
-    UNDO_OR_SHARE = "", "what was undone or shared in the loaded session is not so in this one"
+    UNDO_OR_SHARE = "", "undo state and share link of the loaded session left out"
     TRAJECTORY_KEPT = "", "the steps under `trajectory` stay as recorded: only the history is sent"
     # The file as a whole.
     UNCHANGED = "", "nothing changed: this is the loaded session"
@@ -74,9 +74,9 @@ class LossKind(Enum):
         ),
     )
     NO_MESSAGE = "", "no message is left in it, and a session without one is not opened again"
-    UNKNOWN_FOLDER = "", "its folder is not known, of which the file has a hash alone: resume it there"
+    UNKNOWN_FOLDER = "", "the file has only a hash of its project folder: resume it in that folder"
     EMAIL_KEPT = "", "the file still holds the user's e-mail address (agentState.userEmail)"
-    STILL_WRITTEN = "", "{0} is still being written ({1}): what came since it was opened is not in the export"
+    STILL_WRITTEN = "", "{0} is still being written ({1}): the export lacks records added after it was opened"
     SIZES_BESIDE = (
         "",
         (
@@ -112,7 +112,7 @@ class Loss:
 
 
 Losses = list[Loss]
-"""What a writer and the kit gather while they write."""
+"""List to which a writer and the kit add losses while they write."""
 
 
 def loss_of(block: Thinking | Opaque | Media) -> Loss:

@@ -29,7 +29,7 @@ _OF_TOOLS = frozenset(
     b"action args arguments attachment content extras functionCall functionResponse function_call function_response "
     b"input observation result results schema toolTelemetry toolUseResult".split()
 )
-"""What a model gave a tool or got from it: its numbers are anybody's."""
+"""Keys that hold tool input or tool results: numbers under them are data of the tool, not counts of the session."""
 
 
 def sound(data: bytes) -> tuple[bytes, Losses]:

@@ -105,7 +105,7 @@ def test_a25_of_the_first_warnings_of_a_kind_each_is_told_and_then_how_many_more
 
     other = LoadWarning("its parent is missing")
     assert capped([*given(TOLD), other]) == (*given(TOLD), other)
-    told = "2 more warnings of this kind, of which this is the last: has the uuid of line 1001"
+    told = "2 more warnings of this kind, the last: has the uuid of line 1001"
     assert capped([*given(TOLD + 2), other]) == (*given(TOLD), other, LoadWarning(told, TOLD + 2))
 
 

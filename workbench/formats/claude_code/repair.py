@@ -48,9 +48,9 @@ LINKS = Links(
     "uuid",
     "parentUuid",
     linked=_linked,
-    said=_is_message,
+    is_message=_is_message,
     restarts=lambda entry: entry.object.get("subtype") == "compact_boundary",
-    beside=lambda entry: any(map(_is_result, _content(entry))),
+    is_result=lambda entry: any(map(_is_result, _content(entry))),
 )
 
 
@@ -101,7 +101,7 @@ def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
         common = {key: first.object[key] for key in _COPIED if key in first.object}
         body = {"role": "user", "content": GAP}
         value = {"parentUuid": None, **common, "type": "user", "message": body, "isMeta": True}
-        LINKS.insert_before(sheet, first, LINKS.made(value, first.place))
+        LINKS.insert_before(sheet, first, LINKS.new_record(value, first.place))
         sheet.fixed(Fault.NO_FIRST_MESSAGE, first, repr(GAP))
 
 
@@ -127,7 +127,7 @@ class _Pairing:
         content = [{"type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": True} for id in ids]
         common = {key: entry.object[key] for key in _COPIED if key in entry.object}
         value = {"parentUuid": None, **common, "type": "user", "message": {"role": "user", "content": content}}
-        return [LINKS.made(value, entry.place)]
+        return [LINKS.new_record(value, entry.place)]
 
     def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
         LINKS.insert_before(sheet, entry, new)

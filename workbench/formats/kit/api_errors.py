@@ -14,11 +14,11 @@ _KINDS = ("type", "name", "code", "errorType", "codex_error_info")
 _INSIDE = ("error", "data", "connection")
 
 
-def api_error(id: str, said: Any, time: float | None = None, line: int | None = None) -> ApiError:
-    """An API error of which a file records `said`: a text, or an object with message, status and name."""
-    if isinstance(said, str):
-        return ApiError(id, said, time, line)
-    objects = list(_objects(said))
+def api_error(id: str, recorded: Any, time: float | None = None, line: int | None = None) -> ApiError:
+    """API error from its recorded value: a text, or an object with message, status and name."""
+    if isinstance(recorded, str):
+        return ApiError(id, recorded, time, line)
+    objects = list(_objects(recorded))
     text = next((text for one in objects for key in _TEXTS if (text := text_of(one.get(key)).strip())), "")
     statuses = (one.get(key) for one in objects for key in _STATUSES)
     status = next((code for code in statuses if type(code) is int and 400 <= code < 600), None)

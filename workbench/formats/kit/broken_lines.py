@@ -50,11 +50,13 @@ class _Likeness:
         self.types.add(str(value.get("type")))
 
     def may_be(self, value: Any) -> bool:
-        """Whether a complete value at the beginning of a line, or behind a record, is a record."""
+        """Return True if a complete value at the start of a line, or after a record, is a record: a nonempty object
+        with all common keys."""
         return isinstance(value, dict) and bool(value) and value.keys() >= self.common
 
     def fits(self, value: Any) -> bool:
-        """Whether a complete value inside a record that breaks off is a record, and no part of that one."""
+        """Return True if a complete value inside a record that breaks off is a record itself, not a part of that
+        one: its keys and its `type` occur in other records of the file."""
         if not self.may_be(value):
             return False
         return not self.known or (value.keys() <= self.known and str(value.get("type")) in self.types)
@@ -79,7 +81,7 @@ def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Sh
             _add(sheet, lines[at], value, at + 1)
             at += 1
         else:
-            at += _mend(sheet, lines, good, at, likeness)
+            at += _repair_line(sheet, lines, good, at, likeness)
     return sheet
 
 
@@ -101,7 +103,9 @@ def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
     sheet.entries.append(entry)
 
 
-def _mend(sheet: Sheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness) -> int:
+def _repair_line(
+    sheet: Sheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
+) -> int:
     """Add the records of a damaged line; return how many lines they took."""
     line, body = lines[at], lines[at].strip(_BLANK)
     here = Entry(b"", None, at + 1)
@@ -160,7 +164,7 @@ def _strict_bytes(raw: bytes, value: dict[str, Any]) -> bytes:
 
 
 def _pieces(body: bytes, likeness: _Likeness) -> Iterator[tuple[bytes, dict[str, Any] | None]]:
-    """What stands side by side on a line: records, and bytes between them that are none, with the value None."""
+    """Yield the pieces of a line in order: the bytes and value of each record, and bytes between records with None."""
     text = body.decode("latin-1")  # one character per byte
     at = 0
     while at < len(text):
@@ -191,7 +195,7 @@ def _decoded(raw: bytes) -> Any:
 
 
 def _next_record(body: bytes, text: str, at: int, likeness: _Likeness) -> int:
-    """Where the next complete record begins; the end of the line where none does."""
+    """Return the start of the next complete record at or after `at`, or the end of the line if there is none."""
     if not likeness.first:
         return len(text)
     starts = re.compile(rb'\{\s*"(?:' + b"|".join(map(re.escape, likeness.first)) + rb')"')
@@ -224,8 +228,8 @@ def _joined(
 
 
 def _in_prose(ended: Any, joined: Any) -> bool:
-    """Whether the line ends in `ended`, which `joined` is without, lie between tokens or in texts with blanks: not in a
-    key, an id or encoded data."""
+    """Return True if the line ends that `ended` has and `joined` lacks lie between tokens or in texts with spaces, not
+    in a key, an id or encoded data."""
     if isinstance(ended, dict) and isinstance(joined, dict):
         return ended.keys() == joined.keys() and all(_in_prose(ended[key], joined[key]) for key in ended)
     if isinstance(ended, list) and isinstance(joined, list):

@@ -216,7 +216,8 @@ def _beginning(thread: _Thread, request: _Request) -> int:
 
 
 def _same_prompt(thread: _Thread, prompt: Sequence[int], request: _Request) -> bool:
-    """Whether a system prompt of the conversation is the request's, perhaps at two times."""
+    """Return True if `prompt`, a system prompt of the conversation, equals the request's, or if they share half of the
+    lines of the longer one: the same prompt with another date, for example."""
     ours, theirs = (
         _lines("\n".join(message.text for message in part))
         for part in ([thread.messages[at] for at in prompt], request.prompt)
@@ -225,8 +226,8 @@ def _same_prompt(thread: _Thread, prompt: Sequence[int], request: _Request) -> b
 
 
 def _holds_last(context: Sequence[Message], request: _Request) -> bool:
-    """Whether the request holds what was answered last. A summary may be asked for under a prompt of its own; what is
-    sent under a prompt that the conversation never had is another agent's."""
+    """Return True if a user message of the request holds the last answer: a summary may be requested under its own
+    system prompt. A request under a prompt that the conversation never had belongs to another agent."""
     last = context[-1] if context and context[-1].role == "assistant" else None
     return last is not None and any(one.role == "user" and _holds(one, _lines(last.text)) for one in request.rest)
 

@@ -313,7 +313,7 @@ def _pieces(body: bytes) -> list[tuple[int, int]]:
         try:
             stop = _DECODER.raw_decode(text, at)[1]
         except json.JSONDecodeError as error:
-            stop = _behind_cut(text, at, error.pos)
+            stop = _end_of_cut_record(text, at, error.pos)
         except (ValueError, RecursionError):
             stop = end
         pieces.append((at, stop))
@@ -323,8 +323,9 @@ def _pieces(body: bytes) -> list[tuple[int, int]]:
     return pieces
 
 
-def _behind_cut(text: str, at: int, broken: int) -> int:
-    """Where a complete record begins behind the cut one at `at`, which is no JSON from `broken` on; the end if nowhere.
+def _end_of_cut_record(text: str, at: int, broken: int) -> int:
+    """Return the start of the next complete record after the cut one at `at`, which stops being JSON at `broken`; the
+    end of the text if there is none.
 
     A record that was cut within a string or a word makes sense for a few characters more: the quotation mark of the
     next one ends the string. Cut before a value, it takes the next record for that value, and goes on to the end.
@@ -349,8 +350,8 @@ def _behind_cut(text: str, at: int, broken: int) -> int:
 
 
 def _same_kind(text: str, at: int, end: int) -> int:
-    """Where the last value of the cut record at `at` begins, if it has that record's first keys and goes on to `end`:
-    then it is the next record. `end` if there is none."""
+    """Return the start of a value inside the cut record at `at` that has the record's first two keys and reaches to
+    `end`: it is the next record. Return `end` if there is none."""
     opening = _TWO_KEYS.match(text, at, end)
     if opening is None:
         return end

@@ -19,17 +19,17 @@ from workbench.formats.kit.sheet import Entry, Sheet, made
 class Links:
     """How the records of a format are linked.
 
-    `linked`: whether a record is part of the chain. `said`: whether it is a message. `restarts`: whether it begins a
-    chain though others stand before it, as a boundary does. `beside`: whether it may hang beside the chain, as a result
-    does at its own call. `new_id` makes an id.
+    `linked`: whether a record is part of the chain. `is_message`: whether it is a message. `restarts`: whether it
+    begins a chain though others stand before it, as a boundary does. `is_result`: whether it holds a tool result; one
+    that follows its call next to a chain that continues is no branch. `new_id` makes an id.
     """
 
     id: str
     parent: str
     linked: Callable[[Entry], bool]
-    said: Callable[[Entry], bool]
+    is_message: Callable[[Entry], bool]
     restarts: Callable[[Entry], bool] = lambda entry: False
-    beside: Callable[[Entry], bool] = lambda entry: False
+    is_result: Callable[[Entry], bool] = lambda entry: False
     new_id: Callable[[], str] = lambda: str(uuid4())
 
     def id_of(self, entry: Entry) -> str:
@@ -65,8 +65,8 @@ class Links:
         self.unlink(sheet, entry)
         sheet.drop(lambda one: one is entry)
 
-    def made(self, value: dict[str, object], place: int) -> Entry:
-        """A new record of the chain, with an id of its own."""
+    def new_record(self, value: dict[str, object], place: int) -> Entry:
+        """New record of the chain, with an id of its own."""
         return made({**value, self.id: self.new_id(), self.parent: None}, place)
 
 
@@ -78,10 +78,10 @@ def link(sheet: Sheet, links: Links) -> None:
     """
     drop_copies(sheet, links.chain(sheet))
     chain = links.chain(sheet)
-    live = next((entry for entry in reversed(chain) if links.said(entry)), None)
+    live = next((entry for entry in reversed(chain) if links.is_message(entry)), None)
     by_id: dict[str, Entry] = {}
     renamed: dict[str, str] = {}
-    way = _Ways()
+    tree = _Tree()
     before: Entry | None = None
     damaged = False
     for entry in chain:
@@ -96,10 +96,10 @@ def link(sheet: Sheet, links: Links) -> None:
             entry.put((links.parent,), parent or None)
             sheet.fixed(Fault.DANGLING_PARENT, entry, sheet.named(before) if before else "nothing")
         above = links.id_of(before) if before and links.restarts(entry) else parent
-        way.add(links, entry, above)
+        tree.add(links, entry, above)
         by_id[links.id_of(entry)] = before = entry
     if live is not None and (damaged or sheet.branch is not None):
-        _choose(sheet, links, way, live, longest=damaged)
+        _choose(sheet, links, tree, live, longest=damaged)
 
 
 def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
@@ -121,10 +121,10 @@ def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], r
     if id and id not in by_id:
         renamed.pop(id, None)
         return False
-    made = links.new_id()
-    entry.put((links.id,), made)
+    new_id = links.new_id()
+    entry.put((links.id,), new_id)
     if id:
-        renamed[id] = made  # what follows means the newer one
+        renamed[id] = new_id  # what follows means the newer one
         sheet.fixed(Fault.REPEATED_ID, entry, sheet.named(by_id[id]))
     else:
         sheet.fixed(Fault.MISSING_FIELD, entry, links.id)
@@ -132,8 +132,9 @@ def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], r
 
 
 @dataclass(slots=True)
-class _Ways:
-    """The ways from the first record to each: by id how many messages lie on it, what is above, and what follows."""
+class _Tree:
+    """Tree of linked records: by id the number of messages from the first record to this one, the id of its parent, the
+    records that follow it, and the record."""
 
     messages: dict[str, int] = field(default_factory=dict)
     above: dict[str, str] = field(default_factory=dict)
@@ -142,38 +143,38 @@ class _Ways:
 
     def add(self, links: Links, entry: Entry, above: str) -> None:
         id = links.id_of(entry)
-        self.messages[id] = self.messages.get(above, 0) + int(links.said(entry))
+        self.messages[id] = self.messages.get(above, 0) + int(links.is_message(entry))
         self.above[id] = above
         self.entries[id] = entry
         self.below.setdefault(above, []).append(entry)
 
     def ends(self, links: Links) -> list[Entry]:
-        """The newest message of each branch. A result beside a chain that goes on is no branch."""
+        """The newest message of each branch. A result next to a chain that goes on is no branch."""
         found: dict[Entry, None] = {}
         for id, entry in self.entries.items():
             if id in self.below:
                 continue
-            while not links.said(entry) and self.above[links.id_of(entry)] in self.entries:
+            while not links.is_message(entry) and self.above[links.id_of(entry)] in self.entries:
                 entry = self.entries[self.above[links.id_of(entry)]]
-            beside = links.beside(entry) and len(self.below.get(self.above[links.id_of(entry)], [])) > 1
-            if links.said(entry) and not beside and not self._goes_on(links, entry):
+            is_side_result = links.is_result(entry) and len(self.below.get(self.above[links.id_of(entry)], [])) > 1
+            if links.is_message(entry) and not is_side_result and not self._goes_on(links, entry):
                 found[entry] = None
         return list(found)
 
     def _goes_on(self, links: Links, entry: Entry) -> bool:
-        """Whether a message follows."""
+        """Return True if a message follows the record, directly or further below."""
         below = list(self.below.get(links.id_of(entry), []))
         while below:
             one = below.pop()
-            if links.said(one):
+            if links.is_message(one):
                 return True
             below += self.below.get(links.id_of(one), [])
         return False
 
 
-def _choose(sheet: Sheet, links: Links, ways: _Ways, live: Entry, *, longest: bool) -> None:
+def _choose(sheet: Sheet, links: Links, tree: _Tree, live: Entry, *, longest: bool) -> None:
     """Find the branches; make the chosen one the newest, or the longest."""
-    ends = ways.ends(links)
+    ends = tree.ends(links)
     chosen = live
     if sheet.branch is not None:
         found = [entry for entry in ends if entry.place == sheet.branch]
@@ -182,25 +183,25 @@ def _choose(sheet: Sheet, links: Links, ways: _Ways, live: Entry, *, longest: bo
             raise BadInput(f"{sheet.name}: no branch ends on line {sheet.branch}; branches end on lines {known}.")
         chosen = found[0]
     elif longest and ends:
-        chosen = max(ends, key=lambda one: (ways.messages[links.id_of(one)], one is live, one.place))
+        chosen = max(ends, key=lambda one: (tree.messages[links.id_of(one)], one is live, one.place))
     if len(ends) > 1:
         sheet.branches = [
-            Branch(one.place, ways.messages[links.id_of(one)], one is live, one is chosen) for one in ends
+            Branch(one.place, tree.messages[links.id_of(one)], one is live, one is chosen) for one in ends
         ]
     if chosen is not live and chosen in ends:
-        _make_newest(sheet, links, ways, chosen)
+        _make_newest(sheet, links, tree, chosen)
 
 
-def _make_newest(sheet: Sheet, links: Links, ways: _Ways, chosen: Entry) -> None:
+def _make_newest(sheet: Sheet, links: Links, tree: _Tree, chosen: Entry) -> None:
     """Move the chosen branch, from where it parts from the others, to the end of the file."""
     first = chosen
-    while (above := ways.above[links.id_of(first)]) in ways.entries and len(ways.below[above]) == 1:
-        first = ways.entries[above]
+    while (above := tree.above[links.id_of(first)]) in tree.entries and len(tree.below[above]) == 1:
+        first = tree.entries[above]
     moved: set[Entry] = set()
     below = [first]
     while below:
         moved.add(one := below.pop())
-        below += ways.below.get(links.id_of(one), [])
+        below += tree.below.get(links.id_of(one), [])
     sheet.entries = [entry for entry in sheet.entries if entry not in moved] + [
         entry for entry in sheet.entries if entry in moved
     ]

@@ -70,14 +70,14 @@ _ITEMS = ("function_call", "function_call_output", "reasoning", "custom_tool_cal
 
 
 def _is_item(item: Any) -> bool:
-    """Whether this is one item of several in which a message is told: of the Responses API, or a call of the AI SDK."""
+    """Return True for an item that is only a part of a message: one of the Responses API, or a call of the AI SDK."""
     given = dict_of(decoded(item))
     return given.get("type") in _ITEMS or "toolCallId" in given or (given.get("type") == "message" and "id" in given)
 
 
 def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
     """The messages with the roles that are written there; items of one answer, which stand in a row, are one."""
-    made: list[tuple[Message, str]] = []
+    messages: list[tuple[Message, str]] = []
     grows = False
     for item in items:
         message = message_of(item, role)
@@ -85,12 +85,12 @@ def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
             continue
         joins = _is_item(item) and message.role == "assistant"
         if joins and grows:
-            before, named = made[-1]
-            made[-1] = replace(before, blocks=(*before.blocks, *message.blocks)), named
+            before, named = messages[-1]
+            messages[-1] = replace(before, blocks=(*before.blocks, *message.blocks)), named
         else:
-            made.append((message, text_of(dict_of(decoded(item)).get("role"))))
+            messages.append((message, text_of(dict_of(decoded(item)).get("role"))))
         grows = joins
-    return made
+    return messages
 
 
 def _bound(messages: Iterable[tuple[Message, str]]) -> Iterator[Message]:
@@ -148,20 +148,20 @@ def message_of(item: Any, role: Role = "user") -> Message | None:
 
 
 def _of_item(item: Mapping[str, Any]) -> Message | None:
-    """What an item without a role tells: a call, its result, or reasoning."""
+    """Message of an item without a role: a tool call, a tool result or reasoning. None for any other item."""
     id = text_of(item.get("call_id")) or text_of(item.get("toolCallId"))
     if "output" in item and id:
-        return Message("", "tool", (ToolResult(id, tuple(_result_parts(_told(item["output"])))),))
+        return Message("", "tool", (ToolResult(id, tuple(_result_parts(_result_value(item["output"])))),))
     if name := text_of(item.get("name")) or text_of(item.get("toolName")):
         given = item.get("arguments", item.get("input", item.get("args")))
         return Message("", "assistant", (ToolUse(id, name, arguments_of(given)),))
-    told = (text_of(dict_of(part).get("text")) for part in list_of(item.get("summary")))
-    thought = "\n\n".join(filter(None, told))
+    texts = (text_of(dict_of(part).get("text")) for part in list_of(item.get("summary")))
+    thought = "\n\n".join(filter(None, texts))
     return Message("", "assistant", (Thinking(thought),)) if thought else None
 
 
-def _told(output: Any) -> Any:
-    """What a result says: the AI SDK puts it under the kind that it is of."""
+def _result_value(output: Any) -> Any:
+    """Content of a tool result: the value out of the AI SDK's `{type, value}`, any other output unchanged."""
     given = dict_of(output)
     if given.keys() != {"type", "value"}:
         return output

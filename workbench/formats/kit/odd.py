@@ -18,19 +18,17 @@ _VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
 
 def capped(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
     """The warnings with `TOLD` of each kind at most; behind them, how many more there are of it."""
-    told: list[LoadWarning] = []
+    listed: list[LoadWarning] = []
     kinds: Counter[str] = Counter()
     newest: dict[str, LoadWarning] = {}
     for warning in warnings:
         kind = _VARIES.sub("", warning.text)
         kinds[kind] += 1
         if kinds[kind] <= TOLD:
-            told.append(warning)
+            listed.append(warning)
         else:
             newest[kind] = warning
     for kind, last in newest.items():
         more = grouped(kinds[kind] - TOLD)
-        told.append(
-            LoadWarning(f"{more} more warnings of this kind, of which this is the last: {last.text}", last.line)
-        )
-    return tuple(told)
+        listed.append(LoadWarning(f"{more} more warnings of this kind, the last: {last.text}", last.line))
+    return tuple(listed)

@@ -18,7 +18,7 @@ ORPHAN = "[Result of a tool call that is not part of this session]"
 
 
 class Pairing(Protocol):
-    """Where a format's records hold calls and results.
+    """Access to the calls and results in a format's records.
 
     `calls` and `results`: ids in a record, in their order. `response`: the id of the response that a record is part
     of, "" for none. `as_text` turns the result at a place among the record's results into text. `answered` makes
@@ -36,8 +36,8 @@ class Pairing(Protocol):
 
 
 def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing: Pairing) -> list[Entry]:
-    """What is sent, with the records of results that were cleared or edited later: their messages come from other
-    records, or from none."""
+    """Return the records that are sent, plus the records whose results were cleared or edited later: the messages of
+    those results come from other records, or from none."""
     order = list(sent)
     there = {id for entry in sent for id in pairing.results(entry)}
     edited = {result.call_id for message in session.context() for result in message.results} - there

@@ -47,9 +47,8 @@ class Entry:
 
     def remove(self, path: Path, at: Iterable[int]) -> None:
         """Take elements out of the list at `path`."""
-        gone = set(at)
-        kept = [item for number, item in enumerate(value_at(self.value, path)) if number not in gone]
-        self.put(path, kept)
+        removed = set(at)
+        self.put(path, [item for number, item in enumerate(value_at(self.value, path)) if number not in removed])
 
 
 def made(value: Any, place: int) -> Entry:
@@ -137,8 +136,8 @@ class Sheet:
     def insert_after(self, entry: Entry, new: Entry) -> None:
         self.entries.insert(self.index(entry) + 1, new)
 
-    def drop(self, gone: Callable[[Entry], bool]) -> None:
-        self.entries = [entry for entry in self.entries if not gone(entry)]
+    def drop(self, matches: Callable[[Entry], bool]) -> None:
+        self.entries = [entry for entry in self.entries if not matches(entry)]
 
 
 def place_among(session: Session, record: int) -> int:

@@ -29,23 +29,23 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
     return Usage(max(sent - read - written, 0), said, min(read, sent), written, cost=cost)
 
 
-def anthropic_usage(given: Any) -> Usage | None:
+def anthropic_usage(usage: Any) -> Usage | None:
     """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing."""
-    told = anthropic_counts(given)
-    return Usage(*told, cache_life=anthropic_cache_life(given)) if told else None
+    counts = anthropic_counts(usage)
+    return Usage(*counts, cache_life=anthropic_cache_life(usage)) if counts else None
 
 
-def anthropic_cache_life(given: Any) -> int:
+def anthropic_cache_life(usage: Any) -> int:
     """Seconds for which the Messages API keeps without use what this call wrote to its cache; 0 for no write."""
-    written = dict_of(dict_of(given).get("cache_creation"))
+    written = dict_of(dict_of(usage).get("cache_creation"))
     lives = ((3_600, "ephemeral_1h_input_tokens"), (300, "ephemeral_5m_input_tokens"))
     return next((life for life, key in lives if count_of(written.get(key))), 0)
 
 
-def anthropic_counts(given: Any) -> tuple[int, int, int, int] | None:
+def anthropic_counts(usage: Any) -> tuple[int, int, int, int] | None:
     """The same as bare counts, for a bill that is told anew with each part of an answer: tokens of the prompt that are
     new, that were written, read from the cache and written to it."""
-    told = dict_of(given).get
+    told = dict_of(usage).get
     fresh, said, read, written = [n if type(n) is int and n > 0 else 0 for n in map(told, _COUNTED)]
     return (fresh, said, read, written) if fresh or read or written else None
 

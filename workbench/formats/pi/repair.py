@@ -32,7 +32,7 @@ LINKS = Links(
     "id",
     "parentId",
     linked=lambda entry: entry.object.get("type") != "session" and bool(entry.object),
-    said=lambda entry: entry.object.get("type") in ("message", "custom_message"),
+    is_message=lambda entry: entry.object.get("type") in ("message", "custom_message"),
     new_id=lambda: uuid4().hex[:8],
 )
 
@@ -135,7 +135,7 @@ class _Pairing:
         names = {part.get("id"): part.get("name") for part in _parts(entry)}
         stamp = _body(entry).get("timestamp")
         return [
-            LINKS.made(
+            LINKS.new_record(
                 {
                     "type": "message",
                     "timestamp": entry.object.get("timestamp"),
