@@ -47,6 +47,8 @@ def by_block(data: bytes, size: int) -> list[Record]:
 @given(pieces=st.lists(st.sampled_from(_PIECES), max_size=12), size=st.integers(1, 9))
 @example(pieces=[b'{"a":1}', b"\n", b"\xef\xbb\xbf", b'{"a":1}'], size=8)
 @example(pieces=[b"\xef\xbb\xbf", b'{"a":1}'], size=1)
+@example(pieces=[b"\x00", b"\n", b"\x00"], size=1)
+@example(pieces=[b'{"a":1}', b"\n", b"\x00", b" \n", b"\x00", b"\n", b"\x00", b"\x00", b"[2]"], size=2)
 def test_the_records_of_blocks_are_those_of_the_whole(pieces: list[bytes], size: int) -> None:
     data = b"".join(pieces)
     assert by_block(data, size) == list(records_of(data))

@@ -58,7 +58,7 @@ async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.Monk
         assert missing == {"bench.leave"}
         not_now = {command.name for command in pilot.app.commands(screen) if not command.can}
         epochs, hits = {"Epoch before", "Next epoch"}, {"Next hit", "Hit before"}
-        assert not_now == {"Redo", "As preset", "Editor", *epochs, *hits, "Hold by a pin", "Hold by a number"}
+        assert not_now == {"Redo", "As preset", "Editor", "Repair", *epochs, *hits, "Hold by a pin", "Hold by a number"}
 
 
 async def test_an_export_is_masked_where_that_is_wanted(tmp_path: Path) -> None:

@@ -122,25 +122,25 @@ def rework(found: Diagnosis) -> Table:
 
 
 def cache(found: Diagnosis) -> Table:
-    heads = ("tokens", "cost", "epoch", "call", "after", "cause")
+    heads = ("tokens", "cost", "cause", "epoch", "call", "after")
     made = found.rewrites
     if made is None:
-        return Table(heads, (), 5, "The recorded usage tells of no cache.")
+        return Table(heads, (), 2, "The recorded usage has no cache figures.")
     rows = [
         Row(
             (
                 figure(one.tokens),
                 made.rates.words(one.cost),
+                CAUSES[one.cause],
                 figure(one.epoch),
                 figure(one.call),
                 "" if one.seconds is None else waited(one.seconds),
-                CAUSES[one.cause],
             ),
             one.message,
         )
         for one in sorted(made.again, key=lambda one: -one.tokens)[:MOST]
     ]
-    return Table(heads, tuple(rows), 5, f"Written to the cache again: {made}.")
+    return Table(heads, tuple(rows), 2, f"Written to the cache again: {made}.")
 
 
 def waited(seconds: float) -> str:

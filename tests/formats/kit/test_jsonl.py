@@ -35,7 +35,8 @@ def test_a11_nul_padding_is_told_with_its_line_and_in_no_record_that_is_read() -
     found = list(records_of(data))
     assert [(one.line, one.value, one.problem, one.readable) for one in found] == [
         (1, {"a": 1}, "", True),
-        (3, None, PADDING.format(3), False),
+        (3, None, PADDING.format(2), False),
+        (4, None, PADDING.format(1), False),
         (5, {"b": 2}, PADDING.format(1), True),
         (6, {"c": 3}, PADDING.format(2), True),
         (7, {"d": 4}, "", True),
@@ -47,7 +48,7 @@ def test_a11_nul_padding_is_told_with_its_line_and_in_no_record_that_is_read() -
         b'{"c":3}',
         b'{"d":4}',
     ]
-    assert [is_padding(one) for one in found] == [False, True, False, False, False, True]
+    assert [is_padding(one) for one in found] == [False, True, True, False, False, False, True]
 
 
 def test_a11_each_padding_is_one_warning() -> None:

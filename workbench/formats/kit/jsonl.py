@@ -31,6 +31,8 @@ _SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
 _LEFT_OUT = "NUL bytes, as a crash leaves them; left out"
 _OBJECT = re.compile(r"\{\s*\"")
+_NULS = re.compile(rb"\x00(?:[^\n]*\x00)?")
+"""The NUL bytes of a blank line, from the first to the last."""
 _NO_NULS = re.compile(r"[\s\x00]*")
 _TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s*,\s*"([^"\\]*)"\s*:', re.DOTALL)
 """How a record opens: its first key with a plain value, and its second key."""
@@ -124,10 +126,11 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
         if data[at] in _BLANK:  # a file may end in millions of such lines
             said = _SAID.search(data, at, end)
             begin = end if said is None else max(at, data.rfind(b"\n", at, said.start()) + 1)
-            if (padding := data.find(0, at, begin)) >= 0:
-                stop = data.rfind(0, at, begin) + 1
-                where = line + 1 + data.count(b"\n", at, padding)
-                yield _padding(before + padding, before + stop, where, data.count(0, padding, stop))
+            counted, ahead = at, line + 1
+            for padding in _NULS.finditer(data, at, begin):
+                ahead += data.count(b"\n", counted, padding.start())
+                counted = padding.start()
+                yield _padding(before + counted, before + padding.end(), ahead, padding[0].count(0))
             if said is None:
                 return
             line += data.count(b"\n", at, begin)
