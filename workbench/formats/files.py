@@ -159,14 +159,23 @@ def parts_of(path: Path) -> tuple[Part, ...]:
 
     Raises BadInput as `load` does.
     """
+    codec = _codec_of(path)
+    parts_in = codec and (codec.sessions_in or codec.branches)
+    return parts_in(path, bytes_of(path)) if parts_in else ()
+
+
+def branches_of(path: Path) -> tuple[Part, ...]:
+    """The branches of one session whose file is damaged, none for any other. Raises BadInput as `load` does."""
+    codec = _codec_of(path)
+    return codec.branches(path, bytes_of(path)) if codec and codec.branches and not codec.sessions_in else ()
+
+
+def _codec_of(path: Path) -> Codec | None:
+    """None for a folder, and for a file without content."""
     if path.is_dir():
-        return ()
+        return None
     look = look_at(path)
-    if not look.head.strip(_BLANKS):
-        return ()
-    codec = _format_of(path, look).codec
-    parts_in = codec.sessions_in or codec.branches
-    return parts_in(path, bytes_of(path)) if parts_in is not None else ()
+    return _format_of(path, look).codec if look.head.strip(_BLANKS) else None
 
 
 def look_at(path: Path) -> Look:

@@ -90,9 +90,12 @@ async def _repaired(host: Host) -> None:
     assert path is not None, "a session without a file has nothing to repair"
 
     def repair_copy() -> Repair:
+        from workbench.formats.files import branches_of
         from workbench.repairs.engine import repair
 
-        return repair(path, part=session.facts.part)
+        part = session.facts.part
+        # A branch lies in the damaged file, whose repair links them all; any other part is a session of its own.
+        return repair(path, part="" if part in {one.id for one in branches_of(path)} else part)
 
     try:
         found = await asyncio.to_thread(repair_copy)
