@@ -209,6 +209,15 @@ def test_an_edit_that_pi_does_not_read_as_it_was_meant_is_told(
     assert context(session)[3] == ("tool", "" if replacement else "rye, rye, rye")
 
 
+@pytest.mark.parametrize("wrong", [["r1"], {"r1": 1}, 7, None, ""])
+def test_an_id_that_is_no_text_edits_nothing(wrong: object) -> None:
+    """The validator asked a table for a list, and raised."""
+    data = lines(HEADER, *TURN, {**edit("e1", "a2", "r1", None), "targetId": wrong})
+    assert FORMAT.codec.validate(data) == []
+    last = {**response("a3", "e1", text("x")), "id": wrong}
+    assert all(isinstance(fault, str) for fault in FORMAT.codec.validate(data + lines(last)))
+
+
 def test_usage_entries_and_usage_of_summaries_are_no_messages() -> None:
     spent = {**usage(50), "cost": {"total": 0.25}}
     warm = {**entry("usage", "w1", "a2", usage=spent), "kind": "cache_warm"}

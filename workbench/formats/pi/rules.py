@@ -93,14 +93,17 @@ def _selected(entries: list[Entry]) -> list[Entry]:
 
 def _sent(way: list[Entry]) -> list[Entry]:
     """The messages among the selected entries that pi would send, with the content that the last edit gave them."""
-    edits = {edit.get("targetId"): edit["replacement"] for _, edit in way if "replacement" in edit and _is_edit(edit)}
+    edits = {
+        inner(edit, "targetId", str): edit["replacement"] for _, edit in way if "replacement" in edit and _is_edit(edit)
+    }
+    edits.pop("", None)
     sent: list[Entry] = []
     for number, entry in way:
-        body, id = _body(entry), entry.get("id")
+        body, id = _body(entry), inner(entry, "id", str)
         if id in edits and edits[id] is None:
             continue
-        if id in edits and body.get("role") in _EDITED:
-            content = inner(edits, str(id), dict).get("content", [])
+        if id in edits and inner(body, "role", str) in _EDITED:
+            content = inner(edits, id, dict).get("content", [])
             text = [{"type": "text", "text": content}]
             plain = isinstance(content, str) and body["role"] in ("assistant", "toolResult")
             entry = {**entry, "message": {**body, "content": text if plain else content}}
