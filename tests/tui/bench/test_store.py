@@ -357,7 +357,8 @@ class Stuck(Counter):
         return not messages
 
 
-def test_figures_that_come_after_counting_was_stopped_are_not_drawn() -> None:
+def counting_for_ever() -> tuple[Desk, list[Callable[[], None]], Event]:
+    """A desk whose count never ends, its callbacks, which the test runs when it wants, and an event for the first."""
     desk, late, told = Desk(story()), list[Callable[[], None]](), Event()
     desk.counter = Stuck()
 
@@ -366,13 +367,19 @@ def test_figures_that_come_after_counting_was_stopped_are_not_drawn() -> None:
         told.set()
         return True
 
+    desk.call_later = later  # type: ignore[method-assign]
+    return desk, late, told
+
+
+def test_figures_that_come_after_counting_was_stopped_are_not_drawn() -> None:
+    desk, late, told = counting_for_ever()
+
     async def stopped() -> None:
         task = asyncio.create_task(counting.count_from(desk, Span(0, 0)))
         await asyncio.to_thread(told.wait)
         task.cancel()
         await asyncio.wait([task])
 
-    desk.call_later = later  # type: ignore[method-assign]
     asyncio.run(stopped())
     counting.stop_counting(desk)
     for land in late:
@@ -392,13 +399,7 @@ def test_counting_ends_where_all_was_counted_meanwhile() -> None:
 
 
 def test_figures_of_a_session_that_another_took_the_place_of_are_not_drawn() -> None:
-    desk, late, told = Desk(story()), list[Callable[[], None]](), Event()
-    desk.counter = Stuck()
-
-    def later(callback: Callable[..., None], *args: object) -> bool:
-        late.append(partial(callback, *args))
-        told.set()
-        return True
+    desk, late, told = counting_for_ever()
 
     async def replaced() -> View:
         task = asyncio.create_task(counting.count_from(desk, Span(0, 0)))
@@ -411,7 +412,6 @@ def test_figures_of_a_session_that_another_took_the_place_of_are_not_drawn() -> 
         await asyncio.wait([task])
         return view
 
-    desk.call_later = later  # type: ignore[method-assign]
     assert asyncio.run(replaced()) is desk.view
     assert len(late) == 1
 

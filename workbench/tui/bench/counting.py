@@ -43,7 +43,7 @@ async def count_from(host: Host, first: Span) -> None:
     given_up = threading.Event()
 
     def is_current() -> bool:
-        """False once another count has begun: what this one said before it was cancelled may still be on its way."""
+        """False once this count is cancelled or another session is on the bench: its callbacks may still be queued."""
         return not given_up.is_set() and host.store.bench.session is bench.session
 
     def tell(layout: Layout, done: int, total: int) -> None:
