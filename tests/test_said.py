@@ -8,13 +8,14 @@ from workbench.analysis.holding import Said, sought
 from workbench.analysis.retention import retention, unread
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
+from workbench.compaction.carried import Texts
 from workbench.compaction.conversation import OneText
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.text import line_of
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome
 from workbench.compaction.progressive.importance import values_of
 from workbench.compaction.progressive.key_events import events_of
-from workbench.compaction.progressive.retained import Texts, passages_of, texts_for
+from workbench.compaction.progressive.retained import passages_of, texts_for
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
@@ -56,7 +57,7 @@ def test_an_extractive_summary_tells_the_answers_and_nothing_put_in() -> None:
 
 
 def test_a_ledger_has_the_answers() -> None:
-    lines = [line_of(one.entry) for one in noted(context_of(TALK).shape)]
+    lines = [line_of(one.entry) for one in noted(context_of(TALK))]
     assert lines == [
         f"- #5 {RULE}",
         f"- #5 [open] {RULE}",

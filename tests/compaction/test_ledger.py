@@ -324,7 +324,7 @@ def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
             user("w", "good"),
         ]
     )
-    entries = {one.entry.text: one.entry for one in noted(rules.shape) if one.entry.kind == "instruction"}
+    entries = {one.entry.text: one.entry for one in noted(rules) if one.entry.kind == "instruction"}
     french = entries["Answer in French."]
     assert (french.state, french.source, french.detail) == ("gone", 7, "superseded by #41")
     assert (entries["Never push."].state, entries["Never push."].source) == ("", 9)
@@ -346,7 +346,7 @@ def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> 
             user("v", "good"),
         ]
     )
-    [error] = [one.entry for one in noted(context.shape) if one.entry.kind == "error"]
+    [error] = [one.entry for one in noted(context) if one.entry.kind == "error"]
     assert (error.state, error.source) == ("fixed", 12)
     assert error.detail == "`pytest -q`; succeeded in #42"
 
@@ -391,7 +391,7 @@ def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:
     ran = [agent("b1", "", call("c1", command="make")), result("r1", ("c1", "ok"))]
     once = [agent("b2", "", call("c2", command="make")), result("r2", ("c2", "ok"))]
     context = context_of([user("u", "go on"), *again, *ran, *once])
-    found = {one.entry.kind: one.entry.source for one in noted(context.layout.shape)}
+    found = {one.entry.kind: one.entry.source for one in noted(context)}
     assert found == {"request": 1, "url": 2, "decision": 2, "command": 6}
 
 
@@ -417,7 +417,7 @@ def test_a_file_has_its_newest_state(steps: str, state: str) -> None:
             agent(f"a{n}", "", call(f"c{n}", name, path="/p/a.py", content="x")),
             result(f"r{n}", (f"c{n}", "ok")),
         ]
-    (file,) = [one.entry for one in noted(context_of(messages).layout.shape) if one.entry.kind == "file"]
+    (file,) = [one.entry for one in noted(context_of(messages)) if one.entry.kind == "file"]
     assert file.state == state
 
 
@@ -633,7 +633,7 @@ def test_a_statement_is_no_entry_beside_the_request_that_holds_it() -> None:
 def test_of_two_statements_of_one_subject_the_later_counts_over_generations() -> None:
     before = Ledger(40, (), (Entry("stated", "My flight to Lund is on 4 May.", 7),))
     talk = [Message("s", "user", (Text(written(before)),), "summary"), user("u", "My flight to Lund is on 9 May.")]
-    entries = [one.entry for one in noted(context_of(talk).shape) if one.entry.kind == "stated"]
+    entries = [one.entry for one in noted(context_of(talk)) if one.entry.kind == "stated"]
     by_text = {one.text: (one.state, one.source) for one in entries}
     assert by_text["My flight to Lund is on 9 May."] == ("", 41)
     assert by_text["My flight to Lund is on 4 May."] in (("", 7), ("gone", 7)), "when unsure both stay"
@@ -642,7 +642,7 @@ def test_of_two_statements_of_one_subject_the_later_counts_over_generations() ->
 def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:
     told = "The root cause is that the kettle has no lid."
     talk = [user("u", "Why?"), agent("a", f"I look at the kettle. {told}"), *loop("l", 3), user("v", "And now?")]
-    found = [one.entry for one in noted(context_of(talk).shape) if one.entry.kind == "decision"]
+    found = [one.entry for one in noted(context_of(talk)) if one.entry.kind == "decision"]
     assert [(one.text, one.source) for one in found] == [(told, 2)]
 
 
@@ -653,9 +653,7 @@ def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() 
         agent("a", "I set retry_limit."),
         user("v", "ok"),
     ]
-    names = {
-        line.entry.text: line.entry.source for line in queue_of(context_of(talk).shape).lines if line.entry.in_passing
-    }
+    names = {line.entry.text: line.entry.source for line in queue_of(context_of(talk)).lines if line.entry.in_passing}
     assert names == {"retry_limit": 41, "parse_row": 9}
 
 

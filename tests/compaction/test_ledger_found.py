@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter as Counted
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +13,17 @@ import pytest
 from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
 from workbench.analysis.retention import retention
+from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.queue import ASKED_CHARS, BINDING, queue_of
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outcome
+from workbench.compaction.shape import Shape
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.formats.files import load
 from workbench.session import Media, Message, Opaque, Span, Text, ToolResult
@@ -364,8 +368,71 @@ def test_c_a_rule_that_was_replaced_binds_no_longer() -> None:
     outcome = compacted(context, 1)
     rules = [(one.text, one.state) for one in entries_of(outcome) if one.kind == "instruction"]
     assert rules == [("From now on answer in German.", ""), ("Never push to main.", "")]
-    queue = queue_of(context.shape)
+    queue = queue_of(context)
     lines = ((queue.lines[step.thing].entry, step.worth) for step in queue.steps if step.is_line)
     worth = {entry.text: value for entry, value in lines if entry.kind == "instruction"}
     assert worth["From now on answer in French."] < BINDING < worth["From now on answer in German."]
     assert outcome.lost == ()
+
+
+OF_AGENT = summary("agents", "The user wants a loaf; nothing is baked yet.")
+BEGUN = Shape((user("first", "Bake a loaf."), agent("a", "I begin.")))
+
+
+def requests_of(messages: Sequence[Message], begun: Shape | None) -> list[tuple[str, str, int]]:
+    entries = (one.entry for one in noted(context_of(messages, first_context=begun)) if one.entry.kind == "request")
+    return [(entry.state, entry.text, entry.source) for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("before", "begun", "first"),
+    [
+        ([], None, ("first", "Add rye.", 1)),
+        ([user("first", "Bake a loaf."), agent("a", "I begin.")], None, ("first", "Bake a loaf.", 1)),
+        ([OF_AGENT], None, None),
+        ([user("mark", "", "boundary")], None, None),
+        ([OF_AGENT], BEGUN, ("first", "Bake a loaf.", 1)),
+        ([OF_AGENT], Shape((OF_AGENT, *BEGUN.messages)), None),
+        ([OF_AGENT, user("copy", "Bake a loaf.")], BEGUN, ("first", "Bake a loaf.", 2)),
+    ],
+    ids=["whole", "whole with more", "cut file", "boundary", "compacted", "compacted from a cut file", "copied"],
+)
+def test_only_the_sessions_own_first_request_is_called_the_first(
+    before: list[Message], begun: Shape | None, first: tuple[str, str, int] | None
+) -> None:
+    """The oldest request behind an agent's compaction was called the first, and the real one was in no ledger."""
+    later = [user("u1", "Add rye."), agent("a1", "Added."), user("u2", "And salt."), agent("a2", "Salted.")]
+    found = requests_of([*before, *later], begun)
+    number = len(before) + 1
+    others = [("", "Add rye.", number)] if first is None or first[1] != "Add rye." else []
+    assert found == [("open", "And salt.", number + 2), *([first] if first else []), *others]
+
+
+def test_the_first_request_alone_is_not_open_where_only_the_first_context_holds_it() -> None:
+    assert requests_of([OF_AGENT, agent("a1", "Still baking.")], BEGUN) == [("first", "Bake a loaf.", 1)]
+
+
+def test_the_first_request_of_a_session_lasts_through_an_agents_compaction_and_two_of_ours() -> None:
+    messages = [OF_AGENT, *loop("x", 20), user("u1", "Add rye."), agent("a1", "Added.")]
+    for begun in (BEGUN, None):  # then as a session of its own, whose beginning is the first ledger
+        outcome = compacted(context_of(messages, first_context=begun), 400)
+        assert [one.text for one in entries_of(outcome) if one.state == "first"] == ["Bake a loaf."]
+        messages = [*outcome.messages, *loop("y", 20), user("u2", "And salt."), agent("a2", "Salted.")]
+
+
+@pytest.mark.parametrize(
+    ("requests", "first"),
+    [
+        ([("first", "Bake."), ("open", "Add rye.")], "Bake."),
+        ([("open", "Bake.")], "Bake."),
+        ([("", "a"), ("open", "b")], None),
+        ([], None),
+    ],
+)
+def test_a_ledger_gives_the_first_request_where_the_session_begins_with_it(
+    requests: list[tuple[str, str]], first: str | None
+) -> None:
+    entries = tuple(Entry("request", text, number, state) for number, (state, text) in enumerate(requests, 3))
+    message = user("l", written(Ledger(40, (), entries)))
+    original = original_of(context_of([message, user("u", "Go on.")]))
+    assert original == (Original(first, number=3) if first else None)

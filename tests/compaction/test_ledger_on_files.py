@@ -12,6 +12,7 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.base.values import strings_in
+from workbench.compaction.carried import original_of
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
@@ -104,6 +105,8 @@ def unquoted(context: Context, outcome: Outcome) -> list[Entry]:
         if entry.kind == "file" or (entry.kind, entry.source) in earlier:
             continue
         texts = [*said(by_number[entry.source])]
+        if entry.state == "first" and (original := original_of(context)):
+            texts.append(original.text)
         if not all(any(part in text for text in texts) for part in quoted(entry)):
             wrong.append(entry)
     return wrong

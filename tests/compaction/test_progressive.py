@@ -25,11 +25,11 @@ from tests.documents.test_001_progressive import (
     steps,
     talk,
 )
+from workbench.compaction.carried import Texts, read_texts
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.preset import BUNDLED, default_preset
-from workbench.compaction.progressive.retained import Texts, read_texts
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.prompts import load_prompt

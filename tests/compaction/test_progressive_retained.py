@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from workbench.compaction.progressive import retained
-from workbench.compaction.progressive.retained import Texts, joined, texts_for
+from workbench.compaction import carried
+from workbench.compaction.carried import Texts, joined
+from workbench.compaction.progressive.retained import texts_for
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.facts.diffstat import FileChange, diffstat
 
@@ -41,7 +42,7 @@ def test_each_change_is_summed_once_however_many_summaries_carry_some(monkeypatc
         summed += len(changes)
         return diffstat(changes)
 
-    monkeypatch.setattr(retained, "diffstat", counting)
+    monkeypatch.setattr(carried, "diffstat", counting)
     joined(carrying(number) for number in range(200))
     assert summed == 400
 

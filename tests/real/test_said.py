@@ -30,7 +30,7 @@ def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
     told = extractive(SummaryRequest("summary", messages, "", OneText(str), max_chars=2 * COMFORTABLE))
     assert isinstance(told, Summary)
     assert [text for text in picked if f"- {text} (asked: " not in told.text] == []
-    kept = [one.entry.text for one in noted(context_of(messages).shape) if one.entry.state == "answer"]
+    kept = [one.entry.text for one in noted(context_of(messages)) if one.entry.state == "answer"]
     assert sorted(text for text in kept if text in picked) == sorted(picked)
 
 

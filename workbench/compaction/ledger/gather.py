@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
+from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import text_of_summaries
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
-from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.facts.done import REFUSED, same_command
 from workbench.facts.episodes import LOOKS
@@ -78,13 +79,17 @@ def numbering(shape: Shape) -> Numbering:
     return Numbering()
 
 
-@per_shape
-def noted(shape: Shape) -> tuple[Noted, ...]:
+def noted(context: Context) -> tuple[Noted, ...]:
     """What a ledger of this whole context could hold beside mere names, the most important first, of equals the newest.
 
     What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
     is a changed one, a command has the result of its last run.
     """
+    return _noted(context.shape, original_of(context))
+
+
+@newest_per_shape
+def _noted(shape: Shape, original: Original | None) -> tuple[Noted, ...]:
     number = numbering(shape)
     found: dict[tuple[EntryKind, str], Noted] = {}
     for entry in number.before.entries if number.before is not None else ():
@@ -101,7 +106,7 @@ def noted(shape: Shape) -> tuple[Noted, ...]:
         found.setdefault(_key(one.entry), one)
     found.update(dict(_mended(found.values(), facts, number)))
     found.update(dict(_run_again(found.values(), facts)))
-    return tuple(sorted(_asked_in_order(found.values()), key=_importance))
+    return tuple(sorted(_asked_in_order(found, shape, original), key=_importance))
 
 
 def _importance(one: Noted) -> tuple[int, int]:
@@ -265,23 +270,38 @@ def _deeds(line: str) -> list[str]:
     return [one for one in simple_commands(line) if not LOOKS.match(one)]
 
 
-def _asked_in_order(all_noted: Iterable[Noted]) -> Iterable[Noted]:
-    """The entries, of the requests the oldest as the first and the newest as the open one."""
-    entries = list(all_noted)
-    requests = [one.entry for one in entries if one.entry.kind == "request"]
-    if not requests:
-        return entries
-    first = next((e for e in requests if e.state == "first"), None) or min(requests, key=lambda e: e.source)
-    newest = max(requests, key=lambda e: e.source)
+def _asked_in_order(
+    found: Mapping[tuple[EntryKind, str], Noted], shape: Shape, original: Original | None
+) -> Iterable[Noted]:
+    """The entries, of the requests the session's first as the first and the newest as the open one. The first is there
+    even where a recorded compaction took it out of the context."""
+    requests = [one for one in found.values() if one.entry.kind == "request"]
+    first = _first_request(requests, shape, original)
+    newest = max(requests, key=lambda one: one.entry.source, default=None)
+    for one in (*found.values(), *([first] if first and first not in requests else [])):
+        if one.entry.kind == "request":
+            state = "open" if one is newest else "first" if one is first else ""
+            yield replace(one, entry=replace(one.entry, state=state))
+        else:
+            yield one
 
-    def stated(one: Noted) -> Noted:
-        entry = one.entry
-        if entry.kind != "request":
+
+def _first_request(requests: Sequence[Noted], shape: Shape, original: Original | None) -> Noted | None:
+    """The session's first request: one of `requests`, or a new entry where only the session's first context holds it.
+    None where it is not known: after an agent's compaction the oldest request of a context need not be the first; after
+    a ledger it is, which would tell an older one."""
+    if first := next((one for one in requests if one.entry.state == "first"), None):
+        return first
+    oldest = min(requests, key=lambda one: one.entry.source, default=None)
+    if original is None:
+        return oldest if numbering(shape).before else None
+    if original.id in shape.index_of:
+        return oldest
+    words = original.text.strip()
+    for one in requests:
+        if one.entry.text in (words, _own(words, one.entry.source)):
             return one
-        state = "open" if entry is newest else "first" if entry is first else ""
-        return replace(one, entry=replace(entry, state=state))
-
-    return map(stated, entries)
+    return Noted(Entry("request", _own(words, original.number), original.number), OLD, OLD) if words else None
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:

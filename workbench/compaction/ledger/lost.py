@@ -21,7 +21,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
     entries = [entry for ledger in ledgers if ledger is not None for entry in ledger.entries]
     found = list[Lost]()
     before = numbering(context.shape).ledger
-    for one in sorted(noted(context.shape), key=lambda one: one.entry.source):
+    for one in sorted(noted(context), key=lambda one: one.entry.source):
         index = one.last if one.last != OLD else before
         if one.entry.kind != "instruction" or one.entry.state == "gone" or index is None:
             continue

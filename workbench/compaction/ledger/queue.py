@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from math import inf
 
+from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
 from workbench.compaction.ledger.names import Name, Sort, endings, names_of, texts_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
 from workbench.compaction.ledger.text import Folder, folder_of
-from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.session import Message, Span
 
 WHOLE = 1 << 40
@@ -84,12 +85,16 @@ class Queue:
         return self.units[unit].stop <= self.front and self.longest[unit] <= SHORT_ENVIRONMENT
 
 
-@per_shape
-def queue_of(shape: Shape) -> Queue:
-    """What a compaction of these messages may keep."""
-    named = [*_named(shape)]
+def queue_of(context: Context) -> Queue:
+    """What a compaction of this context may keep."""
+    return _queue(context.shape, noted(context))
+
+
+@newest_per_shape
+def _queue(shape: Shape, told: tuple[Noted, ...]) -> Queue:
+    named = [*_named(shape, told)]
     anew = {line.entry.text for line, _ in named}
-    own = (line for line in noted(shape) if not (line.entry.in_passing and line.entry.text in anew))
+    own = (line for line in told if not (line.entry.in_passing and line.entry.text in anew))
     lines = (*own, *(line for line, _ in named))
     keys = {len(lines) - len(named) + place: key for place, (_, key) in enumerate(named)}
     units = _units(shape)
@@ -111,11 +116,11 @@ def _unnamed(shape: Shape, lines: Sequence[Noted]) -> Iterator[int]:
                 yield number
 
 
-def _named(shape: Shape) -> Iterator[tuple[Noted, str]]:
+def _named(shape: Shape, told: Sequence[Noted]) -> Iterator[tuple[Noted, str]]:
     """Names as entries with their keys, without those that an entry of their own tells."""
     number = numbering(shape)
-    own = {one.entry.text for one in noted(shape) if not one.entry.in_passing}
-    own.update(ending for one in noted(shape) if one.entry.kind == "file" for ending in endings(one.entry.text))
+    own = {one.entry.text for one in told if not one.entry.in_passing}
+    own.update(ending for one in told if one.entry.kind == "file" for ending in endings(one.entry.text))
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]

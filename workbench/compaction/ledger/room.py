@@ -44,7 +44,7 @@ class Ground:
 
     @cached_property
     def queue(self) -> Queue:
-        return queue_of(self.context.shape)
+        return queue_of(self.context)
 
     def message(self, index: int, chars: int) -> Message:
         """A message in up to so many characters of each text."""

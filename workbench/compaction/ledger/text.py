@@ -109,6 +109,13 @@ class Ledger:
     """How many entries of each group there was no room for, the least important group first."""
     language: Language = "en"
 
+    @property
+    def first_request(self) -> Entry | None:
+        """The user's first request of the session; a request that is the only one is both first and open."""
+        requests = [one for one in self.entries if one.kind == "request"]
+        first = next((one for one in requests if one.state == "first"), None)
+        return requests[0] if first is None and len(requests) == 1 else first
+
 
 def is_ledger(message: Message) -> bool:
     """Whether a message is a ledger, by its text: some formats do not record that a message is a summary."""

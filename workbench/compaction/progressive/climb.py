@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
+from workbench.compaction.carried import Texts
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Made, Outcome, Rung
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.replacing import Wording, replaced
-from workbench.compaction.progressive.retained import Texts, always_kept, task_lines
+from workbench.compaction.progressive.retained import always_kept, task_lines
 from workbench.compaction.progressive.rungs import (
     Cut,
     RungName,

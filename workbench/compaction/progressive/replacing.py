@@ -10,12 +10,13 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench.compaction.carried import Texts, summary_alone
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import carried_summaries, pinned_with_pairs
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
-from workbench.compaction.progressive.retained import Texts, request_of, summary_alone, texts_for
+from workbench.compaction.progressive.retained import request_of, texts_for
 from workbench.compaction.progressive.rungs import Cut, Group
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, as_text, cleaned, excerpt, request_for, tagged_style, within

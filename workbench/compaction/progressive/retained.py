@@ -1,101 +1,24 @@
-"""What `progressive` retains whatever rung runs: a few messages that stay, and texts that a summary's message carries.
-
-The first request stands in front of the summary, the rest behind it, in elements that the next compaction reads back,
-so that they last through generations:
-
-    <original_request> · the summary · <pinned>, <recent_memories>, <tasks>, <changes>
-"""
+"""What `progressive` retains whatever rung runs: a few messages that stay, and texts that a summary's message
+carries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
-from typing import NamedTuple
 
+from workbench.compaction.carried import Original, Texts, carried_of, joined, opening_request, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.compaction.text import summary_inside
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, plan_of
 from workbench.session import Message, Span, Text
 
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
-_REQUEST = re.compile(r"\A<original_request>\n(.*?)\n</original_request>\n\n", re.DOTALL)
-_ELEMENT = re.compile(r"^<(pinned|recent_memories|tasks|changes)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
-_CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$", re.MULTILINE)
 _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """What a summary's message carries beside the summary, each part empty where there is nothing."""
-
-    request: str = ""
-    passages: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-    changes: tuple[FileChange, ...] = ()
-
-    @property
-    def front(self) -> str:
-        """What stands in front of the summary."""
-        return f"<original_request>\n{self.request}\n</original_request>" if self.request else ""
-
-    @property
-    def behind(self) -> str:
-        """What stands behind it."""
-        elements = [("pinned", passage) for passage in self.passages]
-        elements.append(("recent_memories", "\n".join(self.memories)))
-        elements.append(("tasks", "\n".join(self.tasks)))
-        elements.append(("changes", "\n".join(f"{one} ({one.edits}×)" for one in self.changes)))
-        return "\n".join(f"<{tag}>\n{text}\n</{tag}>" for tag, text in elements if text)
-
-
-def read_texts(text: str) -> Texts:
-    """What a summary's message carries, from its text; nothing from any other text."""
-    found = _REQUEST.match(text)
-    behind = _without_request(text).partition("</summary>")[2]
-    parts: dict[str, list[str]] = {}
-    for tag, body in _ELEMENT.findall(behind):
-        parts.setdefault(tag, []).append(body)
-    changed = [made for body in parts.get("changes", ()) for made in _CHANGE.findall(body)]
-    return Texts(
-        found[1] if found else "",
-        tuple(parts.get("pinned", ())),
-        _lines(parts.get("recent_memories", ())),
-        _lines(parts.get("tasks", ())),
-        tuple([FileChange(path, int(added), int(removed), int(edits)) for path, added, removed, edits in changed]),
-    )
-
-
-def summary_alone(text: str) -> str:
-    """The summary proper within a summary's message: a request in front of it may speak of `<summary>`, too."""
-    return summary_inside(_without_request(text))
-
-
-def _without_request(text: str) -> str:
-    return _REQUEST.sub("", text, count=1)
-
-
-def joined(several: Iterable[Texts]) -> Texts:
-    """Carried texts, oldest first, as one: the first request, every passage once, the newest list, the changes' sum."""
-    texts = tuple(several)
-    return Texts(
-        next((one.request for one in texts if one.request), ""),
-        tuple(dict.fromkeys(passage for one in texts for passage in one.passages)),
-        next((one.memories for one in reversed(texts) if one.memories), ()),
-        next((one.tasks for one in reversed(texts) if one.tasks), ()),
-        _summed([one.changes for one in texts if one.changes]),
-    )
-
-
-def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
-    """Statistics as one. Each is a statistic already, so one alone is not walked again."""
-    return stats[0] if len(stats) == 1 else diffstat(change for stat in stats for change in stat)
 
 
 @per_shape
@@ -124,46 +47,6 @@ def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
     return found
 
 
-@per_shape
-def carried_of(shape: Shape) -> Mapping[int, Texts]:
-    """What earlier summaries carry, by index."""
-    return {index: read_texts(shape.messages[index].text) for index in shape.summaries}
-
-
-class Original(NamedTuple):
-    """The user's first request of the whole session, with the id of its message where one holds it."""
-
-    text: str
-    id: str = ""
-
-
-def original_of(context: Context) -> Original | None:
-    """The user's first request of the whole session; None where the session's beginning is not known.
-
-    Recorded compactions may have taken it out of the context, so it is looked for in the session's first context. Where
-    that is not read, an earlier summary may still carry it.
-    """
-    if found := _opening_request(context.opening):
-        return found
-    carried = joined(carried_of(context.shape).values()).request
-    return Original(carried) if carried else None
-
-
-@per_shape
-def _opening_request(opening: Shape) -> Original | None:
-    """The first request in a session's first context; None where a summary there stands for what came before it."""
-    if carried := joined(carried_of(opening).values()).request:
-        return Original(carried)
-    if opening.summaries:
-        return None
-    for message in opening.messages:
-        if message.kind == "boundary":
-            return None
-        if message.starts_round:
-            return Original(message.said, message.id)
-    return None
-
-
 def request_of(context: Context) -> int | None:
     """The index of the session's first request, None where the context has no message of it: an earlier summary carries
     it as text, a compaction took it out, or it is not known."""
@@ -185,7 +68,7 @@ def _index_of(shape: Shape, original: Original) -> int | None:
 @per_shape
 def _requirement_after(opening: Shape) -> tuple[Message, ...]:
     """The user's own messages between the first request of a session's first context and the first answer."""
-    original = _opening_request(opening)
+    original = opening_request(opening)
     if original is None or not original.id:
         return ()
     since = islice(opening.messages, opening.index_of[original.id] + 1, None)
@@ -313,7 +196,3 @@ def described(context: Context, more: Texts) -> str:
         f"the changes of {in_words(all_changes_of(shape))}",
     ]
     return "retained: " + ", ".join(parts)
-
-
-def _lines(bodies: Iterable[str]) -> tuple[str, ...]:
-    return tuple(line for body in bodies for line in body.split("\n") if line.strip())
