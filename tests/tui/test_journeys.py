@@ -8,6 +8,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, OptionList, Static
 
+from tests.formats.claude_code_build import jsonl
+from tests.formats.test_claude_code_branches import broken
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, notes, on_bench, press, settled, story, story_file
 from workbench.bench import Bench
@@ -268,6 +270,26 @@ async def test_a_damaged_file_is_repaired_from_the_bench(tmp_path: Path) -> None
         await settled(pilot)
         assert pilot.app.screen is bench
         assert notes(pilot)[-1] == "Nothing to repair: the file is not damaged."
+
+
+async def test_the_branch_that_a_repair_keeps_is_chosen_on_the_screen(tmp_path: Path) -> None:
+    file = tmp_path / "broken.jsonl"
+    file.write_bytes(jsonl(*broken(6)))
+    async with on_bench(load(file, part="resumed")) as (pilot, bench):
+        screen = await brought(pilot, RepairScreen, "Z")
+        pager = screen.query_one(TextView)
+        assert pager.text.split("\n")[2:] == [
+            "Branches, by the line of their newest message (b keeps the next one):",
+            "  line 2: 2 messages",
+            "  line 6: 4 messages (loaded now, kept)",
+        ]
+        await press(pilot, "b")
+        await settled(pilot)
+        assert pager.text.split("\n")[-2:] == ["  line 2: 2 messages (kept)", "  line 6: 4 messages (loaded now)"]
+        await press(pilot, "enter", "enter")
+        await settled(pilot)
+        assert pilot.app.screen is bench
+    assert [message.id for message in load(tmp_path / "broken.repaired.jsonl").context()] == ["u1", "a0"]
 
 
 async def test_nothing_is_rescued_from_what_fits() -> None:

@@ -9,8 +9,9 @@ from workbench.formats.fixes import Branch, Fix
 from workbench.repairs.engine import Repair
 
 
-def lines_of(repair: Repair, most: int) -> list[str]:
-    """A heading, each fix with place and reason, the faults that are left, and the branches; `most` fixes at most."""
+def lines_of(repair: Repair, most: int, *, chosen_by: str = "--branch LINE chooses") -> list[str]:
+    """A heading, each fix with place and reason, the faults that are left, and the branches with how one is chosen;
+    `most` fixes at most."""
     if not repair.fixes and not repair.left:
         return [f"{repair.format.title}, {repair.path}: nothing to repair."]
     lines = [f"{repair.format.title}, {repair.path}: {counted(len(repair.fixes), 'repair')}."]
@@ -18,7 +19,7 @@ def lines_of(repair: Repair, most: int) -> list[str]:
     if repair.left:
         lines += ["Not repaired:", *_listed(repair.left, [fix.objection for fix in repair.left], most)]
     if repair.branches:
-        lines.append("Branches, by the line of their newest message (--branch LINE chooses):")
+        lines.append(f"Branches, by the line of their newest message ({chosen_by}):")
         lines += [_branch(branch) for branch in repair.branches]
     return lines
 

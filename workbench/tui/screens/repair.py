@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from workbench.repairs.engine import Repair
+from workbench.repairs.engine import Repair, repair
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save
 from workbench.tui.help_key import help_key
@@ -27,7 +29,11 @@ class RepairScreen(ModalScreen[Path | None]):
 
     HELP = """\
 Each fix that a repair makes in the session's file, with its line and reason, and the faults that it cannot fix. Enter \
-asks where the repaired copy goes and writes it; the file itself is never changed."""
+asks where the repaired copy goes and writes it; the file itself is never changed.
+
+Damaged links can cut a session into branches. They are listed at the end, each by the line of its newest message; \
+the longest one is kept unless you choose another with `b`. The copy has them all; its tool loads the one that is \
+kept."""
     CSS = """
     RepairScreen { align: center middle; }
     RepairScreen > Vertical { width: 100; max-width: 98%; height: 80%; padding: 0 1; }
@@ -36,6 +42,14 @@ asks where the repaired copy goes and writes it; the file itself is never change
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),
+        Binding(
+            "b",
+            "branch",
+            "Next branch",
+            priority=True,
+            id="repair.branch",
+            tooltip="Keep the next one of the file's branches.",
+        ),
         Binding("escape,q", "dismiss(None)", "Close", id="repair.close", tooltip="Back to the bench, nothing written."),
         help_key("repair"),
     ]
@@ -44,6 +58,8 @@ asks where the repaired copy goes and writes it; the file itself is never change
     def __init__(self, repair: Repair) -> None:
         super().__init__()
         self.repair = repair
+        self.is_choosing = False
+        """Whether the repair of another branch is under way: what stands here is not what would be written."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -52,12 +68,33 @@ asks where the repaired copy goes and writes it; the file itself is never change
             yield KeysLine()
 
     def on_mount(self) -> None:
-        heading, *lines = lines_of(self.repair, SHOWN)
+        self.draw()
+
+    def draw(self) -> None:
+        heading, *lines = lines_of(self.repair, SHOWN, chosen_by="b keeps the next one")
         self.query_one(TextView).show([Part(heading, "title"), *(Part(line) for line in lines)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        can_write = bool(self.repair.fixes) and self.repair.is_sound
-        return can_write or None if action == "write" else super().check_action(action, parameters)
+        match action:
+            case "write":
+                return (bool(self.repair.fixes) and self.repair.is_sound and not self.is_choosing) or None
+            case "branch":
+                return len(self.repair.branches) > 1
+        return super().check_action(action, parameters)
+
+    @work(exclusive=True, group="branch", exit_on_error=False, description="repair")
+    async def action_branch(self) -> None:
+        branches = self.repair.branches
+        kept = next((number for number, branch in enumerate(branches) if branch.chosen), -1)
+        line = branches[(kept + 1) % len(branches)].line
+        self.is_choosing = True
+        self.refresh_bindings()
+        try:
+            self.repair = await asyncio.to_thread(repair, self.repair.path, branch=line)
+        finally:
+            self.is_choosing = False
+            self.refresh_bindings()
+        self.draw()
 
     def action_write(self) -> None:
         repair = self.repair
