@@ -279,11 +279,11 @@ async def test_the_branch_that_a_repair_keeps_is_chosen_on_the_screen(tmp_path: 
         screen = await brought(pilot, RepairScreen, "Z")
         pager = screen.query_one(TextView)
         assert pager.text.split("\n")[2:] == [
-            "Branches, by the line of their newest message (b keeps the next one):",
+            "Branches, by the line of their newest message (o keeps the next one):",
             "  line 2: 2 messages",
             "  line 6: 4 messages (loaded now, kept)",
         ]
-        await press(pilot, "b")
+        await press(pilot, "o")
         await settled(pilot)
         assert pager.text.split("\n")[-2:] == ["  line 2: 2 messages (kept)", "  line 6: 4 messages (loaded now)"]
         await press(pilot, "enter", "enter")

@@ -32,7 +32,7 @@ Each fix that a repair makes in the session's file, with its line and reason, an
 asks where the repaired copy goes and writes it; the file itself is never changed.
 
 Damaged links can cut a session into branches. They are listed at the end, each by the line of its newest message; \
-the longest one is kept unless you choose another with `b`. The copy has them all; its tool loads the one that is \
+the longest one is kept unless you choose another with `o`. The copy has them all; its tool loads the one that is \
 kept."""
     CSS = """
     RepairScreen { align: center middle; }
@@ -42,14 +42,7 @@ kept."""
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),
-        Binding(
-            "b",
-            "branch",
-            "Next branch",
-            priority=True,
-            id="repair.branch",
-            tooltip="Keep the next one of the file's branches.",
-        ),
+        Binding("o", "branch", "Other branch", id="repair.branch", tooltip="Keep the next one of the file's branches."),
         Binding("escape,q", "dismiss(None)", "Close", id="repair.close", tooltip="Back to the bench, nothing written."),
         help_key("repair"),
     ]
@@ -71,7 +64,7 @@ kept."""
         self.draw()
 
     def draw(self) -> None:
-        heading, *lines = lines_of(self.repair, SHOWN, chosen_by="b keeps the next one")
+        heading, *lines = lines_of(self.repair, SHOWN, chosen_by="o keeps the next one")
         self.query_one(TextView).show([Part(heading, "title"), *(Part(line) for line in lines)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
