@@ -16,6 +16,7 @@ from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
 from workbench.formats.kit.jsonl import is_padding, loads, loads_text, loads_whole, objects_of, records_of, whole
 from workbench.formats.kit.odd import TOLD, capped
+from workbench.formats.kit.values import json_of
 from workbench.session import LoadWarning, Records
 
 
@@ -189,13 +190,17 @@ def test_deep_nesting_is_a_bad_record() -> None:
 
 
 @pytest.mark.parametrize(("depth", "is_read"), [(200, True), (201, False), (1_000, False), (200_000, False)])
-def test_a_text_within_a_value_is_read_as_deep_as_a_line(depth: int, is_read: bool) -> None:
-    text = "[" * depth + "]" * depth
-    if is_read:
-        assert loads_text(text) == json.loads(text)
-        return
-    with pytest.raises(ValueError, match="nested too deeply"):
-        loads_text(text)
+def test_f10_every_door_reads_as_deep_as_a_line(depth: int, is_read: bool) -> None:
+    """A text within a value, a record, a field of a row, a document: with lists alone and with objects."""
+    for text in ("[" * depth + "]" * depth, '{"a":' * depth + "0" + "}" * depth):
+        assert json_of(text) == json_of(text.encode()) == (json.loads(text) if is_read else None)
+        doors = (loads_text, lambda text: loads(text.encode()), lambda text: parse(Path("s.json"), text.encode())[0])
+        for door in doors:
+            if is_read:
+                assert door(text) == json.loads(text)
+                continue
+            with pytest.raises((ValueError, BadInput), match=r"nested (too deeply|more than 200 deep)"):
+                door(text)
 
 
 JSON = st.recursive(

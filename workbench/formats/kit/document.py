@@ -14,7 +14,7 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.formats.kit.bounds import beyond
+from workbench.formats.kit.bounds import DEEPEST, beyond, is_too_deep
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads, loads_whole, whole
 from workbench.formats.kit.values import dict_of
@@ -32,6 +32,10 @@ def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     its top of more than MOST entries; for what no session holds before it is decoded."""
     bounded(path, data)
     value, warnings = _parsed(path, data)
+    if is_too_deep(value, data):
+        raise BadInput(
+            f"{path}: its JSON is nested more than {DEEPEST} deep, which is no session's; leave that out and try again."
+        )
     few(path, value)
     return value, warnings
 

@@ -17,12 +17,9 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from workbench.base.figures import grouped
-from workbench.formats.kit.bounds import beyond, enough
+from workbench.formats.kit.bounds import beyond, enough, is_too_deep
 from workbench.formats.kit.odd import TOLD
 from workbench.session import LoadWarning, Records
-
-DEEPEST = 200
-"""Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
 
 _BOM = b"\xef\xbb\xbf"
 _EDGES = b" \t\r\x00"
@@ -150,7 +147,7 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
             yield from _odd_line(chunk, start, line, last=newline < 0)
         else:
             edge = before + (stop - 1 if chunk.endswith(b"\r") else stop)
-            if chunk.count(b"{") + chunk.count(b"[") > DEEPEST and _is_deep(value, DEEPEST):
+            if is_too_deep(value, chunk):
                 yield _unreadable(start, edge, line, "nested too deeply")
             else:
                 yield tuple.__new__(Record, (start, edge, line, value, "", True))
@@ -207,12 +204,13 @@ def object_of(raw: bytes) -> dict[str, Any] | None:
 def loads(raw: bytes) -> Any:
     """Decode JSON that orjson refuses: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
 
-    Raises ValueError when it is not JSON even so.
+    Raises ValueError when it is not JSON even so, or nested deeper than is read.
     """
     try:
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return loads_text(raw.decode("utf-8", "replace"))
+    return _not_too_deep(value, raw)
 
 
 def loads_text(text: str) -> Any:
@@ -238,8 +236,8 @@ def loads_whole(text: str) -> Any:
     return _not_too_deep(value, text)
 
 
-def _not_too_deep(value: Any, text: str) -> Any:
-    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value, DEEPEST):
+def _not_too_deep(value: Any, text: bytes | str) -> Any:
+    if is_too_deep(value, text):
         raise ValueError("nested too deeply")
     return value
 
@@ -288,13 +286,6 @@ def _padding(start: int, stop: int, line: int, count: int) -> Record:
 
 def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
     return Record(start, stop, line, None, f"{problem}; kept as it is, not shown", readable=False)
-
-
-def _is_deep(value: Any, levels: int) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deep(item, levels - 1) for item in inner)
 
 
 def _problem(raw: bytes, number: int) -> str:

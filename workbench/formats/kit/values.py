@@ -7,13 +7,19 @@ from typing import Any
 
 import orjson
 
+from workbench.formats.kit.bounds import is_too_deep
+
 
 def json_of(raw: Any) -> Any:
-    """What a text or bytes hold as JSON; None for damaged JSON and any other value, as a column or field may have."""
+    """What a text or bytes hold as JSON; None for JSON that is damaged or nested deeper than is read, and for any other
+    value, as a column or field may have."""
+    if not isinstance(raw, str | bytes):
+        return None
     try:
-        return orjson.loads(raw) if isinstance(raw, str | bytes) else None
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return None
+    return None if is_too_deep(value, raw) else value
 
 
 def dict_of(value: Any) -> dict[str, Any]:
