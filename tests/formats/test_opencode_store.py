@@ -98,6 +98,19 @@ def test_the_parts_of_a_message_come_by_their_ids(tmp_path: Path) -> None:
     assert shape(load(path).context()) == shape(load(SAMPLES / "opencode-pruned.json").context())
 
 
+@pytest.mark.parametrize("column", ["message.id", "message.data", "part.id"])
+def test_a_database_without_a_column_is_refused_in_a_sentence(tmp_path: Path, column: str) -> None:
+    path, (table, name) = database(tmp_path / "opencode.db"), column.split(".")
+    base = sqlite3.connect(path)
+    names = [row[1] for row in base.execute(f"PRAGMA table_info({table})") if row[1] != name]
+    base.execute(f"CREATE TABLE rest AS SELECT {', '.join(names)} FROM {table}")
+    base.execute(f"DROP TABLE {table}")
+    base.execute(f"ALTER TABLE rest RENAME TO {table}")
+    base.close()
+    with pytest.raises(BadInput, match=rf"opencode\.db: the database cannot be read \(no such column: {name}\)"):
+        load(path)
+
+
 def test_a_database_of_more_than_a_session_holds_is_refused_before_it_is_decoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,10 @@ def test_a_value_may_be_as_long_as_the_file() -> None:
     base.commit()
     with opened(Path("x.db"), base.serialize(), frozenset(["messages"]), "the tool") as found:
         assert rows(found, "SELECT * FROM messages") == [{"text": "x" * 3_000_000}]
+
+
+def test_a_column_is_known_by_its_name_in_any_letters() -> None:
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE TABLE messages (ID, Session_Id)")
+        base.execute("INSERT INTO messages VALUES ('m', 's')")
+        assert rows(base, "SELECT * FROM messages WHERE id = 'm'") == [{"id": "m", "session_id": "s"}]

@@ -123,10 +123,10 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
 
 
 def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[str, Any]]:
-    """What a query gives, a row by the names of its columns. Raises sqlite3.Error, also where that is more than the
-    file holds: a column may be reckoned anew for each row."""
+    """What a query gives, a row by the names of its columns in small letters, as SQLite takes names in any. Raises
+    sqlite3.Error, also where that is more than the file holds: a column may be reckoned anew for each row."""
     cursor = database.execute(query, values)
-    names = [column[0] for column in cursor.description]
+    names = [column[0].lower() for column in cursor.description]
     found: list[dict[str, Any]] = []
     room = max(_size_of(database), SMALLEST)
     for row in cursor:

@@ -23,6 +23,8 @@ from workbench.formats.opencode.signature import SESSION_ID
 from workbench.session import LoadWarning
 
 _TABLES = frozenset(["session", "message", "part"])
+_MESSAGE, _PART = "id, data", "id, message_id, data"
+"""Columns that are asked for by name: SQLite refuses a database that lacks one."""
 _LARGEST = 1 << 30
 _MOST_FILES = 200_000
 
@@ -54,8 +56,8 @@ def from_database(path: Path, data: bytes, id: str) -> Export:
     holds."""
     with opened(path, data, _TABLES, "opencode") as database:
         found = rows(database, "SELECT * FROM session WHERE id = ?", id)
-        messages = rows(database, "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", id)
-        parts = rows(database, "SELECT * FROM part WHERE session_id = ?", id)
+        messages = rows(database, f"SELECT {_MESSAGE} FROM message WHERE session_id = ? ORDER BY time_created, id", id)
+        parts = rows(database, f"SELECT {_PART} FROM part WHERE session_id = ?", id)
     if not found:
         raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
     parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # which takes SQLite half of the reading
