@@ -48,6 +48,9 @@ class TestInspect:
             assert not set("\x1b\x07\x9b\u202e") & set(out)
         assert "[/bold]" in short
         assert document("inspect", path)["messages"] == 2
+        raw = cwb("inspect", path, "--json", "--full").stdout
+        assert not set("\x1b\x07\x7f\x9b\u202e") & set(raw)
+        assert "\u202eback" in json.dumps(json.loads(raw), ensure_ascii=False)
 
 
 class TestCompact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,10 +29,15 @@ WIDEST = 100_000
 """Cells of a line: a terminal folds it, a pipe takes all of it."""
 
 
+_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control and bidirectional characters that JSON leaves as they are."""
+
+
 def write_json(*results: object) -> None:
     """One JSON document on stdout: the schema, then the keys of each result, a dataclass or a mapping.
 
-    Secrets in it are masked. A lone surrogate leaves as its JSON escape, which any parser takes.
+    Secrets in it are masked. What a terminal would obey and lone surrogates leave as their JSON escapes, which any
+    parser takes.
     """
     click.echo(json_document(*results).decode())
 
@@ -41,7 +47,8 @@ def json_document(*results: object) -> bytes:
     for result in results:
         document |= plain(result)
     masked = masked_value(_plain_whole(document))
-    return json.dumps(masked, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+    text = json.dumps(masked, ensure_ascii=False, indent=2)
+    return _OBEYED.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text).encode("utf-8", "backslashreplace")
 
 
 def _plain_whole(value: Any) -> Any:
