@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.formats import test_codex
 from tests.formats.claude_code_build import assistant, boundary, call, jsonl, result, summary, text, user
 from tests.paths import SAMPLES, SHARED
 from tests.session.images import png
@@ -666,3 +667,21 @@ def test_the_damaged_cases_are_repaired(name: str) -> None:
     assert (counts, made.left) == (CASES[name], ())
     again = repair_bytes(made.path, made.data)
     assert (again.fixes, again.left) == ((), ())
+
+
+def test_a_fork_is_repaired_in_its_own_lines(tmp_path: Path) -> None:
+    """The session is read together with the file that it was forked from, whose lines stand before its own."""
+    said, item, thread = test_codex.said, test_codex.item, test_codex.THREADS
+    lines = [item(**said("user", f"{n} of the base")) for n in range(5)]
+    base = test_codex.ordered(thread[0], lines)
+    (tmp_path / f"rollout-2026-11-22T13-29-19-{thread[0]}.jsonl").write_bytes(base)
+    own = [item(**said("user", "half a smile")), item(**said("assistant", "2"))]
+    path = tmp_path / f"rollout-2026-11-23T13-29-19-{thread[1]}.jsonl"
+    fork = test_codex.ordered(thread[1], own, (thread[0], 6, len(base)))
+    path.write_bytes(fork.replace(b"a smile", b"a \\ud83d"))
+    made = repair(path)
+    assert [(fix.line, fix.fault) for fix in made.fixes] == [(2, Fault.LONE_SURROGATE)]
+    assert Fault.CHANGED_CONTENT not in [fix.fault for fix in made.left]
+    assert made.data == fork.replace(b"a smile", b"a \\ufffd")
+    assert made.session is not None
+    assert [one.text for one in made.session.context()][-3:] == ["4 of the base", "half a \ufffd", "2"]

@@ -25,7 +25,7 @@ from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.sheet import Entry, Sheet, place_among
+from workbench.formats.kit.sheet import Entry, Sheet, entry_of
 from workbench.formats.look import Look
 from workbench.repairs.images import limit_images
 from workbench.session import Message, Session
@@ -94,6 +94,8 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
             _split(sheet, rules.listed)
         rules.records(sheet)
     session = _read(codec, path, sheet.data)
+    if sheet.lines:
+        sheet.inherited = max(0, session.records.data.count(b"\n") - len(sheet.entries))
     entries = list(sheet.entries)
     limit_images(sheet, session)
     if rules is not None and rules.context is not None:
@@ -166,8 +168,9 @@ def _read(codec: Codec, path: Path, data: bytes) -> Session:
 
 def _sent(sheet: Sheet, session: Session) -> list[Entry]:
     """The records of the newest context, in the order in which they are sent."""
-    places = dict.fromkeys(place_among(session, record) for message in session.context() for record in message.source)
-    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
+    records = dict.fromkeys(record for message in session.context() for record in message.source)
+    found = [entry_of(sheet, sheet.entries, session, record) for record in records]
+    return list(dict.fromkeys(entry for entry in found if entry is not None))
 
 
 def _judged(
@@ -193,12 +196,12 @@ def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Sessio
     """How many messages of untouched records the repaired file does not give again."""
     there = {repr(block) for message in after.messages for block in message.blocks}
     kept = set(sheet.entries)
-    untouched = [not entry.changed and entry in kept for entry in entries]
-    messages = [
-        one
-        for one in before.context()
-        if one.source and all(untouched[place_among(before, record)] for record in one.source)
-    ]
+
+    def is_untouched(record: int) -> bool:
+        entry = entry_of(sheet, entries, before, record)
+        return entry is None or (not entry.changed and entry in kept)
+
+    messages = [one for one in before.context() if one.source and all(map(is_untouched, one.source))]
     return sum(any(repr(block) not in there for block in message.blocks) for message in messages)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
-from workbench.formats.kit.sheet import Entry, Sheet, place_among, value_at
+from workbench.formats.kit.sheet import Entry, Sheet, entry_of, value_at
 from workbench.session import Message, Session
 from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, request_bytes, session_limits
 
@@ -37,8 +37,8 @@ def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
     """The records in which a message's images lie, the newest first; the document where it is one entry."""
     if len(sheet.entries) == 1:
         return sheet.entries
-    places = [place_among(session, record) for record in reversed(message.source)]
-    return [sheet.entries[place] for place in places if place < len(sheet.entries)]
+    found = [entry_of(sheet, sheet.entries, session, record) for record in reversed(message.source)]
+    return [entry for entry in found if entry is not None]
 
 
 def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:

@@ -83,7 +83,8 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     _reasoning(sheet, sent)
     _stale(sheet, sent)
     if any("ordinal" in entry.object for entry in sheet.entries):
-        for number, entry in enumerate(sheet.entries):
+        base = dict_of(_payload(sheet.entries[0]).get("history_base"))  # a fork counts on from it
+        for number, entry in enumerate(sheet.entries, count_of(base.get("end_ordinal_exclusive"))):
             if entry.object.get("ordinal") != number:
                 entry.put(("ordinal",), number)
 

@@ -6,7 +6,7 @@ together again: as lines, or between the bytes around the list of messages of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -88,7 +88,8 @@ class Sheet:
 
     `head` and `tail` are the bytes around the list of a document; `lines` is False for one. `name` and `folder` are
     those of the file, in which some agents write the session's id. `branch` is the line of the newest record of the
-    branch that the user chose, None for the proposed one.
+    branch that the user chose, None for the proposed one. `inherited` is the number of lines that the session takes
+    from the file it was forked from: they are read behind the first line and are not in this file.
     """
 
     entries: list[Entry]
@@ -98,6 +99,7 @@ class Sheet:
     name: str = ""
     folder: FilePath = FilePath()
     branch: int | None = None
+    inherited: int = 0
     fixes: list[Fix] = field(default_factory=list)
     left: list[Fix] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
@@ -140,6 +142,11 @@ class Sheet:
         self.entries = [entry for entry in self.entries if not matches(entry)]
 
 
-def place_among(session: Session, record: int) -> int:
-    """The place of a record among the entries; several records may lie on one line."""
-    return session.records.lines[record] - 1 if record < len(session.records) else record
+def entry_of(sheet: Sheet, entries: Sequence[Entry], session: Session, record: int) -> Entry | None:
+    """The one of the `entries` that the session was read from which holds a record, None where another file holds it;
+    several records may lie on one line."""
+    place = session.records.lines[record] - 1 if record < len(session.records) else record
+    if 0 < place <= sheet.inherited:
+        return None
+    own = place - sheet.inherited if place else 0
+    return entries[own] if own < len(entries) else None
