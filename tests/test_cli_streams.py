@@ -66,3 +66,18 @@ def test_what_a_session_names_writes_no_escapes_on_a_terminal(tmp_path: Path) ->
     done = CliRunner().invoke(commands, ["why", str(file)])
     assert "Bash" in done.output
     assert not {"\x1b", "\x07"} & set(done.output)
+
+
+def test_f17_main_runs_twice_in_one_process() -> None:
+    """Once a command is imported the package has its module under its name: `open` is no built-in there any more."""
+    twice = """
+from workbench.cli import main
+for words in (["open", "--help"], ["--version"]):
+    try:
+        main(words)
+    except SystemExit as left:
+        print("left with", left.code)
+"""
+    done = subprocess.run([sys.executable, "-c", twice], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert [line for line in done.stdout.splitlines() if "left" in line] == ["left with 0"] * 2

@@ -1,6 +1,7 @@
 """Every room but the screen and the command line works without the screen and without a network client."""
 
 import ast
+import builtins
 import json
 import re
 import subprocess
@@ -125,6 +126,16 @@ def test_no_circle_of_imports() -> None:
     """Raises CycleError with the modules of a circle; imports inside functions and for types alone count, too."""
     graph = grimp.build_graph("workbench", cache_dir=None)
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
+
+
+def test_f17_no_package_uses_a_built_in_that_a_module_of_it_takes_the_name_of() -> None:
+    """An imported module is an attribute of its package, and so a global of the package's own code."""
+    shadowed = []
+    for path in sorted((ROOT / "workbench").rglob("__init__.py")):
+        modules = {one.stem for one in path.parent.iterdir() if one.suffix == ".py" or (one / "__init__.py").exists()}
+        used = {node.id for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Name)}
+        shadowed += [f"{path.parent.name}: {name}" for name in sorted(modules & used & set(dir(builtins)))]
+    assert shadowed == []
 
 
 PARTS = re.compile(r"workbench\.compaction\.(?:strategies\.|layered|progressive|exchange|ledger)")

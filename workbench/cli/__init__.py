@@ -9,6 +9,7 @@ room may know this one, and of the screen it knows only how to open it.
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import importlib
 import os
@@ -135,11 +136,11 @@ def commands(ctx: click.Context) -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started this
-            setattr(sys, name, nowhere)
+            # Open as long as the process lives. `open` alone is the command's module, once that is imported.
+            setattr(sys, name, builtins.open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             # A file or a program gets UTF-8, as JSON has to be; a terminal what it says that it shows.
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
