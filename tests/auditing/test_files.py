@@ -16,7 +16,7 @@ import pytest
 from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
 from workbench.api.audits import audit
-from workbench.auditing.columns import COMPACTIONS, SESSIONS, About, Column
+from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, About, Column
 from workbench.auditing.files import MOST, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
@@ -124,6 +124,17 @@ def test_no_cell_is_a_formula(title: str, told: str) -> None:
     sheet = as_csv([SessionRow("one", title=title)], "sessions", ())
     (line,) = csv.DictReader(io.StringIO(sheet.decode()))
     assert line["title"] == told
+
+
+@pytest.mark.parametrize("evil", ["\r=1+1", "\n=1+1", " =1+1", "\ufeff=1+1", "＝1+1", "\t@a", 'a"\r\n=1,"'])
+def test_f5_what_a_session_says_begins_no_row_and_is_no_formula(evil: str) -> None:
+    rows = [SessionRow(evil, part=evil, model=evil, project=evil, title=evil), SessionRow("two")]
+    for about in TABLES:
+        heads, *lines = csv.reader(io.StringIO(as_csv(rows, about, ()).decode(), newline=""))
+        assert {len(line) for line in lines} <= {len(heads)}
+        assert not [cell for line in lines for cell in line if cell == evil and not cell.startswith("a")]
+    sheet = as_csv(rows, "sessions", ()).decode()
+    assert len(list(csv.reader(io.StringIO(sheet, newline="")))) == 3
 
 
 @pytest.mark.parametrize(("count", "more"), [(MOST - 1, ""), (MOST, ""), (MOST + 1, "and 1 more")])

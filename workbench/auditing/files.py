@@ -3,9 +3,7 @@ is to be masked now is masked in all of them."""
 
 from __future__ import annotations
 
-import csv
 import importlib.util
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +20,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
 from workbench.base.files import write_atomically
 from workbench.base.secrets import masked, masked_value
+from workbench.base.spreadsheet import csv_of
 from workbench.base.stamps import is_time, iso, moment
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
@@ -29,30 +28,20 @@ from workbench.base.version import SCHEMA, __version__
 MOST = 1_000
 """Lines of a table in a page: more are not read by people; the other files have all."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With what a cell begins that a spreadsheet would run."""
-
 
 def as_csv(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """A line for each session or compaction, with a heading. A text that a spreadsheet would run as a formula begins
-    with a `'`."""
+    """A line for each session or compaction, with a heading."""
     columns = TABLES[about]
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\n")
-    lines.writerow([one.name for one in columns])
-    lines.writerows([[_csv(line[one.name], one.kind) for one in columns] for line in records(rows, about)])
-    return out.getvalue().encode("utf-8", "backslashreplace")
+    heads = [one.name for one in columns]
+    return csv_of([heads, *([_csv(line[one.name], one.kind) for one in columns] for line in records(rows, about))])
 
 
 def _csv(value: Value, kind: Kind) -> Value:
-    if value is None:
-        return ""
     if isinstance(value, str):
-        value = masked(value)
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    if kind == "time":
-        return iso(value) if is_time(value) else ""
-    return ("yes" if value else "no") if kind == "flag" else value
+        return masked(value)
+    if kind == "time" and value is not None:
+        return iso(value) if is_time(value) else None
+    return value
 
 
 def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
