@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import fcntl
+import io
 import json
 import os
+import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from tests.paths import ROOT
+from tests.commands import program_on
+from tests.paths import ROOT, SAMPLES
 from workbench.cli import commands
+from workbench.cli.output import has_a_screen
 
 SESSION = json.dumps([{"role": "user", "content": "Héllo."}, {"role": "assistant", "content": "Yes."}])
+
+
+SESSION_FILE = str(SAMPLES / "claude-code-overflow.jsonl")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def run(*args: str, stdin: str | None = None) -> dict[str, object]:
@@ -66,6 +83,74 @@ def test_what_a_session_names_writes_no_escapes_on_a_terminal(tmp_path: Path) ->
     done = CliRunner().invoke(commands, ["why", str(file)])
     assert "Bash" in done.output
     assert not {"\x1b", "\x07"} & set(done.output)
+
+
+STYLED: tuple[tuple[str, ...], ...] = (
+    ("why", SESSION_FILE),
+    ("inspect", SESSION_FILE),
+    ("inspect", SESSION_FILE, "--verbosity", "default"),
+    ("inspect", SESSION_FILE, "--layers"),
+    ("doctor", SESSION_FILE),
+    ("compare", SESSION_FILE),
+    ("strategies",),
+    ("strategies", "trim"),
+)
+WITHOUT = {"NO_COLOR": {"NO_COLOR": "1", "TERM": "xterm"}, "dumb": {"TERM": "dumb"}, "unknown": {"TERM": "unknown"}}
+WITH = {
+    "none said": {"TERM": "xterm"},
+    "NO_COLOR is empty": {"NO_COLOR": "", "TERM": "xterm"},
+    "no TERM": {"TERM": None},
+}
+
+
+@pytest.mark.parametrize("words", STYLED, ids=lambda words: " ".join(word for word in words if word != SESSION_FILE))
+def test_f13_where_no_escape_code_is_wanted_a_terminal_gets_none(words: tuple[str, ...]) -> None:
+    told = {}
+    for name, environment in {**WITHOUT, **WITH}.items():
+        done = CliRunner(env={"NO_COLOR": None} | environment).invoke(commands, words, color=True)
+        assert done.exit_code == 0, done.output
+        told[name] = done.output
+    assert [name for name, output in told.items() if "\x1b" in output] == list(WITH)
+    plain = {re.sub(r"\x1b\[[0-9;]*m", "", output) for output in told.values()}
+    assert len(plain) == 1, "the words are the same"
+
+
+@pytest.mark.parametrize(("name", "escapes"), [*((name, False) for name in WITHOUT), *((name, True) for name in WITH)])
+def test_f13_nor_does_the_line_that_says_how_far_the_work_is(
+    name: str, escapes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in ({"NO_COLOR": None} | {**WITHOUT, **WITH}[name]).items():
+        if value is None:
+            monkeypatch.delenv(variable, raising=False)
+        else:
+            monkeypatch.setenv(variable, value)
+    terminal, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    child = program_on(inner, "inspect", SESSION_FILE)
+    os.close(inner)
+    seen = b""
+    with suppress(OSError):  # what Linux says once the other side is closed
+        while more := os.read(terminal, 65_536):
+            seen += more
+    os.close(terminal)
+    child.join()
+    assert child.exitcode == 0
+    assert b"Reading, 100 %" in seen
+    assert (b"\x1b" in seen) == escapes
+    assert (b"\r" + b" " * 29 + b"\r" in seen) != escapes
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("dumb", False), ("unknown", False), ("none said", True), ("NO_COLOR", True)]
+)
+def test_f13_no_screen_is_drawn_on_a_terminal_that_takes_no_escape_codes(
+    name: str, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in {**WITHOUT, **WITH}[name].items():
+        monkeypatch.setenv(variable, value or "")
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert has_a_screen() == shown
 
 
 def test_f17_main_runs_twice_in_one_process() -> None:

@@ -26,7 +26,7 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
 from workbench.base.version import __version__
-from workbench.cli.output import INTERRUPTED
+from workbench.cli.output import INTERRUPTED, takes_escapes
 
 COMMANDS = {
     "open": "Open a session on the workbench's screen (also: `cwb FILE`).",
@@ -128,6 +128,8 @@ def _means_open(ctx: click.Context, args: list[str]) -> bool:
 def commands(ctx: click.Context) -> None:
     """See, tune and run what compaction does to an agent's session."""
     ctx.with_resource(heeded(os.environ))
+    if not takes_escapes():
+        ctx.color = False
     try:
         ctx.with_resource(masking(*personal_in(variables().get(MASK_TOO, ""))))
     except ValueError as unknown:

@@ -37,6 +37,7 @@ from workbench.cli.output import (
     has_a_screen,
     interrupted,
     on_a_terminal,
+    over_line,
     warn,
     write_json,
     write_table,
@@ -128,7 +129,7 @@ def command(
 
 def _show(folders: tuple[Path, ...]) -> None:
     if not has_a_screen():
-        raise BadInput("--screen needs a terminal; leave it out to have the table printed.")
+        raise BadInput("--screen needs a terminal, not a dumb one; leave it out to have the table printed.")
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
@@ -162,12 +163,12 @@ def _told_progress() -> Iterator[Callable[[int, int], None]]:
 
     def tell(done: int, left: int) -> None:
         if done % TOLD == 0 or not left:
-            click.echo(f"\r{grouped(done)} files read, {grouped(left)} to go ", err=True, nl=False)
+            click.echo(over_line(f"{grouped(done)} files read, {grouped(left)} to go"), err=True, nl=False)
 
     try:
         yield tell
     finally:
-        click.echo("\r\x1b[K", err=True, nl=False)
+        click.echo(over_line(), err=True, nl=False)
 
 
 def _wanted(row: SessionRow, tool: str) -> bool:

@@ -49,7 +49,7 @@ def command(
             raise BadInput(f"{path} does not exist; check the name.")
     path = files[0] if files else SAMPLES / OVERFLOWING
     if not has_a_screen():
-        raise BadInput(f"{path} needs a terminal to be shown on; in a pipe use `cwb inspect` or `cwb compact`.")
+        raise BadInput(f"{path} needs a terminal that is not dumb; in a pipe use `cwb inspect` or `cwb compact`.")
     choose = choose or len(files) > 1 or (path.is_dir() and not _is_session(path))
     if choose and (part or follow):
         raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from workbench.base import paths
-from workbench.cli.output import on_a_terminal, warn
+from workbench.cli.output import on_a_terminal, over_line, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at, epoch_of
@@ -85,4 +85,4 @@ class Watched:
 
     def _say(self, text: str) -> None:
         if self._seen:
-            click.echo(f"\r\033[K{text}", nl=False, err=True)
+            click.echo(over_line(text), nl=False, err=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -177,10 +179,25 @@ def interrupted(left: str) -> click.exceptions.Exit:
 
 
 def has_a_screen() -> bool:
-    """Whether keys come from a terminal and what is drawn goes to one."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """True where keys come from a terminal and what is drawn goes to one that takes escape codes."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not _is_dumb()
 
 
 def on_a_terminal() -> bool:
     """Whether a person watches: only then may progress be shown."""
     return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def takes_escapes() -> bool:
+    """False where the user wants no colours (NO_COLOR, not empty) or the terminal shows escape codes as text."""
+    return not os.environ.get("NO_COLOR") and not _is_dumb()
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
+def over_line(text: str = "") -> str:
+    """Return `text` with what puts it in the place of a terminal's line; alone, that leaves an empty line."""
+    clear = "\033[K" if takes_escapes() else " " * (shutil.get_terminal_size().columns - 1) + "\r"
+    return f"\r{clear}{text}"

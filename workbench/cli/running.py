@@ -15,7 +15,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import plural
 from workbench.bench import Bench
-from workbench.cli.output import interrupted, on_a_terminal, plain, warn
+from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, warn
 from workbench.cli.spending import priced
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.checks import Check
@@ -204,17 +204,17 @@ class _Watched:
         elif isinstance(event, Sent):
             self._chars[event.key] = 0
         if self._seen and not isinstance(event, Sent) and (words := sentence(event)):
-            click.echo(f"\r\033[K{printable(words)}", err=True)
+            click.echo(over_line(printable(words)), err=True)
 
     async def tick(self) -> None:
         while self._seen:
             if not self._purse.asking:  # what is asked stands there
-                click.echo(f"\r\033[K{self._line()}", nl=False, err=True)
+                click.echo(over_line(self._line()), nl=False, err=True)
             await asyncio.sleep(TICK_S)
 
     def clear(self) -> None:
         if self._seen:
-            click.echo("\r\033[K", nl=False, err=True)
+            click.echo(over_line(), nl=False, err=True)
 
     def _line(self) -> str:
         usage = self._recorder.usage

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from workbench.analysis.transcript import printable
-from workbench.cli.output import interrupted
+from workbench.cli.output import interrupted, over_line
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting
 from workbench.quotes import quotes_for
@@ -77,7 +77,7 @@ def can_be_asked() -> bool:
 
 async def asked_on_the_terminal(what: str) -> bool:
     """No is what is said by anything but a yes, and by a terminal that is gone; Ctrl-C cancels, as it does anywhere."""
-    click.echo(f"\r\033[K{printable(what)}. Send it all the same? [y/N] ", nl=False, err=True)
+    click.echo(over_line(f"{printable(what)}. Send it all the same? [y/N] "), nl=False, err=True)
     return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
 
 

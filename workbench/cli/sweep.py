@@ -25,7 +25,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.spread import cores
 from workbench.base.text import counted
-from workbench.cli.output import interrupted, on_a_terminal, plain, warn, write_json, write_table
+from workbench.cli.output import interrupted, on_a_terminal, plain, takes_escapes, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import WORDS
 from workbench.cli.watched import heads as watched_heads
@@ -189,7 +189,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
 
 @contextmanager
 def _bar(total: int) -> Iterator[Any]:
-    if not on_a_terminal() or not total:
+    if not (on_a_terminal() and takes_escapes() and total):  # the bar hides the cursor by an escape code
         yield lambda count: None
         return
     with click.progressbar(length=total, label="Sweeping", file=sys.stderr, show_pos=True) as bar:
