@@ -685,3 +685,12 @@ def test_a_fork_is_repaired_in_its_own_lines(tmp_path: Path) -> None:
     assert made.data == fork.replace(b"a smile", b"a \\ufffd")
     assert made.session is not None
     assert [one.text for one in made.session.context()][-3:] == ["4 of the base", "half a \ufffd", "2"]
+
+
+def test_f10_a_record_that_is_too_deep_to_be_read_is_repaired_too() -> None:
+    *_, last = lines = claude().splitlines()
+    deep = json.loads(last) | {"deep": [0]}
+    raw = json.dumps(deep).encode().replace(b"[0]", b"[" * 300 + b"]" * 300)
+    made = repaired(b"\n".join([*lines, raw, b""]))
+    assert ("line 9", Fault.REPEATED_ID.value) in found(made)
+    assert b"[" * 300 in made.data

@@ -20,7 +20,7 @@ import orjson
 
 from workbench.formats.format import Codec
 from workbench.formats.kit.document import render
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads_bounded
 from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.values import dict_of
 from workbench.session import Carried, Session
@@ -61,7 +61,7 @@ def is_note(path: Path) -> bool:
 def _note(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError, RecursionError, orjson.JSONDecodeError):
         if path.is_file() and path.stat().st_size <= _LONGEST:
-            return dict_of(loads(path.read_bytes()))
+            return dict_of(loads_bounded(path.read_bytes()))
     return {}
 
 

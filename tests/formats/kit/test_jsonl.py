@@ -14,7 +14,16 @@ from workbench.base.errors import BadInput
 from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
-from workbench.formats.kit.jsonl import is_padding, loads, loads_text, loads_whole, objects_of, records_of, whole
+from workbench.formats.kit.jsonl import (
+    is_padding,
+    loads,
+    loads_bounded,
+    loads_text,
+    loads_whole,
+    objects_of,
+    records_of,
+    whole,
+)
 from workbench.formats.kit.odd import TOLD, capped
 from workbench.formats.kit.values import json_of
 from workbench.session import LoadWarning, Records
@@ -194,7 +203,11 @@ def test_f10_every_door_reads_as_deep_as_a_line(depth: int, is_read: bool) -> No
     """A text within a value, a record, a field of a row, a document: with lists alone and with objects."""
     for text in ("[" * depth + "]" * depth, '{"a":' * depth + "0" + "}" * depth):
         assert json_of(text) == json_of(text.encode()) == (json.loads(text) if is_read else None)
-        doors = (loads_text, lambda text: loads(text.encode()), lambda text: parse(Path("s.json"), text.encode())[0])
+        doors = (
+            loads_text,
+            lambda text: loads_bounded(text.encode()),
+            lambda text: parse(Path("s.json"), text.encode())[0],
+        )
         for door in doors:
             if is_read:
                 assert door(text) == json.loads(text)

@@ -18,7 +18,7 @@ from workbench.formats.goose.content import Own, rendered
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads, loads_bounded
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
@@ -155,7 +155,7 @@ def _decoded(value: Any) -> dict[str, Any]:
     """What the database holds as JSON text stands in an export as it is."""
     if isinstance(value, str):
         try:
-            value = loads(value.encode(errors="replace"))
+            value = loads_bounded(value.encode(errors="replace"))
         except ValueError:
             value = None
     return dict_of(value)

@@ -195,7 +195,7 @@ def left_out(records: str, unknown: Counter[str]) -> list[LoadWarning]:
 def object_of(raw: bytes) -> dict[str, Any] | None:
     """The object that a record holds, None for one that is damaged or holds something else; the reader warned of it."""
     try:
-        value = loads(raw)
+        value = loads_bounded(raw)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
@@ -204,13 +204,17 @@ def object_of(raw: bytes) -> dict[str, Any] | None:
 def loads(raw: bytes) -> Any:
     """Decode JSON that orjson refuses: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
 
-    Raises ValueError when it is not JSON even so, or nested deeper than is read.
+    Raises ValueError when it is not JSON even so.
     """
     try:
-        value = orjson.loads(raw)
+        return orjson.loads(raw)
     except orjson.JSONDecodeError:
         return loads_text(raw.decode("utf-8", "replace"))
-    return _not_too_deep(value, raw)
+
+
+def loads_bounded(raw: bytes) -> Any:
+    """The same of what a file holds that was not read yet. Raises ValueError also where it is nested too deeply."""
+    return _not_too_deep(loads(raw), raw)
 
 
 def loads_text(text: str) -> Any:
@@ -262,7 +266,7 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
     for number, (start, stop) in enumerate(pieces):
         raw = body[start:stop]
         try:
-            value = loads(raw)
+            value = loads_bounded(raw)
         except ValueError:
             cut_off = last and number == len(pieces) - 1
             problem = "the file ends inside this line" if cut_off else "not JSON"

@@ -15,7 +15,7 @@ import orjson
 
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads_bounded
 
 Keys = tuple[str | int, ...]
 
@@ -118,6 +118,6 @@ def _found(value: Any, ways: Sequence[Keys], key: str) -> Any:
 
 def _value(raw: bytes) -> Any:
     try:
-        return loads(raw)
+        return loads_bounded(raw)
     except (ValueError, RecursionError, orjson.JSONDecodeError):
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text, from_anthropic
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads_bounded
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.openhands.signature import is_v1
@@ -290,7 +290,7 @@ def _input(arguments: Any) -> dict[str, Any] | str:
     if isinstance(arguments, dict):
         return arguments
     try:
-        decoded = loads(as_text(arguments or "").encode("utf-8", "replace"))
+        decoded = loads_bounded(as_text(arguments or "").encode("utf-8", "replace"))
     except ValueError:
         decoded = None
     return decoded if isinstance(decoded, dict) else as_text(arguments or "")

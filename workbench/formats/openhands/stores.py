@@ -15,7 +15,7 @@ from workbench.formats.format import Part, no_progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of
-from workbench.formats.kit.jsonl import loads, objects_of, records_of
+from workbench.formats.kit.jsonl import loads_bounded, objects_of, records_of
 from workbench.formats.kit.values import dict_of, dollars_of
 from workbench.formats.openhands.signature import V0_FILE
 from workbench.session import LoadWarning, Records
@@ -147,7 +147,7 @@ def listed(data: bytes) -> tuple[bytes, list[LoadWarning]]:
 def state_of(path: Path) -> Event | None:
     """What base_state.json says; nothing where there is none, None where it cannot be read."""
     try:
-        value = loads((path / "base_state.json").read_bytes())
+        value = loads_bounded((path / "base_state.json").read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
