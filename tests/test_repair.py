@@ -687,10 +687,22 @@ def test_a_fork_is_repaired_in_its_own_lines(tmp_path: Path) -> None:
     assert [one.text for one in made.session.context()][-3:] == ["4 of the base", "half a \ufffd", "2"]
 
 
-def test_f10_a_record_that_is_too_deep_to_be_read_is_repaired_too() -> None:
+@pytest.mark.parametrize(("depth", "is_kept"), [(199, True), (200, False), (950, False), (2_000, False)])
+def test_f10_a_record_that_is_too_deep_to_be_read_is_taken_out(depth: int, is_kept: bool) -> None:
+    """Its id stands there twice: were it kept, the repair would write another into it."""
     *_, last = lines = claude().splitlines()
-    deep = json.loads(last) | {"deep": [0]}
-    raw = json.dumps(deep).encode().replace(b"[0]", b"[" * 300 + b"]" * 300)
-    made = repaired(b"\n".join([*lines, raw, b""]))
-    assert ("line 9", Fault.REPEATED_ID.value) in found(made)
-    assert b"[" * 300 in made.data
+    deep = json.dumps(json.loads(last) | {"deep": [0]}).encode().replace(b"[0]", b"[" * depth + b"]" * depth)
+    made = repaired(b"\n".join([*lines, deep, b""]))
+    fault = Fault.REPEATED_ID if is_kept else Fault.CUT_RECORD
+    assert found(made) == [("line 9", fault.value)]
+    assert made.is_sound
+    assert made.data.splitlines()[:8] == lines
+    assert (b"[" * depth in made.data) == is_kept
+
+
+def test_f10_a_document_that_is_too_deep_is_refused() -> None:
+    item = {"role": "user", "content": [{"type": "text", "text": "go", "deep": [0]}]}
+    data = json.dumps({"model": "claude-x", "max_tokens": 9, "messages": [item]}).encode()
+    for depth, words in ((950, "nested more than 200 deep"), (2_000, "JSON that is damaged or cut off")):
+        with pytest.raises(BadInput, match=words):
+            repaired(data.replace(b"[0]", b"[" * depth + b"]" * depth), Path("s.json"))

@@ -22,7 +22,7 @@ from workbench.formats.format import Codec, Format, Written, no_progress
 from workbench.formats.kit.broken_document import closed
 from workbench.formats.kit.broken_lines import sheet_of_lines
 from workbench.formats.kit.json_spans import array_items
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads, loads_bounded
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.sheet import Entry, Sheet, entry_of
@@ -119,7 +119,7 @@ def _sheet(path: Path, data: bytes, branch: int | None) -> Sheet:
 
 def _value(data: bytes) -> object:
     try:
-        return loads(data)
+        return loads_bounded(data)
     except ValueError:
         return None
 
@@ -127,6 +127,8 @@ def _value(data: bytes) -> object:
 def _split(sheet: Sheet, key: str | None) -> None:
     """Make each element of the document's list an entry; the document stays one where it has no such list."""
     (document,) = sheet.entries
+    if document.value is None:  # what its reader refuses
+        return
     text = document.raw.decode("latin-1")  # one character per byte
     try:
         spans = array_items(text, key or None)

@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 
 from workbench.formats.fixes import Fault
+from workbench.formats.kit.bounds import is_too_deep
 from workbench.formats.kit.document import render
-from workbench.formats.kit.jsonl import loads, whole
+from workbench.formats.kit.jsonl import loads_bounded, whole
 from workbench.formats.kit.sheet import Entry, Sheet
 
 JOINED = 200
@@ -90,7 +91,7 @@ def _strict(line: bytes) -> dict[str, Any] | None:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not is_too_deep(value, line) else None
 
 
 def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
@@ -138,7 +139,7 @@ def _repair_line(
 def _whole_line(sheet: Sheet, body: bytes, here: Entry) -> bool:
     """Add the one record of a line whose characters alone are damaged."""
     try:
-        value = loads(body)
+        value = loads_bounded(body)
     except ValueError:
         return False
     if not isinstance(value, dict):
@@ -189,7 +190,7 @@ def _value_end(text: str, at: int) -> int | None:
 
 def _decoded(raw: bytes) -> Any:
     try:
-        return loads(raw)
+        return loads_bounded(raw)
     except ValueError:
         return None
 
