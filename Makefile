@@ -57,14 +57,15 @@ loops: $(READY)  ## run the library inside the loops of SDKs and frameworks, eac
 
 ROOM := compaction
 MINUTES := 10
+INPUTS := 2000
 SEED := 1
 
 mutants: $(READY)  ## what ROOM's own tests notice of small changes to it, on a sample: make mutants ROOM=facts MINUTES=5
 	@$(BIN) -m pip install --quiet -c constraints.txt -e '.[mutants]'
 	@$(BIN) scripts/mutants.py $(ROOM) --minutes $(MINUTES) --seed $(SEED)
 
-fuzz: $(READY)  ## damaged sessions through every reader, validator, writer and the library: make fuzz MINUTES=30 SEED=2
-	@$(BIN) -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+fuzz: $(READY)  ## damaged inputs through six commands, readers, writers and the library: make fuzz INPUTS=20000 SEED=2
+	@$(BIN) -m scripts.fuzz --inputs $(INPUTS) --minutes $(MINUTES) --seed $(SEED)
 
 torn: $(READY)  ## everything that is written, cut short: killed, on a full disk, where nothing may be written, at once
 	@$(BIN) -m scripts.torn

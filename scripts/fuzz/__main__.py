@@ -2,12 +2,17 @@
 refused in a sentence, within seconds and in bounded memory.
 
     python -m scripts.fuzz [READER ...] [--minutes 10] [--seed 1] [--exports 2]
+                           [--inputs 2000] [--first 0] [--each 2]
 
 Mutates the small sessions that the formats' tests are made of: values, keys and places of their JSON, cells of their
 databases, files in their archives, bytes of anything. Readers take turns; of what could be read some (`--exports`
 percent) is compacted, exported to whatever was least exported to, and read back. Any error but BadInput, more than
 SECONDS of the processor's time and more than MEMORY are findings: the smallest input of each kind is written to
 `build/fuzz`, from where it goes to `tests/formats/crashes` together with its mend. Exit code 1 where there is one.
+
+Then sessions, databases, archives and folders that are changed in their structure go through the command line, `--each`
+of the six commands that take any file on each of `--inputs`; `scripts/fuzz/commands.py` says what counts as a failure.
+An input is made from the seed and its number alone: `--first NUMBER --inputs 1` makes it again.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from scripts.fuzz.doors import LIBRARY, ask_library, export_to, opened, presets,
 from scripts.fuzz.folders import IN_MEMORY, KINDS
 from scripts.fuzz.inputs import drawn, made
 from scripts.fuzz.watch import Tally, failure, start
+from scripts.fuzz.workers import run_commands
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.session import Session
 
@@ -76,7 +82,20 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--exports", type=float, default=2, metavar="PERCENT")
+    parser.add_argument("--inputs", type=int, default=2_000, help="how many go through the command line")
+    parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the number of the first of them")
+    parser.add_argument("--each", type=int, default=2, choices=range(1, 7), help="commands that each goes through")
     wanted = parser.parse_args()
+    print(f"seed {wanted.seed}", flush=True)
+    ran = run_commands(wanted.seed, wanted.first, wanted.inputs, wanted.each) if wanted.inputs else None
+    if ran:
+        print(ran.words(), flush=True)
+    found = try_readers(wanted) if wanted.minutes else {}
+    return 1 if found or (ran and ran.found) else 0
+
+
+def try_readers(wanted: argparse.Namespace) -> dict[str, int]:
+    """Damaged inputs through every door for the wanted minutes. Returns the failures by their kinds."""
     chosen = wanted.readers or readers()
     tempfile.tempdir = IN_MEMORY  # databases are read from there
     for preset in preset_names():
@@ -97,7 +116,7 @@ def main() -> int:
             told = time.monotonic()
             print(tally.told(), flush=True)
     print(tally.told())
-    return 1 if tally.found else 0
+    return tally.found
 
 
 if __name__ == "__main__":

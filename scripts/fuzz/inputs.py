@@ -82,19 +82,20 @@ def _excerpts(seed: Seed) -> Iterator[Seed]:
     """The same with a few neighbours of each long list behind its first: read sooner, and some of it is missing."""
     dice = random.Random(len(seed.data))
     for _ in range(EXCERPTS if seed.ways else 0):
-        value = _thinned(seed.value, dice)
+        value = thinned(seed.value, dice)
         yield Seed(told(value, seed.lines), value, seed.lines, tuple(ways_in(value)))
 
 
-def _thinned(value: Any, dice: random.Random) -> Any:
+def thinned(value: Any, dice: random.Random) -> Any:
+    """A copy with the first value and a few neighbours of each long list."""
     if isinstance(value, dict):
-        return {key: _thinned(inner, dice) for key, inner in value.items()}
+        return {key: thinned(inner, dice) for key, inner in value.items()}
     if not isinstance(value, list):
         return value
     if len(value) > NEIGHBOURS:
         at = dice.randrange(1, len(value))
         value = [value[0], *value[at : at + dice.randint(1, NEIGHBOURS)]]
-    return [_thinned(inner, dice) for inner in value]
+    return [thinned(inner, dice) for inner in value]
 
 
 def seed_of(data: bytes) -> Seed:

@@ -29,12 +29,12 @@ class TookLong(BaseException):
 
 
 def _too_long(signal_: int, frame: FrameType | None) -> None:
-    raise TookLong(f"more than {SECONDS:.0f} s")
+    raise TookLong("more of the processor's time than an input may take")
 
 
 @contextmanager
-def watched() -> Iterator[None]:
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+def watched(seconds: float = SECONDS) -> Iterator[None]:
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
@@ -42,7 +42,7 @@ def watched() -> Iterator[None]:
 
 
 def start() -> None:
-    """No more memory than this from here on; what is there already is no garbage."""
+    """Limit the process to MEMORY from here on; what is there already is no garbage."""
     signal.signal(signal.SIGPROF, _too_long)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.RLIM_INFINITY))
