@@ -42,12 +42,13 @@ class Terminal:
             asyncio.get_running_loop().remove_reader(self.outer)
         self.drawn.set()
 
-    async def until(self, mark: str) -> None:
-        """What came with it is forgotten."""
+    async def until(self, mark: str, *, forget: bool = True) -> None:
+        """Return once `mark` was drawn; `forget` empties `seen`."""
         while mark.encode() not in self.seen:
             self.drawn.clear()
             await self.drawn.wait()
-        self.seen = b""
+        if forget:
+            self.seen = b""
 
     def type(self, keys: str) -> None:
         os.write(self.outer, keys.encode())
@@ -128,6 +129,36 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
     assert work is not None
     assert len(work.pins) == 1
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("told", [signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP], ids=lambda told: told.name)
+async def test_f14_a_signal_that_ends_the_screen_leaves_the_terminal_as_it_was(
+    told: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}.items():
+        monkeypatch.setenv(name, value)
+    terminal = Terminal()
+    was = termios.tcgetattr(terminal.inner)
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "workbench", "open", str(story_file(tmp_path)),
+        cwd=ROOT, stdin=terminal.inner, stdout=terminal.inner, stderr=terminal.inner, start_new_session=True,
+    )  # fmt: skip
+    try:
+        await terminal.until("≈")
+        assert termios.tcgetattr(terminal.inner) != was
+        child.send_signal(told)
+        await child.wait()
+        os.write(terminal.inner, b"the end")
+        await terminal.until("the end", forget=False)
+    finally:
+        if child.returncode is None:
+            child.kill()
+    assert child.returncode == 0
+    assert termios.tcgetattr(terminal.inner) == was
+    for off in ("1049l", "1000l", "1003l", "2004l", "25h"):  # alternate screen, mouse twice, pasting, cursor
+        assert f"\033[?{off}".encode() in terminal.seen, off
+    os.close(terminal.inner)
+    terminal.close()
 
 
 def test_what_was_not_stopped_is_not_resumed() -> None:

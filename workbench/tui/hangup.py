@@ -27,7 +27,7 @@ def leave_without_terminal(app: App[None]) -> None:
         if terminal.poll(0):  # asked for no event, it tells of a hang-up alone
             app.exit()
 
-    for told in (signal.SIGHUP, signal.SIGTERM):
+    for told in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
         asyncio.get_running_loop().add_signal_handler(told, app.exit)
     resume_only_what_was_stopped()
     app.set_interval(LOOK_S, look)
