@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,6 +124,117 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
         write_atomically(tmp_path / "none" / "x", b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from workbench.base.files import write_atomically, write_folder
+
+def stop(given):
+    if kind == "a file":
+        given.write(b"half")
+        given.flush()
+    print("half", flush=True)
+    sys.stdin.read()
+
+kind, path = sys.argv[1], Path(sys.argv[2])
+if kind == "a file":
+    write_atomically(path, stop)
+elif kind == "a file that is judged":
+    write_atomically(path, b"whole", judge=stop)
+else:
+    write_folder(path, {"a/b": b"x"}, stop)
+"""
+"""A program that writes a file or folder, says when half of it is done, and goes on when its input ends."""
+
+
+@contextmanager
+def half_way(kind: str, path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", WRITING, kind, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"half\n"
+        yield writer
+
+
+UNFINISHED = pytest.mark.parametrize("kind", ["a file", "a file that is judged", "a folder"])
+
+
+@UNFINISHED
+@pytest.mark.parametrize("name", ["out", "another"])
+def test_f15_what_a_killed_writer_left_goes_at_the_next_write_there(kind: str, name: str, tmp_path: Path) -> None:
+    with half_way(kind, tmp_path / "out") as writer:
+        writer.kill()
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".out.cwb-")
+    write_atomically(tmp_path / name, b"new")
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@UNFINISHED
+def test_f15_what_is_still_being_written_is_left_to_its_writer(kind: str, tmp_path: Path) -> None:
+    with half_way(kind, tmp_path / "out") as writer:
+        (left,) = tmp_path.iterdir()
+        write_atomically(tmp_path / "another", b"new")
+        assert left.exists()
+        writer.communicate()
+    assert writer.returncode == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["another", "out"]
+
+
+@pytest.mark.parametrize(
+    ("name", "goes"),
+    [
+        (".out.jsonl.cwb-abcdefgh", True),
+        (".a\nb.cwb-a_345678", True),
+        (".out.jsonl.cwb-abcdefg", False),
+        (".out.jsonl.cwb-abcdefghi", False),
+        (".out.jsonl.cwb-abcdefgh.jsonl", False),
+        (".out.jsonl.cwb-ABCDEFGH", False),
+        (".out.jsonl.abcdefgh", False),
+        (".out.jsonl.original", False),
+        ("out.jsonl.cwb-abcdefgh", False),
+        (".cwb-abcdefgh", False),
+    ],
+)
+def test_f15_only_what_is_called_as_we_call_it_goes(name: str, goes: bool, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    write_atomically(tmp_path / "out.jsonl", b"new")
+    assert (tmp_path / name).exists() != goes
+
+
+@KINDS
+def test_f15_what_is_no_file_or_folder_stays_whatever_it_is_called(kind: str, tmp_path: Path) -> None:
+    special(tmp_path / ".out.jsonl.cwb-abcdefgh", kind)
+    before = names(tmp_path)
+    write_atomically(tmp_path / "out.jsonl", b"new")
+    assert names(tmp_path) == {**before, "out.jsonl": stat.S_IFREG}
+
+
+def test_f15_a_file_that_was_taken_for_abandoned_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, mkstemp = list[str](), tempfile.mkstemp
+
+    def taken_once(**where: Any) -> tuple[int, str]:
+        handle, name = mkstemp(**where)
+        made.append(name)
+        if len(made) == 1:
+            os.unlink(name)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", taken_once)
+    write_atomically(tmp_path / "out", b"new")
+    assert len(made) == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("name", ["字" * 85, "字" * 33 + "n" * 156, "n" * 255])
+def test_f15_a_name_of_as_many_bytes_as_a_name_can_have_is_written(name: str, tmp_path: Path) -> None:
+    write_atomically(tmp_path / name, b"x")
+    assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
 _WRITES = re.compile(r"""\.write_(?:text|bytes)\(|shutil\.copy|O_CREAT|open\((?:\w+, )?["'][wax][+bt]*["']""")

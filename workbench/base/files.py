@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,27 +40,23 @@ def write_atomically(
     socket, or when its folder cannot be written to.
     """
     refuse_taken(path, overwrite=overwrite)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, reason(error)) from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if isinstance(data, bytes):
-                file.write(data)
-            else:
-                data(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if judge is not None:
-            judge(temporary.read_bytes())
-        _rename(temporary, path, overwrite=overwrite)
-    except OSError as error:
-        remedy = "choose a shorter name" if error.errno == errno.ENAMETOOLONG else "make room or choose another folder"
-        raise BadInput(f"{path} cannot be written: {reason(error)}; {remedy}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _unfinished(path, _make_file) as temporary:
+        try:
+            with temporary.open("wb") as file:
+                if isinstance(data, bytes):
+                    file.write(data)
+                else:
+                    data(file)
+                file.flush()
+                os.fsync(file.fileno())
+            if judge is not None:
+                judge(temporary.read_bytes())
+            _rename(temporary, path, overwrite=overwrite)
+        except OSError as error:
+            remedy = (
+                "choose a shorter name" if error.errno == errno.ENAMETOOLONG else "make room or choose another folder"
+            )
+            raise BadInput(f"{path} cannot be written: {reason(error)}; {remedy}.") from None
 
 
 def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path], object]) -> None:
@@ -71,20 +68,15 @@ def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path],
     """
     if os.path.lexists(path):
         raise BadInput(f"{path} exists already; choose another name.")
-    try:
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", dir=path.parent))
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, reason(error)) from None
-    try:
-        for name, data in files.items():
-            (temporary / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomically(temporary / name, data)
-        judge(temporary)
-        temporary.rename(path)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with _unfinished(path, lambda prefix, folder: tempfile.mkdtemp(prefix=prefix, dir=folder)) as temporary:
+        try:
+            for name, data in files.items():
+                (temporary / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                write_atomically(temporary / name, data)
+            judge(temporary)
+            temporary.rename(path)
+        except OSError as error:
+            raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
 
 
 def make_folder(folder: Path) -> None:
@@ -151,6 +143,92 @@ def refuse_special(path: Path) -> None:
         raise BadInput(f"{path} is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
         raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
+
+
+# --- what is not finished yet ---------------------------------------------------------------------------------------
+
+_MARK = ".cwb-"
+_UNFINISHED = re.compile(rf"\..+{re.escape(_MARK)}[a-z0-9_]{{8}}", re.DOTALL)
+"""Names of files and folders that are being written; no others are called that."""
+
+
+@contextmanager
+def _unfinished(path: Path, make: Callable[[str, Path], str]) -> Iterator[Path]:
+    """A new file or folder next to `path`, made by `make` of a prefix and a folder, and gone at the end unless it was
+    renamed. It is locked until then: one that is not was left by a writer that was killed, and those are removed first.
+
+    Raises BadInput where none can be made.
+    """
+    _remove_abandoned(path.parent)
+    try:
+        prefix = f".{os.fsencode(path.name)[:100].decode('utf-8', 'ignore')}{_MARK}"
+        temporary = Path(make(prefix, path.parent))
+        lock = _lock(temporary, wait=True)
+        while not temporary.exists():  # another program looked between these two, and took it for abandoned
+            temporary = Path(make(prefix, path.parent))
+            lock = _lock(temporary, wait=True)
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, reason(error)) from None
+    try:
+        yield temporary
+    finally:
+        _remove(temporary)
+        if lock is not None:
+            os.close(lock)
+
+
+def _make_file(prefix: str, folder: Path) -> str:
+    handle, name = tempfile.mkstemp(prefix=prefix, dir=folder)
+    os.close(handle)
+    return name
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what writers have left in a folder that were killed. What cannot be locked stays: its writer lives, or
+    nobody can tell."""
+    try:
+        with os.scandir(folder) as found:
+            names = [entry.name for entry in found if _UNFINISHED.fullmatch(entry.name)]
+    except (OSError, ValueError):  # what is written there will say so
+        return
+    for name in names:
+        lock = _lock(folder / name, wait=False)
+        if lock is None:
+            continue
+        try:
+            status = os.fstat(lock)
+            if status.st_uid == os.geteuid() and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                _remove(folder / name)
+        finally:
+            os.close(lock)
+
+
+def _lock(path: Path, *, wait: bool) -> int | None:
+    """Return a handle that locks a file or folder as long as it is open. None where it is gone, where it cannot be
+    locked at all, and without `wait` where another handle locks it."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        if os.path.samestat(os.fstat(handle), path.lstat()):
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
