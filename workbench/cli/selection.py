@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -86,9 +87,23 @@ def _lying(file: Path) -> Path:
         if file == _STDIN:
             shutil.copyfileobj(sys.stdin.buffer, copy)
         else:
-            with file.open("rb") as pipe:
-                shutil.copyfileobj(pipe, copy)
+            _copy_pipe(file, copy)
     return lying
+
+
+def _copy_pipe(file: Path, copy: BinaryIO) -> None:
+    """Copy what comes through a pipe. Raises BadInput where nobody has opened it to write, which might never happen."""
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        try:
+            first = os.read(pipe.fileno(), 1)
+        except BlockingIOError:  # nothing is written yet
+            first = b""
+        else:
+            if not first:
+                raise BadInput(f"{file} is a pipe that nobody writes to; start what writes first, or name a file.")
+        os.set_blocking(pipe.fileno(), True)
+        copy.write(first)
+        shutil.copyfileobj(pipe, copy)
 
 
 def _listed(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_text
 from workbench.cli.output import warn
 from workbench.compaction.flags import read_by
 from workbench.compaction.policy import explain
@@ -51,7 +52,7 @@ def _preset_of(file: Path, otherwise: str) -> Preset:
 def _read(file: Path, read: Callable[[str], T]) -> T:
     """Return the result of `read` for a file's text. Raises BadInput that names the file."""
     try:
-        return read(file.read_text("utf-8-sig"))
+        return read(read_text(file, "utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise BadInput(f"{file} cannot be read: {reason}; name a file with a JSON object.") from None

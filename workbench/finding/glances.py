@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import not_a_file, open_file
 from workbench.formats import registry
 from workbench.formats.absurd import believed
 from workbench.formats.carried import carried_in, with_carried
@@ -132,13 +132,12 @@ def glance(path: Path, expected: Format | None = None) -> Found | Unreadable:
 
 
 def _ends_of(path: Path, reach: int, back: int = REACH) -> _Ends:
-    """The first `reach` and the last `back` bytes. Raises OSError; BadInput for what is no regular file, which is never
-    waited for."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise BadInput("This is not a regular file.")
+    """The first `reach` and the last `back` bytes. Raises OSError; BadInput for what is no regular file, which is not
+    opened."""
+    if what := not_a_file(path.stat()):
+        raise BadInput(f"This is {what}, not a regular file.")
+    with open_file(path) as file:
+        status = os.fstat(file.fileno())
         head = file.read(reach)
         file.seek(max(len(head), status.st_size - back))
         return _Ends(head, file.read(back), status.st_size, status.st_mtime)

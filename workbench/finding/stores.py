@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import open_file
 from workbench.base.stamps import seconds_of
 from workbench.finding.glances import REACH, Found
 from workbench.formats.crush import signature as crush
@@ -147,7 +148,7 @@ def _opencode_found(path: Path, row: Mapping[str, Any]) -> Found | None:
 def stored_file(path: Path) -> Found | None:
     """A session of opencode's storage folder by what its own file and its last messages say; None for other files."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             info = json_of(file.read(REACH))
         if not opencode.is_session_file(info) or info.get("parentID"):
             return None
@@ -171,7 +172,7 @@ def stored_file(path: Path) -> Found | None:
 
 
 def _head_of(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         found = json_of(file.read(REACH))
     return dict_of(found)
 

@@ -15,6 +15,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import open_file
 from workbench.finding.literals import (
     Worded,
     asks,
@@ -152,7 +153,7 @@ _REACH = 40_000
 def _around(file: Path, name: str) -> Iterator[str]:
     """The text of a program that holds a name, or, of a large one, the stretches around each."""
     try:
-        with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:
+        with open_file(file) as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:
             if len(data) <= _WHOLE:
                 yield data[:].decode("utf-8", "replace") if data.find(name.encode()) >= 0 else ""
                 return

@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from workbench.base.reading import read_file
 from workbench.formats.format import Codec
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded
@@ -61,7 +62,7 @@ def is_note(path: Path) -> bool:
 def _note(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError, RecursionError, orjson.JSONDecodeError):
         if path.is_file() and path.stat().st_size <= _LONGEST:
-            return dict_of(loads_bounded(path.read_bytes()))
+            return dict_of(loads_bounded(read_file(path)))
     return {}
 
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
+from workbench.base.reading import not_a_file, open_file
 from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import beside, carried_in, found_beside, with_carried
@@ -237,12 +238,12 @@ def gc_paused() -> Iterator[None]:
 def _readable(path: Path) -> Iterator[BinaryIO]:
     """The file, open to be read. Trouble with it, now or in the block, becomes one sentence."""
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
             raise Unread(f"{path} is a folder; name a session file in it.")
-        if not stat.S_ISREG(mode):
-            raise Unread(f"{path} is not a regular file; copy what it gives to a file and name that.")
-        file = path.open("rb")
+        if what := not_a_file(status):
+            raise Unread(f"{path} is {what}, not a regular file; copy what it gives to a file and name that.")
+        file = open_file(path)
     except FileNotFoundError:
         raise Unread(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:

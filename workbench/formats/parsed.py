@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from workbench.base import shelf
+from workbench.base.reading import open_file
 from workbench.formats.carried import beside
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.registry import by_id
@@ -46,7 +47,7 @@ def keep(session: Session) -> None:
 def _stands_alone(format: str, path: Path) -> bool:
     alone = by_id(format).codec.alone
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return alone is not None and alone(file.readline(_BLOCK)) and not beside(path).exists()
     except OSError:
         return False
@@ -73,7 +74,7 @@ def _about(path: Path, size: int, digest: bytes) -> shelf.About:
 
 def _digest(path: Path, size: int, progress: Progress) -> bytes:
     made, done = hashlib.blake2b(digest_size=DIGEST_BYTES), 0
-    with path.open("rb") as file:
+    with open_file(path) as file:
         while block := file.read(_BLOCK):
             made.update(block)
             done += len(block)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import open_file
 from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Message
 
@@ -45,7 +46,7 @@ class Records(Sequence[bytes]):
         if self._file is not None:
             return _read_from(self._file, 0, -1)
         try:
-            with self._path.open("rb") as file:
+            with open_file(self._path) as file:
                 data = file.read(self._size)
         except OSError as error:
             raise BadInput(f"{self._path} cannot be read any more ({error.strerror}); put it back.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_text
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.summarizer import Answerer
 
@@ -22,7 +23,7 @@ def typed(text: str) -> Answerer:
 def typed_from(path: Path) -> Answerer:
     """Answers with the text of a UTF-8 file, read now. Raises BadInput when it cannot be read or holds no text."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"{path} is not there; write the summary into it first or name another file.") from None
     except IsADirectoryError:

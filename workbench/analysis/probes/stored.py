@@ -25,6 +25,7 @@ import tomlkit
 from workbench.analysis.probes.probe import KINDS, Probe
 from workbench.base.errors import BadInput
 from workbench.base.files import reason, write_atomically
+from workbench.base.reading import read_file
 from workbench.session import Session
 
 SUFFIX = ".probes.toml"
@@ -49,7 +50,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 def read_probes(path: Path) -> tuple[Probe, ...]:
     """The probes of a file, in its order. Raises BadInput, with the line, for a file that cannot be read as such."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
         document = tomllib.loads(text)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {reason(error)}; `cwb probe FILE --write` makes one.") from None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.base.reading import read_file
 from workbench.formats.kit.jsonl import Record, loads, records_of
 from workbench.session import Message, Session
 
@@ -95,7 +96,7 @@ def compaction_calls(session: Session) -> dict[str, Path]:
     for agent in agent_files(session.path) if led_to else ():
         if not agent.compacts or agent.file is None or agent.file.stat().st_size > _LARGEST:
             continue
-        for record in records_of(agent.file.read_bytes()):
+        for record in records_of(read_file(agent.file)):
             parent = record.value.get("parentUuid") if isinstance(record.value, dict) else None
             if isinstance(parent, str) and parent in led_to:
                 found[led_to[parent]] = agent.file

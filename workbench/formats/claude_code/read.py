@@ -11,6 +11,7 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.reading import read_file
 from workbench.base.text import are, counted
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
@@ -86,7 +87,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         return read(path, b"\n".join(inside[part_id]), progress)
     beside = {agent.id: agent.file for agent in agent_files(path)}
     if file := beside.get(part_id):
-        return read(file, file.read_bytes(), progress)
+        return read(file, read_file(file), progress)
     known = ", ".join([*inside, *beside, *(branch.id for branch in branches(path, data))][:20]) or "none"
     raise BadInput(f"{path} has no sub-agent {part_id!r}; it has {known}.")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.formats.cline_sdk.signature import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
@@ -43,7 +44,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     if found is None:
         raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
     try:
-        return replace(read(found, found.read_bytes(), progress), path=path)
+        return replace(read(found, read_file(found), progress), path=path)
     except OSError as error:
         raise BadInput(f"{found} cannot be read: {error.strerror}; check its permissions.") from None
 

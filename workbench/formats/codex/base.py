@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.formats.kit import zstd
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import object_of
@@ -52,7 +53,7 @@ def _cut(path: Path, thread: str, stop: int, offset: int) -> Iterator[tuple[Path
     """Files of the thread whose first `offset` bytes end with the record before the ordinal `stop`, each cut there."""
     for other in _files_of(path, thread):
         try:
-            whole = other.read_bytes()
+            whole = read_file(other)
             data = (zstd.unpack(other, whole) if whole.startswith(ZSTD) else whole)[:offset]
         except (OSError, BadInput):
             continue

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.kimi.parts import blocks_of
 from workbench.formats.kimi.signature import ID
@@ -66,7 +67,7 @@ def read_context(path: Path, data: bytes, progress: Progress) -> Session:
     for file in _aside(path):
         if not found[0].is_compacted:
             break
-        found.insert(0, _kept(file.read_bytes(), no_progress))
+        found.insert(0, _kept(read_file(file), no_progress))
     messages: list[Message] = []
     epochs: list[Epoch] = []
     for number, one in enumerate(found, 1):

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import open_file
 from workbench.formats.kit import bounds
 from workbench.formats.kit.magic import SQLITE
 
@@ -40,7 +41,7 @@ _TROUBLE = (sqlite3.Error, OSError, ValueError, OverflowError, MemoryError)
 def is_database(path: Path) -> bool:
     """Whether the file begins as SQLite's do."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(len(SQLITE)) == SQLITE
     except (OSError, ValueError):
         return False

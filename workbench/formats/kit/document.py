@@ -14,6 +14,7 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.reading import read_file
 from workbench.formats.kit.bounds import DEEPEST, beyond, is_too_deep
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads_bounded, loads_whole, whole
@@ -89,7 +90,7 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
 def beside(path: Path) -> dict[str, Any]:
     """The object in a file that tells more of a session; {} where there is none, or it cannot be read."""
     try:
-        return dict_of(loads_bounded(path.read_bytes()))
+        return dict_of(loads_bounded(read_file(path)))
     except (OSError, ValueError):
         return {}
 

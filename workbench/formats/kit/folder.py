@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from datetime import datetime
 
+from workbench.base.reading import read_file
 from workbench.base.stamps import moment
 from workbench.session import Session
 
@@ -44,8 +45,7 @@ def at_home(path: str) -> str:
 def told_by(path: str) -> bytes:
     """What a tool's own file says, of which `~` stands for the home; nothing where it cannot be read."""
     try:
-        with open(at_home(path), "rb") as file:
-            return file.read()
+        return read_file(at_home(path))
     except (OSError, ValueError):
         return b""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.format import Part, Progress
@@ -64,7 +65,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     files = store.session_files(path)
     if not files:
         raise BadInput(f"{path} holds no session; name opencode's storage folder.")
-    session = read(files[0], files[0].read_bytes(), progress)
+    session = read(files[0], read_file(files[0]), progress)
     last = f"the one that was used last; each is opened by its file, as {files[0]}"
     return one_of(len(files), "session", session, last)
 

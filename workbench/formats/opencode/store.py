@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.formats.format import Part
 from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import bounded, few, parse, render
@@ -148,7 +149,7 @@ def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, b
                 f"{path}: its messages are more than {_LARGEST >> 20} MiB or {_MOST_FILES} files; export it."
             )
         try:
-            yield entry.name.removesuffix(".json"), Path(entry.path).read_bytes()
+            yield entry.name.removesuffix(".json"), read_file(entry.path)
         except OSError as error:
             raise BadInput(f"{entry.path} cannot be read: {error.strerror}; check its permissions.") from None
 

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from workbench.base.reading import open_file
 from workbench.formats.kit.outline import glimpse
 from workbench.formats.kit.values import dict_of
 from workbench.formats.look import HEAD, Look
@@ -64,7 +65,7 @@ def recognise_folder(path: Path) -> str:
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(HEAD)
     except OSError:
         return b""

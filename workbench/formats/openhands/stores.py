@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.formats.format import Part, no_progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import render
@@ -40,7 +41,7 @@ def events_of(path: Path) -> bytes:
                 raise BadInput(
                     f"{path} has more than {_LARGEST >> 20} MiB or {_MOST_FILES} events; open a part of them as a list."
                 )
-            parts.append(file.read_bytes().strip().removeprefix(b"\xef\xbb\xbf") or b"null")
+            parts.append(read_file(file).strip().removeprefix(b"\xef\xbb\xbf") or b"null")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; check the folder and its permissions.") from None
     if not parts:
@@ -147,7 +148,7 @@ def listed(data: bytes) -> tuple[bytes, list[LoadWarning]]:
 def state_of(path: Path) -> Event | None:
     """What base_state.json says; nothing where there is none, None where it cannot be read."""
     try:
-        value = loads_bounded((path / "base_state.json").read_bytes())
+        value = loads_bounded(read_file(path / "base_state.json"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
@@ -93,7 +94,7 @@ class _Folder:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= _LIMIT else None
+        return read_file(path) if path.is_file() and path.stat().st_size <= _LIMIT else None
     except OSError:
         return None
 

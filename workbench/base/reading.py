@@ -1,0 +1,54 @@
+"""The one way a file is opened whose name the user, a session or a folder gives: what waits for another program or has
+no end is refused before it is opened."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+_MADE_BY_THE_SYSTEM = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
+_GIVEN = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+"""What a shell calls a pipe that it has opened already, for `<(…)`."""
+
+
+def open_file(path: Path | str) -> BinaryIO:
+    """Open a file to be read. Raises OSError, also for what `not_a_file` names."""
+    if what := not_a_file(os.stat(path)):
+        raise OSError(errno.EINVAL, f"it is {what}", str(path))
+    return open(path, "rb")
+
+
+def read_file(path: Path | str) -> bytes:
+    """Return all bytes of a file, or what comes through a pipe that the shell gave. Raises OSError as `open_file`."""
+    given = _GIVEN.fullmatch(str(path)) and stat.S_ISFIFO(os.stat(path).st_mode)
+    with open(path, "rb") if given else open_file(path) as file:
+        return file.read()
+
+
+def read_text(path: Path | str, encoding: str = "utf-8") -> str:
+    """Return the text of a file with \\n at the end of each line. Raises OSError as `open_file`; UnicodeDecodeError."""
+    return read_file(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def not_a_file(status: os.stat_result) -> str:
+    """Return in words what has this status, where it may wait for ever or have no end: a pipe, socket or device, or a
+    file of /proc or /sys. "" for any other file, and for a folder."""
+    mode = status.st_mode
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    if not stat.S_ISREG(mode):
+        return "" if stat.S_ISDIR(mode) else "a device"
+    return "a file that the system makes while it is read" if status.st_dev in _systems() else ""
+
+
+@cache
+def _systems() -> frozenset[int]:
+    """The devices of the system's own file systems, as far as these are mounted."""
+    return frozenset(os.stat(one).st_dev for one in _MADE_BY_THE_SYSTEM if os.path.ismount(one))
