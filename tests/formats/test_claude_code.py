@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,12 @@ from tests.formats.claude_code_build import (
 )
 from workbench.base.errors import BadInput
 from workbench.formats import claude_code
+from workbench.formats.claude_code.lines import Reading
+from workbench.formats.claude_code.read import title_of
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
 from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from workbench.session.session import Session
+from workbench.session.session import Records, Session
 from workbench.session.structure import exchanges_of, pairs_of, rounds_of
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "claude_code_counts.json").read_text())
@@ -269,6 +272,21 @@ def test_a_title_line_is_not_a_compaction_and_counts_only_with_its_leaf() -> Non
     assert read(other, mine, *lines).title == "Parser fixed"
     assert read(other, mine, *lines, custom).title == "Mine"
     assert len(read(other, mine, *lines).epochs) == 1
+
+
+@pytest.mark.parametrize("words", [100_000, 200_000, 400_000])
+def test_f11_a_title_takes_no_words_of_a_long_request_apart(words: int) -> None:
+    """Each word by itself, they take twelve times the memory of the text."""
+    asked = "word " * words
+    reading, messages = Reading(Records(b"")), (Message("u1", "user", (Text(asked),)),)
+    tracemalloc.start()
+    try:
+        title = title_of(reading, messages, [0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert title == ("word " * 20)[:79].rstrip() + "…"
+    assert peak < 3 * len(asked)
 
 
 def test_facts_of_the_session() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -15,6 +16,7 @@ from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
 from workbench.formats.kit.jsonl import (
+    BLOCK,
     is_padding,
     loads,
     loads_bounded,
@@ -35,6 +37,42 @@ def test_clean_lines_with_their_places() -> None:
     assert [(record.value, record.line) for record in found] == [({"a": 1}, 1), ({"b": 2}, 3), ([3], 4)]
     assert [data[record.start : record.stop] for record in found] == [b'{"a":1}', b'{"b":2}', b"[3]"]
     assert not any(record.problem for record in found)
+
+
+class Copied(bytes):
+    """Bytes that know how many of them were copied by slicing."""
+
+    sizes: list[int]
+
+    def __new__(cls, data: bytes) -> Copied:
+        made = super().__new__(cls, data)
+        made.sizes = []
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(key, slice):
+            self.sizes.append(len(found))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("size", "ending", "copies"),
+    [
+        (BLOCK - 1, b"\n", True),
+        (BLOCK, b"\n", True),
+        (BLOCK, b"", True),
+        (BLOCK + 1, b"\n", False),
+        (BLOCK + 1, b"\r\n", False),
+        (4 * BLOCK, b"", False),
+    ],
+)
+def test_f11_a_line_longer_than_a_block_is_decoded_without_a_copy(size: int, ending: bytes, copies: bool) -> None:
+    line = b'{"a":"' + b"x" * (size - 8) + b'"}'
+    data = Copied(line + ending)
+    found = list(records_of(data))
+    assert (found[0].start, found[0].stop, len(found[0].value["a"])) == (0, len(line), size - 8)
+    assert (sum(data.sizes) >= size) is copies
 
 
 PADDING = "{} NUL bytes, as a crash leaves them; left out"

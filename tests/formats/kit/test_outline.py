@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.kit.outline import FEW, SPAN, glimpse, outline
+from workbench.formats.kit.outline import FEW, MANY, SPAN, glimpse, outline
 
 LONG = "long " * SPAN
 """A text, five times as long as is given of one."""
@@ -66,6 +66,15 @@ def test_the_last_element_of_a_long_list_begins_within_the_span(letters: int, gi
 def test_an_element_behind_a_long_one_is_seen() -> None:
     found = of([{"id": 0, "args": {"content": LONG}, "source": "agent"}, {"id": 1, "source": "user"}])
     assert [(one["id"], one["source"]) for one in found] == [(0, "agent"), (1, "user")]
+
+
+@pytest.mark.parametrize(("keys", "given_of_it"), [(MANY - 1, MANY - 1), (MANY, MANY), (MANY + 1, MANY)])
+def test_f11_of_an_object_within_a_document_so_many_keys_are_given(keys: int, given_of_it: int) -> None:
+    inner = {f"key {number}": number for number in range(keys)}
+    found = of({"rows": inner, "deeper": [{"rows": inner, "z": 1}], "z": 1})
+    assert (len(found["rows"]), len(found["deeper"][0]["rows"])) == (given_of_it, given_of_it)
+    assert (found["deeper"][0]["z"], found["z"]) == (1, 1)
+    assert len(of(inner)) == keys  # of a document itself each key is a field
 
 
 @pytest.mark.parametrize("at", [70_000, 140_010, 140_011, 300_000])

@@ -25,6 +25,7 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Lines, Record, lines_of, object_of, objects_of
 from workbench.formats.kit.said import with_said
+from workbench.formats.kit.titles import shortened
 from workbench.session import (
     ApiError,
     LoadWarning,
@@ -309,6 +310,4 @@ def title_of(reading: Reading, messages: tuple[Message, ...], branch: list[int])
         if leaf in reading.by_uuid:
             return title
     asked = (message.said for message in map(messages.__getitem__, branch) if message.starts_round)
-    words = next((said for said in asked if said.strip()), "").split()
-    text = " ".join(words[:20])
-    return text if len(text) <= 80 else text[:79].rstrip() + "…"
+    return shortened(next((said for said in asked if said.strip()), ""))

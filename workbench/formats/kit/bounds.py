@@ -46,9 +46,12 @@ def beyond(data: bytes, start: int, stop: int) -> str:
     return f"more than {grouped(MOST_VALUES)} values" if _values(bare, 0, len(bare)) > MOST_VALUES else ""
 
 
-def is_too_deep(value: Any, raw: bytes | str) -> bool:
-    """Return True where the value decoded from `raw` is nested deeper than DEEPEST levels."""
-    begun = raw.count("[") + raw.count("{") if isinstance(raw, str) else raw.count(b"[") + raw.count(b"{")
+def is_too_deep(value: Any, raw: bytes | str, start: int = 0, stop: int | None = None) -> bool:
+    """Return True where the value decoded from `raw[start:stop]` is nested deeper than DEEPEST levels."""
+    if isinstance(raw, str):
+        begun = raw.count("[", start, stop) + raw.count("{", start, stop)
+    else:
+        begun = raw.count(b"[", start, stop) + raw.count(b"{", start, stop)
     if begun <= DEEPEST:
         return False
     level = [value]

@@ -76,7 +76,7 @@ class Longer(Exception):
 
 
 BLOCK = 1 << 20
-"""Bytes of a file that are read at once."""
+"""Bytes of a file that are read at once; a longer line is decoded where it lies, for a copy is as large as it is."""
 
 
 def lines_of(data: bytes) -> Lines:
@@ -140,14 +140,13 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
             yield _unreadable(start, before + stop, line, f"holds {much}, which is no session's")
             at = stop + 1
             continue
-        chunk = data[at:stop]
         try:
-            value = orjson.loads(chunk)
+            value = orjson.loads(data[at:stop] if stop - at <= BLOCK else memoryview(data)[at:stop])
         except orjson.JSONDecodeError:
-            yield from _odd_line(chunk, start, line, last=newline < 0)
+            yield from _odd_line(data[at:stop], start, line, last=newline < 0)
         else:
-            edge = before + (stop - 1 if chunk.endswith(b"\r") else stop)
-            if is_too_deep(value, chunk):
+            edge = before + (stop - 1 if data.endswith(b"\r", at, stop) else stop)
+            if is_too_deep(value, data, at, stop):
                 yield _unreadable(start, edge, line, "nested too deeply")
             else:
                 yield tuple.__new__(Record, (start, edge, line, value, "", True))

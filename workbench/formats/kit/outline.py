@@ -18,6 +18,8 @@ SPAN = 64 * 1024
 """Bytes up to which a value is given whole; of a longer text so much, and of a longer list the elements in so much."""
 FEW = 8
 """Elements of a list that are given in any case, as far as it has them."""
+MANY = 10_000
+"""Keys that are given of an object longer than `SPAN` within another value: more are names of things and no fields."""
 LEVELS = 8
 """Levels of nesting on which what is longer than `SPAN` is looked into; on deeper ones it is cut off."""
 DEEPEST = 200
@@ -85,7 +87,7 @@ def _value(data: bytes, at: int, levels: int, ends: dict[int, int]) -> tuple[Any
 def _members(data: bytes, at: int, levels: int, ends: dict[int, int]) -> tuple[dict[str, Any], int]:
     found: dict[str, Any] = {}
     at += 1
-    while key := _KEY.match(data, at):
+    while (levels == LEVELS or len(found) < MANY) and (key := _KEY.match(data, at)):
         value, at = _value(data, key.end(), levels, ends)
         found[str(glimpse(key[1]))] = value
     return found, _past(_END, data, at)
