@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.facts.pasted import HEAD, LONGEST_TYPED, TAIL, Passage, around_pastes, passages, without_paste
+from workbench.facts.pasted import (
+    HEAD,
+    LONGEST_TYPED,
+    MOST_TYPED,
+    TAIL,
+    Passage,
+    around_pastes,
+    passages,
+    without_paste,
+)
 
 LOG = "Feb  9 09:56:27.990 |INFO| hook done\n"
 STACK = "    at div\n    at http://localhost:3000/chunk.js:1:2\n    at App"
@@ -51,6 +60,30 @@ def test_of_prose_that_nobody_types_the_ends_are_the_persons() -> None:
     # Without a paragraph or a sentence to cut at all of it is the document.
     assert passages(typed + "x") == (Passage(0, LONGEST_TYPED + 1, "document"),)
     assert HEAD + TAIL < LONGEST_TYPED
+
+
+STEP = "Now do the next step.\n"
+
+
+def steps(chars: int) -> str:
+    """A text with so many characters of a person's own, between fences."""
+    count, rest = divmod(chars, len(STEP))
+    return f"{FENCE}".join([STEP] * count + ["x" * rest])
+
+
+@pytest.mark.parametrize("chars", [MOST_TYPED - 1, MOST_TYPED, MOST_TYPED + 1])
+def test_f11_of_more_than_anybody_types_the_ends_are_the_persons(chars: int) -> None:
+    text = "First of all.\n" + steps(chars - 27) + "\nLast of all."
+    own = without_paste(text)
+    assert (len(own) == chars) is (chars <= MOST_TYPED)
+    assert MOST_TYPED - 2 * len(STEP) <= len(own) <= MOST_TYPED
+    assert (own[:13], own[-12:]) == ("First of all.", "Last of all.")
+    assert "".join(words for _, words in parted(text)) == text
+
+
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_f11_however_much_is_said_in_a_message_so_much_of_it_is_a_persons(times: int) -> None:
+    assert len(without_paste(steps(4 * MOST_TYPED * times))) <= MOST_TYPED
 
 
 def test_text_with_long_pastes_is_told_around_them() -> None:

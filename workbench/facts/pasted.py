@@ -3,14 +3,14 @@
 Nobody marks what they paste, so each line is judged by how it is built: frames of a stack, log times and prompts are
 written by programs alone; marks of code, the share of signs, a missing space over a long stretch speak for it, prose
 against it. A few such lines among others are a quotation, several in a row are a paste. Of a very long text that is
-prose throughout, a person's own words stand at its two ends.
+prose throughout, a person's own words stand at its two ends; so they do in one with more prose than anybody types.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -23,6 +23,10 @@ LONGEST_TYPED = 8_000
 
 HEAD, TAIL = 2_000, 1_000
 """Characters at the ends of such a piece, cut at a paragraph, that are taken for the person's own."""
+
+MOST_TYPED = 32_000
+"""Characters of a whole message that are taken for a person's own, three quarters of them at its beginning: four times
+as many as anybody typed in the public sessions. What is longer is a document between their words, fences and all."""
 
 _LOOKED_AT = 400
 """Of a line only so many characters are judged."""
@@ -53,7 +57,17 @@ def passages(text: str) -> tuple[Passage, ...]:
         made.append(Passage(fence.start, fence.stop, "code"))
         at = fence.stop
     made += _unfenced(text, at, len(text))
-    return tuple(_joined(made))
+    return tuple(_joined(_at_ends(made)))
+
+
+def _at_ends(made: Sequence[Passage]) -> Iterator[Passage]:
+    """The passages, of the person's own only those within `MOST_TYPED` characters from both ends."""
+    total, before = sum(one.stop - one.start for one in made if one.own), 0
+    for one in made:
+        size = one.stop - one.start if one.own else 0
+        is_near = before + size <= MOST_TYPED * 3 // 4 or total - before <= MOST_TYPED // 4
+        yield one if not one.own or total <= MOST_TYPED or is_near else replace(one, sort="document")
+        before += size
 
 
 def without_paste(text: str) -> str:
@@ -85,7 +99,7 @@ def _closing(cut: str) -> str:
     return cut[last.start : last.body].split()[0].removesuffix(last.word) + "\n" if last else ""
 
 
-def _joined(made: list[Passage]) -> Iterator[Passage]:
+def _joined(made: Iterable[Passage]) -> Iterator[Passage]:
     for sort, run in groupby((one for one in made if one.start < one.stop), key=lambda one: one.sort):
         alike = [*run]
         yield Passage(alike[0].start, alike[-1].stop, sort)
