@@ -95,6 +95,79 @@ def test_a_secret_is_masked_and_nothing_beside_it(line: str) -> None:
     assert masked(once) == once
 
 
+F7 = r"""
+password=⟨springPw88⟩
+jdbc:postgresql://db/shop?user=app&password=⟨jdbcPw88⟩&ssl=true
+    password: ⟨yamlPw_77⟩
+app --password=⟨kiteString6⟩ --port 80
+Driver={SQL Server};UID=sa;PWD=⟨odbcPw9⟩;Database=shop
+{"user": "ann", "password": "⟨correct horse battery⟩"}
+Authorization: Digest username="ann", realm="a", response="⟨0123456789abcdef0123456789abcdef⟩", opaque="x"
+curl -b 'sessionid=⟨0123456789abcdefghij⟩' https://shop.example.com
+htpasswd -bc .htpasswd ann ⟨Pine44!x⟩
+    client-key-data: ⟨LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo0⟩
+machine h login ann password ⟨tiny-Boat⟩
+NOTION_TOKEN: ⟨ntn_12345678901@@⟩
+Das Passwort lautet: ⟨Sommer-Regen7⟩
+config/master.key: ⟨0123456789abcdef0123456789abcdef⟩
+Unseal Key 1: ⟨aB3dE6gHaB3dE6gHaB3dE6gHaB3dE6gHaB3dE6gHaB4=⟩
+ConvertTo-SecureString "⟨Aut0mat!c⟩" -AsPlainText -Force
+<password>⟨nexusDeploy3⟩</password>
+<AdministratorPassword>\n  <Value>⟨Unattend-77⟩</Value>
+<wsse:Password Type="http://example.com/#PasswordText">⟨s0apSuds⟩</wsse:Password>
+DB_PASSWORD=${DB_PASSWORD:?missing}, ${DB_PASSWORD:-$PASS_OF_DB}, ${DB_PASSWORD:?the database needs a password}
+export DB_PASSWORD=${DB_PASSWORD:-⟨fallb4ckPw⟩}
+DB=arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbC12d:password::
+STRIPE_KEY=pk_test_@@ pk_live_@@
+    def connect(user, password=password2, secret=other.secret_2): ...
+        password = value2
+    password: Optional[str] = None
+    password: String!
+"password": "must have a digit and 12 characters"
+"password": "Forgot your password?"
+cat password > file12345; pwd > tool_output1.txt
+""".replace("@@", LETTERS)
+
+
+@pytest.mark.parametrize("line", F7.strip("\n").split("\n"))
+def test_f7_a_secret_is_known_by_its_name_or_place(line: str) -> None:
+    line = line.replace("\\n", "\n")
+    assert masked(line.replace("⟨", "").replace("⟩", "")) == re.sub("⟨.*?⟩", MASK, line)
+
+
+PUTTY = f"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n⟨{LETTERS}{LETTERS}⟩\nPrivate-MAC: 0"
+AFTER_A_LINE = (
+    f"⟨ya29.{LETTERS}⟩",
+    f"⟨AGE-SECRET-KEY-1{LETTERS.upper()}{LETTERS.upper()}⟩",
+    PUTTY,
+    "db.example.com:5432:shop:app:⟨Gl4ss-Owl⟩",
+    'DB_PASSWORD="⟨four words in lowercase⟩"',
+    'os.environ["SECRET"] = "⟨abcdef123456⟩"',
+    "<password>⟨nexusDeploy3⟩</password>",
+    "docker login -u ann -p ⟨abc123def456⟩",
+    "curl https://example.com \\\n  -u ann:⟨hunter2hunter⟩",
+)
+
+
+@pytest.mark.parametrize("marked", AFTER_A_LINE)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("before", ["one\n", "one\r\n", "one\t", 'a "quoted" line\n'])
+def test_f6_behind_an_escape_a_secret_is_masked_as_behind_what_it_means(marked: str, depth: int, before: str) -> None:
+    text, clean = f"{before}{marked}\nafter", f"{before}{re.sub('⟨.*?⟩', MASK, marked, flags=re.DOTALL)}\nafter"
+    text = text.replace("⟨", "").replace("⟩", "")
+    for _ in range(depth):
+        text, clean = json.dumps({"text": text}), json.dumps({"text": clean})
+    assert masked(text) == clean
+
+
+@pytest.mark.parametrize(
+    "text", [r"C:\new\table\readme", "C:\\\\temp\\\\notes", "a\\", "\\", "\\\\", r"\d+\.\n", r"x \u0026 y", ""]
+)
+def test_f6_without_a_secret_backslashes_stay(text: str) -> None:
+    assert masked(f"{text} and nothing else {text}") == f"{text} and nothing else {text}"
+    assert masked(f"{text} password=abc123def {text}") == f"{text} password={MASK} {text}"
+
+
 # --- all that shows something ----------------------------------------------------------------------------------------
 
 
@@ -252,6 +325,9 @@ kind:_Secret¶ curl_-u_a: Cookie:_a= pw: localhost:5432: mnemonic:_abc_ sk- -eyJ
 -----BEGIN_PRIVATE_KEY----- -----BEGIN_PRIVATE_KEY-----A a:// aaaaaaaaaaaaaaaaaaaaa://b: bearer_
 A-----END_PRIVATE_KEY----- aB3dE6gHaB… aB3dE6gHaB...
 Basic_aaaaaaaa password= password_=_ a. token:_ ://u: xoxb- _secret AAAAAAAAAAAAAAA secret=&&&&&a
+\\ \\" \\\\n {"kty" "Secret" "Secret","data":{ credentials_a:a a_/_ echo_a| password_for_ <password_a="b"_
+login_a_password_
+Digest_ ://a:b@ password"_{ ldap_-w_a ,_password=b secret_key: ?key=a \\\\a auth=("a",
 """
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.base.shapes import Shape, missed, shapes, touched
+from tests.base.shapes import Shape, leaks, met, missed, shapes, touched
 from workbench.base.secrets import MASK, masked, masked_value
 
 SECRET, ORDINARY = shapes("secret"), shapes("ordinary")
+MET = ("", "later_", "last_")
+"""The lists of lines as sessions hold them; of the first one the odd lines alone were tuned on."""
 
 
 def test_the_lists_are_long_enough_and_no_line_stands_twice() -> None:
@@ -28,6 +32,51 @@ def test_of_ordinary_things_one_in_fifty_is_masked_at_most(for_tuning: bool) -> 
     half = _half(ORDINARY, for_tuning)
     found = touched(masked, half)
     assert len(found) <= len(half) * 0.02, [shape.about for shape in found]
+
+
+def test_the_lists_of_what_sessions_hold_are_long_enough_and_no_line_stands_twice() -> None:
+    for kind in ("secret", "ordinary"):
+        assert len(met(kind)) >= 300
+        texts = [shape.marked for name in MET for _, shape in met(f"{name}{kind}")]
+        assert len(set(texts)) == len(texts)
+        assert all(bool(shape.secrets) == (kind == "secret") for name in MET for _, shape in met(f"{name}{kind}"))
+
+
+HALVES = {
+    "tuned on": lambda among: among[0::2],
+    "only measured": lambda among: among[1::2],
+    "all": lambda among: among,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "half"), [("", "tuned on"), ("", "only measured"), ("later_", "all"), ("last_", "all")]
+)
+def test_f7_of_what_sessions_hold_98_percent_is_masked_and_one_percent_of_look_alikes(name: str, half: str) -> None:
+    secrets, ordinary = ([shape for _, shape in HALVES[half](met(f"{name}{kind}"))] for kind in ("secret", "ordinary"))
+    left, beside = missed(masked, secrets), touched(masked, ordinary)
+    assert len(left) <= len(secrets) * 0.02, [shape.about for shape in left]
+    assert len(beside) <= len(ordinary) * 0.01, [shape.about for shape in beside]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_f6_within_json_as_much_is_masked_and_it_stays_json(depth: int) -> None:
+    among = [*SECRET, *(shape for name in MET for _, shape in met(f"{name}secret"))]
+    bare = {shape.about for shape in missed(masked, among)}
+    nested = [_within_json(shape, depth) for shape in among]
+    assert {shape.about for shape in nested if leaks(shape, masked(shape.text))} <= bare
+    for shape in nested:
+        value = masked(shape.text)
+        for _ in range(depth):
+            value = json.loads(value)["text"]
+        assert value.startswith("a line before\n")
+
+
+def _within_json(shape: Shape, depth: int) -> Shape:
+    marked = f"a line before\n{shape.marked}\nand one after"
+    for _ in range(depth):
+        marked = json.dumps({"text": marked, "number": 1}, ensure_ascii=False)
+    return Shape(shape.about, marked)
 
 
 def test_a_part_of_a_secret_left_in_place_is_a_leak() -> None:

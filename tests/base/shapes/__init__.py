@@ -2,6 +2,7 @@
 
 `secret.txt` and `ordinary.txt` were written from public lists of patterns and from code before the masker was. What
 looks like chance is drawn when it is read, so that nothing here is a secret or looks like one to a scanner.
+`met_secret.txt` and `met_ordinary.txt` came later: lines as sessions hold them, each with its kind.
 """
 
 from __future__ import annotations
@@ -55,6 +56,13 @@ class Shape:
 def shapes(name: str) -> list[Shape]:
     lines = (HERE / f"{name}.txt").read_text("utf-8").splitlines()
     return [_drawn(line) for line in lines if line and not line.startswith("#")]
+
+
+def met(name: str) -> list[tuple[str, Shape]]:
+    """The lines of `met_{name}.txt`, each with its kind."""
+    lines = (HERE / f"met_{name}.txt").read_text("utf-8").splitlines()
+    entries = [line.partition(" | ") for line in lines if line and not line.startswith("#")]
+    return [(kind, _drawn(text)) for kind, _, text in entries]
 
 
 def _drawn(line: str) -> Shape:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from workbench.base.secrets import names, places
+from workbench.base.secrets import commands, names, places
+from workbench.base.secrets.escapes import in_the_text, unescaped
 from workbench.base.secrets.shapes import MARKED, TOKEN
+from workbench.base.secrets.spans import Span
 
 _HOLLOW = frozenset("xXyYzZ*.-_")
 """Of these alone ends a placeholder: `ghp_XXXX…`."""
 
 
-def spans(text: str) -> list[tuple[int, int]]:
+def spans(text: str) -> list[Span]:
     """From the first to the last, none touching another."""
-    found = [match.span() for match in TOKEN.finditer(text) if not set(match[0][-12:]) <= _HOLLOW]
+    plain = unescaped(text)
+    found = [match.span() for match in TOKEN.finditer(plain) if not set(match[0][-12:]) <= _HOLLOW]
     for before, shape in MARKED:
-        found += [(match.start() - before, match.end()) for match in shape.finditer(text)]
-    for way in (places.keys, places.cut, places.addresses, places.headers, places.commands, names.spans):
-        found += way(text)
+        found += [(match.start() - before, match.end()) for match in shape.finditer(plain)]
+    for way in (places.keys, places.cut, places.addresses, places.headers, places.logins, commands.spans, names.spans):
+        found += way(plain)
     found.sort()
-    joined: list[tuple[int, int]] = []
+    joined: list[Span] = []
     for start, end in found:
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
             joined.append((start, end))
-    return joined
+    return joined if plain is text or not joined else list(in_the_text(joined, text))

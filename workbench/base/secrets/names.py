@@ -12,6 +12,18 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from workbench.base.secrets.spans import SHORTEST, Span, places_of
+from workbench.base.secrets.values import (
+    NAMES,
+    has_inner_digit,
+    is_drawn,
+    is_mixed,
+    is_name,
+    is_path,
+    is_phrase,
+    is_placeholder,
+    is_strong,
+    speaks_of_one,
+)
 
 Kind = Literal["chosen", "pass", "key", "any key", "header", "signature", "words"]
 
@@ -48,10 +60,38 @@ _CHOSEN = (
     "비밀번호",
     "암호",
     "mot de passe",
+    "adgangskode",
+    "salasana",
+    "jelszó",
+    "mật khẩu",
+    "passord",
+    "парола",
+    "κωδικός",
+    "كلمة المرور",
+    "كلمة السر",
+    "סיסמה",
+    "पासवर्ड",
+    "รหัสผ่าน",
+    "kata sandi",
     "identified by",
+    "psk",
+    "keymaterial",
 )
-_SHORT = ("pass", "pwd", "pw", "psk")
-_DRAWN = ("token", "authorization", "authentication", "auth", "credential", "key", "signature", "sig")
+_SHORT = ("pass", "pwd", "pw", "mdp", "clave", "credentials")
+_DRAWN = (
+    "token",
+    "токен",
+    "令牌",
+    "密钥",
+    "トークン",
+    "authorization",
+    "authentication",
+    "auth",
+    "credential",
+    "key",
+    "signature",
+    "sig",
+)
 _WORDY = ("phrase", "mnemonic")
 _CORES = (*_CHOSEN, *_SHORT, *_DRAWN, *_WORDY)
 """What a name of a secret has in it, as small letters."""
@@ -59,59 +99,81 @@ _CORES = (*_CHOSEN, *_SHORT, *_DRAWN, *_WORDY)
 _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|auth|authentication|app|application|service|signing|sign"
     r"|master|shared|sharedaccess|subscription|license|consumer|storage|admin|deploy|bot|webhook|client|server|session"
-    r"|jwt|cipher|aes|hmac|user|project|openai|anthropic|azure|[a-z0-9](?P<any>_))[_ -]?\Z"
+    r"|jwt|cipher|aes|hmac|user|project|openai|anthropic|azure|unseal|preshared|[a-z0-9](?P<any>_))[_ -]?\Z"
+    r"|\bmaster\.\Z"
 )
 """What stands before `key` where it is one that opens something; any word in a name like `DD_KEY`."""
 
-_NO_SECRET = re.compile(r"(?:public|cache|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z")
+_NO_SECRET = re.compile(
+    r"(?:public|publishable|gpg|pgp|cache|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
+    r"|(?<![a-z_-])signing\Z"  # of Git, which names a key by its id
+)
 _MORE = re.compile(
-    r"(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
-    r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|\d{1,2}))?(?![\w-])"
+    r"(?:et|s[iı]|nya|[яюі])?(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
+    r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|data|\d{1,2})|[ ]\d{1,2}(?=:))?"
+    r"(?![a-z0-9_à-ÿа-я-])"
 )
 """What may follow in the name: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. A longer one, `password_hash`, is another."""
 
+_VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>["'`“„«「]))?
+    (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?(?P<coded>base64:)?"""
 _IS = re.compile(
-    r"""(?P<close>\\{0,3}["'`]?[\])]?)
-    (?: (?P<type>[ ]?:[ ]?[A-Za-z_][\w.\[\]|]{0,30}[ ]=[ ]) | [ \t]{0,3}(?P<sign>=>|:=|=|:|：)(?!=)[ \t]{0,3}
-      | (?P<comma>,[ ]?)(?=["']) | (?P<tag>>) | (?P<value>[ ]{1,3}value[ ]?=[ ]?)
-      | (?P<is>[ ](?:is|ist|lautet|est|es|was)[ ]) | (?P<blank>[ \t]{1,3}) )
-    (?P<quote>\\{0,3}["'`])? (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?
-    (?P<coded>base64:)?""",
+    rf"""(?P<close>["'`*]{{0,2}}[\])]?)
+    (?: (?P<type>[ ]?:[ ]?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ])
+      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：)(?!=)[*]{{0,2}}[ \t]{{0,20}}
+      | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
+            (?:<!\[CDATA\[|<[Vv]alue>|<string>)?\s{{0,40}} | </key>\s{{0,40}}<string>)
+      | (?P<value>(?:\s{{1,9}}[\w:.-]{{1,40}}="[^"<>]{{0,60}}"){{0,4}}[ ]?(?:,\s{{0,40}}|\s{{1,40}})
+            ["']?[vV]alue["']?[ ]?[:=][ ]{{0,3}} | [ ]?\{{[^{{}}]{{0,200}}?\bdefault[ ]{{0,20}}=[ ]{{0,3}})
+      | [ ]?(?P<comma>,[ ]{{0,2}})(?=["'])
+      | (?P<call>\([ ]?|\)?\.(?:fill|type|send_keys|sendKeys|setValue|pressSequentially)\([ ]?)(?=[bN]?["'])
+      | (?P<is>[ ](?:is|ist|lautet|est|es|was|é|è|är|jest|er|on|adalah)[ ]?:?[ ] | (?<=hasło)[ ]to[ ]
+            | [是为為][：:]?[ ]? | は | [는은][ ] | [ ][—–][ ] | [ ](?i:by)[ ](?=["']))
+      | (?P<blank>[ \t]{{1,3}}) )
+    {_VALUE}""",
     re.VERBOSE,
 )
-_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|]|&(?!\w{1,40}=)){1,400}")
+"""How a value stands behind its name."""
+
+_FAR = re.compile(
+    rf"""(?P<close>)(?P<type>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<call>)(?P<blank>)
+    (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?
+        (?: :\s{{1,6}} | [ ](?:is|ist|lautet|est|es|é|è|är|jest)[ ]?:?[ ] | [ ][—–][ ] ))
+    {_VALUE}""",
+    re.VERBOSE,
+)
+"""How it stands behind its name and what is said between: `password for the user ann: …`."""
+
+_CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
+_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,400}")
+_IN_TAGS = re.compile(r"(?:[^<>\n\]]|\](?!\]>)){1,400}")
+_OF_A_SHELL = re.compile(r"[^\s\"'`\\]{1,400}?(?=[;,)}\]|&<]*(?:[\s\"'`\\]|\Z)|[;&]\w+=|&&|\|\|)")
 _WORDS = re.compile(r"[a-z]{3,10}(?: [a-z]{3,10}){11,23}")
 LONGEST = 400
 """Characters of the longest value that is given a name."""
 
-_PLACEHOLDER = re.compile(
-    r"[<$%*•.…\[{]|[Xx]{3}|your?[-_ ]|(?:my|the|some|a)[-_ ]?(?:secret|password|passwd|api|token|key)|change|replace"
-    r"|insert|enter|placeholder|example|dummy|redacted|masked|removed|hidden|fixme|todo|none\Z|null\Z|nil\Z|true\Z|false\Z"
-    r"|undefined|required|optional|string\Z|bool|int\Z|number\Z|text\Z|any\Z|env\b|!|@|\\[ntu\"'$]|(?:\w+[-_])?here\Z|-+\Z",
-    re.IGNORECASE,
-)
-_HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE\Z", re.IGNORECASE)
 _SPOKEN_OF = re.compile(
     # A reference, a placeholder, an operator; a call or an element; a type or a variable, of words with few digits.
     r"[${<%&*=>!|\[(]|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)*!?[(\[{<]"
-    r"|[A-Za-z_-]+\d{0,2}(?:(?:\.|::|->|\?\.)[A-Za-z_]+\d{0,2})*(?:[!?:|=].*)?\Z"
+    r"|(?:[^\W\d]|-)+\d{0,2}(?:(?:\.|::|->|\?\.)[A-Za-z_]+\d{0,2})*(?:[!?:|=].*)?\Z"
 )
+_CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:(?:\.|::|->)[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")
+_VARIABLE = re.compile(r"[a-z_]+\d?\Z|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+\Z")
+_KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*\Z")
+_GIVEN_TO = re.compile(r"[\w.-]+=(?!=|\Z)")
 _PASS_OF = ("require", "store", "key", "db", "user", "pg", "ssh")
 _WORDS_OF = ("seed", "recovery", "secret", "mnemonic")
 _IN_A_QUERY = ("?", "&", ", ", "X-Amz-")
-_CALLED = re.compile(r"\(\s?[\"'][\w-]*\Z")
-_OPTION = re.compile(r"--[a-z-]{0,30}\Z")
-BEFORE = 60
+_CALLED = re.compile(r"\(\s?[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
+_SETTER = re.compile(r"(?:set|with|hash|check|verify|validate|confirm|encode|encrypt|(?<![a-z_]))_?\Z", re.IGNORECASE)
+_ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*[\w.-]*\Z|\bENV [A-Z0-9_]*\Z")
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]{0,30}\Z|(?<![\w-])--?\Z")
+_SAID_WITH = re.compile(r"\b(?:with|using|and|mit|und|con|y|avec|et|com|e)\s\Z", re.IGNORECASE)
+_WITHIN_A_TAG = re.compile(r"[<>][\w:.-]*\Z")
+_EXPANDED = re.compile(r"\$\{\w*\Z")
+_ARN = re.compile(r"\barn:[\w-]+:[\w-]*:[^\s\"']{0,100}\Z")
+BEFORE = 100
 """Characters before a name that are looked at."""
-
-BEGINNING = 120
-"""Characters of a value by which it is judged."""
-
-_NAMES = re.compile("pass|secret|token|key|pwd|cred|auth", re.IGNORECASE)
-_NAMED = re.compile(r"[A-Za-z_-]+(?:\d{1,2}[A-Za-z_-]+)*\Z")
-_CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:\.[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_PIECE = re.compile(r"(?<![A-Za-z0-9%+/=])(?=[A-Za-z%+/=]{0,400}\d)(?=[0-9%+/=]{0,400}[A-Za-z])[A-Za-z0-9%+/=]{8,}")
 
 
 def spans(text: str) -> Iterator[Span]:
@@ -123,12 +185,14 @@ def spans(text: str) -> Iterator[Span]:
         done = 0
         for at in places_of(core, lowered):
             more = _MORE.match(lowered, at + len(core)) if at >= done else None
-            given = more and _IS.match(text, more.end())
-            if more and given and (kind := _kind(core, text, lowered, at)):
+            if more and (kind := _kind(core, text, lowered, at)):
                 name = Name(kind, text[at : more.end()], text[max(0, at - BEFORE) : at])
-                if span := _value(name, given):
-                    done = span[1]
-                    yield span
+                for way in (_IS, _FAR) if kind == "chosen" else (_IS,):
+                    given = way.match(text, more.end())
+                    if given and (span := _value(name, given, is_far=way is _FAR)):
+                        done = span[1]
+                        yield span
+                        break
 
 
 def names_something(name: str) -> bool:
@@ -146,6 +210,8 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
     if core in _SHORT:
         if before in ("_", "-") or (begins and before.isalpha()) or lowered[max(0, at - 7) : at].endswith(_PASS_OF):
             return "chosen"
+        if before == ";" and core == "pwd":  # of a connection string, and no folder
+            return "chosen"
         return "pass" if begins else None
     if core in _WORDY:
         of_words = core == "mnemonic" or lowered[max(0, at - 10) : at].rstrip(" _-").endswith(_WORDS_OF)
@@ -162,104 +228,132 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
     return "any key" if of["any"] else "key"
 
 
-def _value(name: Name, given: re.Match[str]) -> Span | None:
+def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
     """Where the value of a name lies, None where it has none that is a secret."""
     text, at, quote = given.string, given.end(), given["quote"]
-    if quote and (close := text.find(quote, at, at + LONGEST)) > 0 and "\n" not in text[at:close]:
+    closing = _CLOSING.get(quote, quote)
+    if quote and (close := text.find(closing, at, at + LONGEST)) > 0 and "\n" not in text[at:close]:
         value = text[at:close]
     else:
-        bare = (_WORDS if name.kind == "words" else _BARE).match(text, at)
+        quote = None
+        of_a_shell = name.itself.isupper() and given[0] == "="
+        kind = _WORDS if name.kind == "words" else _IN_TAGS if given["tag"] else _OF_A_SHELL if of_a_shell else _BARE
+        bare = kind.match(text, at)
         if bare is None:
             return None
-        value, quote = bare[0], None
-    return (at, at + len(value)) if _is_secret(value, name, given, quoted=bool(quote)) else None
+        value = bare[0].rstrip()
+    if _EXPANDED.search(name.before):  # `${NAME:-default}` may hold one, `${NAME:?message}` does not
+        if value[:1] not in ("-", "="):
+            return None
+        at, value = at + 1, value[1:]
+    if is_far:
+        is_chosen = is_strong(value) or (quote and is_phrase(value))
+        is_secret = not is_placeholder(value) and (is_chosen or is_drawn(value, 20))
+    else:
+        is_secret = _is_secret(value, name, given, quoted=bool(quote))
+    return (at, at + len(value)) if is_secret else None
 
 
 def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    if len(value) < SHORTEST or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value)):
+    if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before):
         return False
-    if _PLACEHOLDER.match(value) and not is_drawn(value, 12):
+    if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
         return False
-    if given["comma"] and not (given["close"].strip(")]") and _CALLED.search(name.before)):
+    if given["tag"] and not (given["close"] or _WITHIN_A_TAG.search(name.before)):
         return False
     if name.kind == "words":
         return len(value.split()) in (12, 15, 18, 21, 24)
     if name.kind == "signature":
         return given["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
-        return bool(given["sign"]) and not name.itself.isupper() and is_drawn(value, 8)
+        is_given = given["sign"] or given["is"] or given["tag"]
+        return bool(is_given) and not name.itself.isupper() and (is_drawn(value, 8) or is_strong(value))
+    if given["call"]:
+        return name.kind == "chosen" and _is_passed(value, name, given)
     if given["blank"]:
-        return _is_told(value, name, quoted=quoted)
+        return _is_told(value, name, given, quoted=quoted)
     if given["is"]:
-        return is_drawn(value, 8) or (name.kind == "chosen" and _is_mixed(value))
+        chosen = name.kind == "chosen" and (is_mixed(value) if not quoted or " " not in value else is_phrase(value))
+        return is_drawn(value, 8) or chosen
+    if not quoted and _GIVEN_TO.match(value) and given["scheme"]:
+        return False
     if name.kind == "chosen":
         return _is_chosen(value, name, given, quoted=quoted)
     if given["scheme"]:
-        return not value.isalpha() or bool(re.search("[a-z][A-Z]", value))
-    if _is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
+        is_parameter = value.endswith("=") and given.string[given.end() + len(value) :][:1] in ('"', "'")
+        return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
+    if is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
         return False
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
     return is_drawn(value, 8 if name.kind == "key" else 16)
 
 
-def _is_cut(value: str) -> bool:
-    """Whether it is more than a placeholder: what an abridged text left of a longer one."""
-    return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
-
-
 def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """Whether a value is what a person chose as a password."""
     if given["tag"]:
-        return not value.isalpha()
+        return is_phrase(value) if " " in value else not value.isalpha() and not is_name(value)
     if quoted:
-        return not _is_sentence(value, name) or _is_phrase(value, name, given)
-    if _is_path(value):
+        return _is_quoted_password(value, name, given)
+    if is_path(value):
         return False
     if name.itself.isupper() and given[0] == "=":  # a shell's or an .env file's: whatever is no reference is a value
         return value[0] != "("
-    if given["sign"] in (":", "：") and _is_mixed(value) and value.isalnum() and not _NAMES.search(value):
+    if given["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
         return True
-    return not (_SPOKEN_OF.match(value) or (_CHAIN.match(value) and _NAMES.search(value) and not value.isalnum()))
+    if _is_setting(value, name, given):
+        return True
+    return not (_SPOKEN_OF.match(value) or (_CHAIN.match(value) and NAMES.search(value) and not value.isalnum()))
 
 
-def _is_told(value: str, name: Name, *, quoted: bool) -> bool:
+def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
+    if " " not in value:
+        return not is_name(value)
+    of_a_shell = name.itself.isupper() and given["sign"] == "=" and " " not in given[0]
+    is_secret = name.itself.lower().startswith("secret")
+    if "phrase" in name.itself.lower() or (of_a_shell and value.islower() and not speaks_of_one(value)):
+        return True
+    if is_phrase(value) and not is_secret:
+        return True
+    return any(is_strong(word) for word in value.split())
+
+
+def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
+    """Whether a bare value stands as in a file of settings, with nothing behind it, and is no variable: those have no
+    digit but at their end, and no sign."""
+    behind = given.string[given.end() + len(value) :][:2]
+    if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
+        return behind[:1] == "," and behind[1:].isalnum() and given[0] == "=" and has_inner_digit(value)
+    if _CHAIN.match(value) and NAMES.search(value) and not has_inner_digit(value):
+        return False
+    if name.itself.lower().startswith("secret") and _KEBAB.match(value):
+        return False
+    spaced = bool(given["sign"] == "=" and given[0] != "=")
+    if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
+        return not _VARIABLE.match(value) if spaced else not (_VARIABLE.match(value) and "." in value)
+    has_sign = any(sign in "-#!@$^&*+:/?~%" for sign in value.rstrip("!?:")) and "::" not in value and "->" not in value
+    return has_sign and not value.islower() and not value.isupper()
+
+
+def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
+    """Whether a text that a function is given is a password: `setPassword("…")`, `getByLabel("Password").fill("…")`."""
+    if " " in value or is_name(value) or "@" in value.strip("@"):
+        return False
+    sets = given["call"].startswith("(") and not given["close"] and _SETTER.search(name.before)
+    types = "." in given["call"]
+    return bool(sets or types) and any(map(str.isdigit, value))
+
+
+def _is_told(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """Whether what only a blank parts from the name is its value: an option's, a setting's, one that is spoken of."""
-    if value[0] == "-":
+    if value[0] == "-" or _GIVEN_TO.match(value) or re.match(r"\w+://", value):
         return False
     if is_drawn(value, 8):
         return True
-    option = _OPTION.search(name.before)
-    spoken = not quoted or _NAMES.search(value) or not any(map(str.isdigit, value))
-    return name.kind == "chosen" and _is_mixed(value) and bool(option or not spoken)
-
-
-def is_drawn(value: str, least: int) -> bool:
-    """Whether a piece of it, without hyphens and dots, has digits and letters as only chance puts them."""
-    if len(value) < least:
+    if name.kind != "chosen" or not is_mixed(value):
         return False
-    return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
-
-
-def _is_mixed(value: str) -> bool:
-    bare = value.rstrip(".,:;!?")
-    return not bare.isalpha() and any(map(str.isalpha, bare))
-
-
-def _is_path(value: str) -> bool:
-    return bool(re.match(r"[/~]|\.\.?/|[A-Z]:\\", value)) and not is_drawn(value.lstrip("/"), 30)
-
-
-def _is_phrase(value: str, name: Name, given: re.Match[str]) -> bool:
-    """Whether a shell or an .env file gives a few words as a password: what is told to people begins with a capital, or
-    speaks of it."""
-    of_a_shell = name.itself.isupper() and given["sign"] == "=" and " " not in given[0]
-    return of_a_shell and value.islower() and not _NAMES.search(value)
-
-
-def _is_sentence(value: str, name: Name) -> bool:
-    """Whether a quoted text speaks of a password instead of being one."""
-    words = value.split()
-    if len(words) > 1:
-        return "phrase" not in name.itself.lower() and not any(_is_mixed(word.strip(".,:;!?()'")) for word in words)
-    return bool(_NAMED.match(value) and _NAMES.search(value))
+    if _OPTION.search(name.before) or (_SAID_WITH.search(name.before) and not value.islower()):
+        return True
+    if _ITS_LINE.search(name.before) and not value.islower() and not value.isalpha():
+        return given.string[given.end() + len(value) :][:2].strip(" ") in ("", "\n")
+    return quoted and not NAMES.search(value) and (any(map(str.isdigit, value)) or name.itself.isupper())

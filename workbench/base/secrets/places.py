@@ -1,4 +1,4 @@
-"""Secrets that are known by where they stand: in addresses, in headers, in commands, between the lines of a key."""
+"""Secrets that are known by where they stand: in addresses, in headers, in calls, between the lines of a key."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.names import BEGINNING, LONGEST, is_drawn
+from workbench.base.secrets.names import LONGEST
 from workbench.base.secrets.spans import Span, places_of
+from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed, is_name, is_placeholder, is_strong
 
 # --- keys of several lines
 
@@ -15,9 +16,13 @@ _EDGE = re.compile(r"-----(BEGIN|END) [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY = re.compile("[A-Za-z0-9+/]{4}")
 _TORN = re.compile(r"(?=[^\"']{0,200}?[A-Za-z0-9+/=]{20})(?:[A-Za-z0-9+/=\s\\:,…→|>]|-(?!----))*+")
 LONGEST_KEY = 20_000
-_PIECES = re.compile(r"(?P<blank>\s+|\\[nr])|(?P<line>[A-Za-z0-9+/=]+)|.")
-_PUTTY = re.compile(r"Private-Lines: \d{1,3}\s{1,3}((?:[A-Za-z0-9+/=]{20,}\s{0,2}){1,60})")
+_PIECES = re.compile(r"(?P<blank>\s+)|(?P<line>[A-Za-z0-9+/=]+)|.")
+_PUTTY = re.compile(r"Private-Lines: \d{1,3}\s{1,6}([A-Za-z0-9+/=]{20,}(?:\s{1,6}[A-Za-z0-9+/=]{20,}){0,60})")
 _OF_KUBERNETES = re.compile(r"[ \t]+[\w.-]+:[ ]+[\"']?([^\s\"'{<$|>!&*-][^\s\"']{5,})")
+_DATA = re.compile(r'"(?:data|stringData)"\s{0,3}:\s{0,3}\{([^{}]{1,20000})\}')
+_OF_DATA = re.compile(r'"\s{0,3}:\s{0,3}"([^"\s{$<][^"\n]{5,})"')
+_JWK = re.compile(r'"(?:d|k|p|q|dp|dq|qi)"\s{0,3}:\s{0,3}"([A-Za-z0-9_-]{16,})')
+_LONGEST_JWK = 4_000
 _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 
 
@@ -41,8 +46,22 @@ def keys(text: str) -> Iterator[Span]:
     if "Private-Lines" in text:
         for found in _PUTTY.finditer(text):
             yield found.span(1)
+    done = 0
     for at in places_of("kind: Secret\n", text):
-        yield from _of_kubernetes(text, text.find("\n", at) + 1)
+        yield from _of_kubernetes(text, at, least=max(done, at - LONGEST_KEY))
+        done = at
+    done = 0
+    for at in places_of('"Secret"', text):
+        if at >= done:
+            done = at + LONGEST_KEY
+            for data in _DATA.finditer(text, max(0, at - LONGEST_KEY), done):
+                yield from (found.span(1) for found in _OF_DATA.finditer(text, *data.span(1)))
+    done = 0
+    for at in places_of('"kty"', text):
+        if at >= done:
+            done = max(at, text.find("}", at, at + _LONGEST_JWK))
+            for found in _JWK.finditer(text, text.rfind("{", max(0, at - _LONGEST_JWK), at) + 1, done):
+                yield found.span(1)
 
 
 def _beginning(text: str, least: int, end: int) -> int:
@@ -60,14 +79,15 @@ def _beginning(text: str, least: int, end: int) -> int:
     return start
 
 
-def _of_kubernetes(text: str, at: int) -> Iterator[Span]:
-    """The values below `data`, up to the next document."""
+def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
+    """The values below `data` in the document that says `kind: Secret` at `at`, and begins behind `least`."""
+    start = max(text.rfind("\n---", least, at), text.rfind("\napiVersion:", least, at), least)
     is_data = False
-    for line in _LINES.finditer(text, at):
+    for line in _LINES.finditer(text, text.find("\n", start, at) + 1 or at):
         words = line[0].strip()
-        if not words or words.startswith(("---", "kind:")):
+        if line.start() > at and (not words or words.startswith(("---", "kind:"))):
             return
-        if line[0][0].isspace():
+        if words and line[0][0].isspace():
             if is_data and (found := _OF_KUBERNETES.match(text, *line.span())):
                 yield found.span(1)
         else:
@@ -112,7 +132,12 @@ def cut(text: str) -> Iterator[Span]:
 # --- addresses and headers
 
 _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
-_NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
+_SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
+_DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
+"""Of a database the password may have signs in it that end any other address's."""
+NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
+_IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
+_OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
 _HOOK = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/\d{15,20}/"
     r"|\.webhook\.office\.com/webhookb2/)([\w/@-]{20,})"
@@ -121,7 +146,17 @@ _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
 _BEARER = re.compile(r"\s{1,3}(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
 _COOKIE = re.compile(r"(?<![^\s;\"'])[\w.-]{1,60}=([^\s;\"'\\]{16,4000})")
-_PAIR = re.compile(r"auth=\(\s?[\"'][^\"'\n]{1,80}[\"'],\s?[\"']([^\"'\n]{4,200})[\"']")
+_COOKIE_OF_A_BROWSER = re.compile(
+    r"\"name\"\s?:\s?\"[\w.-]{0,40}(?:sess|sid|auth|token|csrf)[\w.-]{0,40}\"\s?,\s{0,40}\"value\"\s?:\s?\"([^\"\n]{16,4000})"
+)
+_MARKS = {
+    "::add-mask::": re.compile(r"([^\s\"'$]{4,200})"),
+    "issecret=true]": re.compile(r"([^\s\"'$]{4,200})"),
+    "WIFI:": re.compile(r"[^\n]{0,80}?\bP:([^;\s]{4,80})"),
+    "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
+}
+"""What says that a secret follows."""
+_DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 
 def addresses(text: str) -> Iterator[Span]:
@@ -129,8 +164,18 @@ def addresses(text: str) -> Iterator[Span]:
         for found in _USER.finditer(text):
             place = 3 if found[2] else 1
             value = found[place]
-            if value and not _NO_PASSWORD.match(value) and (place == 3 or is_drawn(value, 20)):
+            if value and not NO_PASSWORD.match(value) and (place == 3 or is_drawn(value, 20)):
                 yield found.span(place)
+        for found in _SIGNS_IN_IT.finditer(text):
+            if _DATABASE.search(text, max(0, found.start() - 25), found.start()) and not NO_PASSWORD.match(found[1]):
+                yield found.span(1)
+    for found in _IN_A_QUERY.finditer(text):
+        if is_drawn(found[1], 20):
+            yield found.span(1)
+    for way in ("@tcp(", "@unix("):
+        for at in places_of(way, text):
+            if found_before := _OF_GO.search(text, max(0, at - 200), at):
+                yield found_before.span(1)
     if "hook" in text:
         for found in _HOOK.finditer(text):
             if any(map(str.isdigit, found[1])):
@@ -149,58 +194,59 @@ def headers(text: str) -> Iterator[Span]:
             for found in _COOKIE.finditer(text, *line.span(1)):
                 if is_drawn(found[1], 16):
                     yield found.span(1)
-    for found in _PAIR.finditer(text):
-        yield found.span(1)
-
-
-# --- commands
-
-_USER_OPTION = (
-    r"(?:-[a-zA-Z]*u|--(?:proxy-)?user)[ =]?(?:\"[^\s:\"$]{1,80}:([^\"$\n]{3,80})\"|'[^\s:']{1,80}:([^'\n]{3,80})'"
-    r"|[^\s:\"'$]{1,80}:([^\s\"'$]{3,}))"
-)
-_P_OPTION = r"-p[ =]?[\"']?([^\s\"'$<-][^\s\"']{3,})"
-_ATTACHED = r"-p(?!\d{1,5}\s)(?:\"([^\"$]{4,}?)\"|'([^']{4,}?)'|([^\s\"'$-]{4,}))"
-_COMMANDS = {
-    program: re.compile(rf"\s{option}")
-    for programs, option in (
-        ("curl|wget", _USER_OPTION),
-        ("mysql|mysqldump|mysqladmin|mariadb|7z|7za|unrar", _ATTACHED),
-        ("sshpass|docker login|podman login|mongo|mongosh|mongodump|mongorestore|az login|kinit", _P_OPTION),
-        ("redis-cli", r"-a[ ][\"']?([^\s\"'$<-][^\s\"']{3,})"),
-        ("ldapsearch|ldapadd|ldapmodify|ldappasswd", r"-w[ ][\"']?([^\s\"'$<-][^\s\"']{3,})"),
-        ("smbclient|rpcclient|net rpc", r"-U[ ][^\s%]{1,60}%([^\s\"'$]{3,})"),
-        ("openssl", r"-\w{1,20}[ ]pass:([^\s\"'$]{3,})"),
-        ("doctl auth", r"init[ ]-t[ ]([^\s\"'$-]{8,})"),
-    )
-    for program in programs.split("|")
-}
-"""By program, the option that takes a password, and in a group the password."""
-
-_BEGINS = re.compile(r"(?<![\w.-])|(?<=\\[nrt])")  # or behind an escape, as in JSON
-_LINE = re.compile(r"(?:[^\\\n]|\\[^\n]|\\\n){0,400}")
-_SUDO = re.compile(r"\becho\s{1,2}(?:-n\s)?[\"']?([^\s\"'$|]{4,80})[\"']?\s?\|\s?sudo\s{1,2}-S")
-_PGPASS = re.compile(
-    r"^(?:localhost|\*|[\w-]{1,40}\.[\w.-]{1,80}):\d{4,5}:[\w*-]{1,60}:[\w*-]{1,60}:(\S{4,100})$", re.MULTILINE
-)
-
-
-def commands(text: str) -> Iterator[Span]:
-    for program, option in _COMMANDS.items():
-        done = 0
-        for at in places_of(program, text):
-            end = at + len(program)
-            if at >= done and text[end : end + 1].isspace() and _BEGINS.match(text, at):
-                line = _LINE.match(text, end)
-                assert line is not None
-                done = line.end()
-                for found in option.finditer(text, *line.span()):
-                    if not _NO_PASSWORD.match(found[found.lastindex or 0]):
-                        yield found.span(found.lastindex or 0)
-    if "sudo" in text:
-        for found in _SUDO.finditer(text):
+    for found in _COOKIE_OF_A_BROWSER.finditer(text):
+        if is_drawn(found[1], 16):
             yield found.span(1)
-    if ":" in text:
-        for found in _PGPASS.finditer(text):
-            if is_drawn(found[1], 8):
-                yield found.span(1)
+    for word, behind in _MARKS.items():
+        for at in places_of(word, text):
+            if mark := behind.match(text, at + len(word)):
+                yield mark.span(1)
+    for at in places_of("Digest ", text):
+        if answer := _DIGEST.match(text, at):
+            yield answer.span(1)
+
+
+# --- beside the name of a user
+
+_CALLS = (
+    "auth=",
+    "ogin",
+    "asicAuth",
+    "asic_auth",
+    "redential",
+    "redentials",
+    "onnection",
+    "uthentication",
+    "uthenticate",
+)
+"""How functions end that take a user and a password."""
+_PAIR = re.compile(r"\(\s?(?:[\"'][^\"'\n]{1,200}[\"'],\s?){1,2}(?:N|Some\(\s?)?[\"']([^\"'\s]{4,200})[\"']\s?[,)]")
+_USER_BEFORE = re.compile(r"\b(?:login|user|account|username)\s{1,4}[^\s\"']{1,80}\s{1,8}\Z")
+_PASSWORD = re.compile(r"password\s{1,4}[\"']?([^\s\"'<$]{4,200})")
+_BOTH = re.compile(r"(?:entials?|s)\b[^\n/]{0,40}?[\s\"'`][\w.@+-]{2,60}:([^\s\"'`/]{6,60})")
+_SLASH = re.compile(
+    r"(?:credentials?|creds|log[ -]?ins?|sign in|zugangsdaten|anmeldedaten|identifiants|credenciales|credenziali"
+    r"|inloggegevens|dane logowania|логин)\b[^\n/|]{0,40}?[\s:=\"'`][\w.@+-]{2,60} / [\"'`]?([^\s\"'`/]{6,60})",
+    re.IGNORECASE,
+)
+
+
+def logins(text: str) -> Iterator[Span]:
+    for word in _CALLS:
+        for at in places_of(word, text):
+            if (pair := _PAIR.match(text, at + len(word))) and _is_password(pair[1]):
+                yield pair.span(1)
+    for at in places_of("password ", text):  # of `.netrc`
+        found = _PASSWORD.match(text, at)
+        if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
+            yield found.span(1)
+    for at in (at for word in ("cred", "Cred") for at in places_of(word, text)):
+        if (found := _BOTH.match(text, at + 4)) and is_strong(found[1]) and _is_password(found[1]):
+            yield found.span(1)
+    for at in places_of(" / ", text):
+        if (found := _SLASH.search(text, max(0, at - 120), at + 64)) and _is_password(found[1]):
+            yield found.span(1)
+
+
+def _is_password(value: str) -> bool:
+    return is_mixed(value) and not (is_placeholder(value) or is_name(value) or NO_PASSWORD.match(value))

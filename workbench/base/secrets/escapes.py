@@ -1,0 +1,57 @@
+"""Escapes as the line ends and quotes that they mean, for matching only.
+
+A session holds text in JSON, and JSON within that: a rule that looks at what stands before a secret would see the `n`
+of `\\n`, and one that looks for a quote its backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.base.secrets.spans import Span
+
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt\"']|u00(?:2[267]|3[cde]))")
+"""JSON within JSON doubles the backslashes: several are read as one."""
+
+
+class _Signs(dict[str, str]):
+    """What each escape means, worked out when it is first met."""
+
+    def __missing__(self, escape: str) -> str:
+        kind = escape.lstrip("\\")
+        meant = chr(int(kind[1:], 16)) if kind[0] == "u" else {"n": "\n", "r": "\r", "t": "\t"}.get(kind, kind)
+        if kind == "n" and (len(escape) - 1) % 3 == 0:  # `\` and a line end as JSON: a command goes on in the next line
+            meant = "\\\n"
+        self[escape] = meant
+        return meant
+
+
+_signs = _Signs()
+
+
+def unescaped(text: str) -> str:
+    """Return `text` with each escape replaced by the sign that it means. The name of a folder behind the backslash of a
+    Windows path may lose its first letter, which no rule misses."""
+    if "\\" not in text:
+        return text
+    if "\\\\" in text or "\\u00" in text:
+        return _ESCAPE.sub(lambda found: _signs[found[0]], text)
+    for escape, sign in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ('\\"', '"'), ("\\'", "'")):  # faster by far
+        text = text.replace(escape, sign)
+    return text
+
+
+def in_the_text(spans: list[Span], text: str) -> Iterator[Span]:
+    """Where `spans` of `unescaped(text)` lie in `text`, in their order, none touching another."""
+    escapes = _ESCAPE.finditer(text)
+    escape = next(escapes, None)
+    shorter = 0  # by so much up to here
+    for start, end in spans:
+        edges = []
+        for edge in (start, end):
+            while escape is not None and escape.start() - shorter < edge:
+                shorter += len(escape[0]) - len(_signs[escape[0]])
+                escape = next(escapes, None)
+            edges.append(edge + shorter)
+        yield edges[0], edges[1]

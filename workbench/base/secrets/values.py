@@ -1,0 +1,108 @@
+"""Judge a text that is given as a secret: drawn by chance, chosen by a user, or a placeholder, a sentence, a name."""
+
+from __future__ import annotations
+
+import re
+
+BEGINNING = 120
+"""Characters of a value by which it is judged."""
+
+_LONGEST_CHOSEN = 80
+"""Characters of the longest password that a person chooses."""
+
+_PLACEHOLDER = re.compile(
+    r"[<$%*•.…\[{!@]|[Xx]{3}|your?[-_ ]|(?:my|the|some|a)[-_ ]?(?:secret|password|passwd|api|token|key)"
+    r"|change(?:[-_ ]?(?:me|it|this)(?!\w{4})|(?-i:(?![a-z\d])))"
+    r"|(?:replace|insert|enter|placeholder|example|dummy|redacted|masked|removed|hidden|fixme|todo|required|optional"
+    r"|undefined|bool|env)(?-i:(?![a-z\d]))|(?:replace|enter|insert)(?:me|this|your|with)"
+    r"|(?:none|null|nil|true|false|string|int|number|text|any|boolean)\Z"
+    r"|\\[u$]|(?:\w+[-_])?here\Z|-+\Z",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w|@Microsoft\."
+)
+"""What is encrypted, says where the secret is kept, or may be known."""
+_HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE\Z", re.IGNORECASE)
+NAMES = re.compile(
+    "pass|secret|token|key|pwd|cred|auth|kennwort|wachtwoord|lösenord|contrase|senha|hasło|heslo|parola|şifre|пароль"
+    "|密码|密碼|口令|パスワード|비밀번호|암호",
+    re.IGNORECASE,
+)
+"""Words that speak of a secret, and are in the name of a variable or a field that holds one."""
+
+_SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
+_NAMED = re.compile(r"[\w-]*[^\W\d]\Z")
+_TERM = re.compile(r"(?:oauth|auth|base|sha|md|utf|x|s|ec|k|i18n|http|v|db|rsa|aes|ed|oidc|totp)\d{1,5}", re.IGNORECASE)
+"""What has a digit in it and is a word nevertheless."""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_PIECE = re.compile(r"(?<![A-Za-z0-9%+/=])(?=[A-Za-z%+/=]{0,400}\d)(?=[0-9%+/=]{0,400}[A-Za-z])[A-Za-z0-9%+/=]{8,}")
+_SAID = re.compile(
+    r"\b(?:is|are|was|be|been|has|have|must|should|can|cannot|may|not|no|the|an|your|our|with|without|of|for|from|to|at|in"
+    r"|on|as|or|and|too|least|than|please|invalid|wrong|required|missing|characters?|minimum|maximum|does|do|it|this|that"
+    r"|ist|muss|darf|nicht|der|die|das|für|mit|und|le|la|les|est|et|un|une|el|los|es|debe|una|no|de|del|é|obrigatóri[ao])\b",
+    re.IGNORECASE,
+)
+"""Words of sentences, which nobody takes into a password of some words."""
+_PHRASE = re.compile(r"[\w'&+#!-]+(?: [\w'&+#!-]+){1,7}\Z")
+
+
+def is_placeholder(value: str) -> bool:
+    if _REFERENCE.match(value) or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value)):
+        return True
+    return bool(_PLACEHOLDER.match(value)) and not is_drawn(value, 12)
+
+
+def _is_cut(value: str) -> bool:
+    """Whether it is more than a placeholder: what an abridged text left of a longer one."""
+    return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
+
+
+def is_drawn(value: str, least: int) -> bool:
+    """Whether a piece of it, without hyphens and dots, has digits and letters as only chance puts them."""
+    if len(value) < least:
+        return False
+    return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
+
+
+def is_mixed(value: str) -> bool:
+    """Whether it has more than letters: a digit or a sign."""
+    bare = value.rstrip(".,:;!?")
+    return not bare.isalpha() and any(map(str.isalpha, bare))
+
+
+def is_strong(value: str) -> bool:
+    """Whether nothing but a password has so many kinds of signs: among letters a digit, and a capital or a sign."""
+    if len(value) > _LONGEST_CHOSEN:
+        return False
+    bare = value.rstrip(".,:;!?)")
+    kinds = [any(map(kind, bare)) for kind in (str.islower, str.isupper, str.isdigit)]
+    is_of_three = sum(kinds) + (not bare.isalnum()) >= 3
+    return len(bare) >= 8 and kinds[2] and is_of_three and not is_path(bare) and "://" not in bare
+
+
+def is_path(value: str) -> bool:
+    return bool(re.match(r"[/~]|\.\.?/|[A-Z]:\\", value)) and not is_drawn(value.lstrip("/"), 30)
+
+
+def is_name(value: str) -> bool:
+    """Whether it is the name of what holds a secret: `password`, `api_key_2`, and not `p4ssPhr4se`."""
+    return bool(_NAMED.match(value) and NAMES.search(value)) and not has_inner_digit(value)
+
+
+def has_inner_digit(value: str) -> bool:
+    """Whether digits stand between its letters or more than two at its end, as in no name."""
+    return bool(re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
+
+
+def speaks_of_one(value: str) -> bool:
+    """Whether a word of it is about a secret."""
+    return bool(_SPEAKS.search(value))
+
+
+def is_phrase(value: str) -> bool:
+    """Whether it is some words as people choose them for a password, and no sentence."""
+    if not _PHRASE.match(value) or speaks_of_one(value) or _SAID.search(value):
+        return False
+    return value.islower() or any(map(str.isdigit, value))
