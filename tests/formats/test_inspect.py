@@ -159,6 +159,19 @@ def test_samples_are_parts(form: str) -> None:
         read_part(Path("x.eval"), data, "4", no_progress)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_member_of_any_method_is_refused_in_a_sentence(method: int) -> None:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", method) as archive:
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample()))
+    whole, start = into.getvalue(), 30 + len("samples/1_epoch_1.json")
+    assert FORMAT.codec.read(Path("a.eval"), whole, no_progress).messages
+    for width in (1, 9, 20):
+        broken = whole[: start + 4] + bytes(255 - one for one in whole[start + 4 : start + 4 + width])
+        with pytest.raises(BadInput, match="the zip cannot be read"):
+            FORMAT.codec.read(Path("a.eval"), broken + whole[len(broken) :], no_progress)
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
 def test_a_damaged_zip_is_refused(damage: str) -> None:
     data = zipped({"samples/1_epoch_1.json": json.dumps(sample()).encode()})

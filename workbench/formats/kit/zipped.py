@@ -14,7 +14,14 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.formats.kit import zstd
 
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python without it has no member of that method either
+    LZMAError = zlib.error  # type: ignore[misc, assignment]
+
 _ZSTD = 93
+_TROUBLE = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, RuntimeError, ValueError, MemoryError)
+"""Raised for a damaged archive, each method in its own way; memory runs out where a header asks for too much of it."""
 _FREE = 1 << 26
 """Bytes that may be unpacked whatever the ratio."""
 _LOCAL_HEADER = 30
@@ -43,7 +50,7 @@ def members(path: Path, data: bytes, wanted: Callable[[str], bool]) -> Iterator[
                         f"{path} unpacks to more than {most >> 20} MiB; unpack what you want of it yourself."
                     )
                 yield entry.filename, raw
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+    except _TROUBLE as error:
         raise BadInput(f"{path}: the zip cannot be read ({error}); restore a whole copy and open that.") from None
 
 
