@@ -103,7 +103,7 @@ def _by_sql(data: bytes, dice: random.Random) -> bytes:
         base.execute("PRAGMA legacy_alter_table = ON")
         base.execute("PRAGMA foreign_keys = OFF")
         for _ in range(dice.choice((1, 1, 2, 3))):
-            with suppress(sqlite3.Error, UnicodeEncodeError, OverflowError):
+            with suppress(sqlite3.Error, UnicodeEncodeError, OverflowError, IndexError):  # a table without columns
                 names = [str(name) for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
                 table = dice.choice([name for name in names if not name.startswith("sqlite_")])
                 columns = [str(row[1]) for row in base.execute(f"PRAGMA table_info({_quoted(table)})")]
