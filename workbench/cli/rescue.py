@@ -20,6 +20,7 @@ from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, place, refuse_place, save
+from workbench.formats.masked import without_secrets
 from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
 from workbench.repairs.engine import Repair
@@ -97,6 +98,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
         saved = save(made, out) if out else place(made)
     result, code = replace(_result(bench, done, saved), file=damaged, repaired=_reasons(repair)), done.code
     if repair is not None and done.outcome.status != "compacted":  # the repair alone is the rescue
+        repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair
         where = save_repair(repair, out)
         result, code = replace(result, out=str(where), steps=steps_of(repair, where)), DONE
     if as_json:
