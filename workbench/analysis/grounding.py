@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
+from workbench.base.secrets import without_secrets
 from workbench.facts.wording import own_words
 from workbench.session import Message, Text
 
@@ -55,16 +56,19 @@ class Ground:
     """
 
     def __init__(self, head: Sequence[Message], earlier: str = "") -> None:
-        """`earlier` is a summary that the summarizer was given beside the head: it is in the context, too."""
+        """The messages without their secrets. `earlier` is a summary that the summarizer was given beside the head: it
+        is in the context, too."""
         if earlier:
-            head = [*head, Message("earlier", "user", (Text(earlier),), "summary")]
+            head = [*head, Message("earlier", "user", (Text(without_secrets(earlier)),), "summary")]
         self._index = HeadIndex(head)
         said = (own_words(m.text if m.kind == "summary" else m.said) for m in head)
         self._said = [words for text in said if (words := stems(text))]
         self._all_said = frozenset[str]().union(*self._said)
 
     def check(self, summary: str) -> Grounding:
-        claims = claims_in(summary)
+        """What a summary claims, as it stands there; what holds a secret is no claim."""
+        clean = without_secrets(summary)
+        claims = [claim for claim in claims_in(summary) if summary[claim.start : claim.stop] in clean]
         missing = tuple(
             Unfounded(claim.kind, claim.subject, claim.start, claim.stop) for claim in claims if not self._holds(claim)
         )

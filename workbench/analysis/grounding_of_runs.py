@@ -23,7 +23,7 @@ def grounded(run: Run) -> Grounding | None:
     ]
     if not pairs:
         return None
-    found = [Ground(request.messages, request.previous).check(answer.text) for request, answer in pairs]
+    found = [Ground(request.masked, request.previous).check(answer.text) for request, answer in pairs]
     checked: Counter[ClaimKind] = Counter()
     for one in found:
         checked.update(one.checked)

@@ -2,8 +2,9 @@
 is right. Needs no model.
 
 A fact stays in full where a message that states it stays as it is; else the new messages (summaries, compressed
-results) are read (`workbench.analysis.holding`). The head is what stands before the outcome's tail. Where nobody can
-read the new messages (an encrypted summary, or none in the file) it is unknown what is held of the rest.
+results) are read (`workbench.analysis.holding`), both without their secrets. The head is what stands before the
+outcome's tail. Where nobody can read the new messages (an encrypted summary, or none in the file) it is unknown what is
+held of the rest.
 
 Here alone it is said what an outcome lost: what the head has and the outcome does not hold, not even in part, whatever
 a summarizer was shown of it.
@@ -35,6 +36,7 @@ from workbench.facts.found import find
 from workbench.facts.known import Known, known
 from workbench.facts.pasted import without_paste
 from workbench.session import Message
+from workbench.session.masked import masked_message
 
 USED, UNUSED = 1.0, 0.25
 HALF = 0.5
@@ -201,8 +203,9 @@ def still_held(
 ) -> Retention:
     """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
     `new` ones were put in the place of the others; None for what nobody can read."""
-    said = None if new is None else Said(text for message in new for text in texts_of(message))
+    said = None if new is None else Said(text for message in new for text in texts_of(masked_message(message)))
     all_known, uses = known_of(context.shape), uses_of(context.shape)
+    later = tuple(map(masked_message, later))
     afterwards = Uses(later, find(later), all_known)
     requests = [one for one in all_known if one.kind == "request"]
     gone = replaced_of(context.shape)
@@ -316,7 +319,7 @@ def sought_of(shape: Shape) -> tuple[tuple[Known, Sought], ...]:
 
 @per_shape
 def uses_of(shape: Shape) -> Uses:
-    return Uses(shape.messages, facts_of(shape), known_of(shape))
+    return Uses(shape.masked, facts_of(shape), known_of(shape))
 
 
 def staying(outcome: Outcome) -> bytearray:

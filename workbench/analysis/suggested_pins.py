@@ -78,4 +78,4 @@ def answers_of(shape: Shape) -> tuple[Fact, ...]:
     """Answers to a question that the agent put through a tool. One that the user only says ("yes, go ahead") allows a
     step, and pinning it without its question keeps nothing."""
     asked = {index for index, message in enumerate(shape.messages) if any(one.said for one in message.results)}
-    return tuple(fact for fact in decisions(shape.messages) if fact.detail and fact.index in asked)
+    return tuple(fact for fact in decisions(shape.masked) if fact.detail and fact.index in asked)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from workbench.base.secrets import masked
-from workbench.base.text import untagged
+from workbench.base.text import clip, untagged
 from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolResult, ToolUse, rounds_of
+from workbench.session.masked import masked_message
 
 Verbosity = Literal["default", "compact", "quiet"]
 VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
@@ -35,14 +36,14 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
     """The blocks of a context in order, each as readable text without control characters.
 
     An answer is an assistant's text. Requests, summaries and the last answer of each round are whole at `compact`,
-    reasoning is left out.
+    reasoning is left out. Secrets are masked before the inputs of calls are JSON, whose escapes would hide them.
     """
     final = last_answers(messages)
     whole = frozenset(final[-1:] if verbosity == "quiet" else final)
     for index, message in enumerate(messages):
         if message.kind == "boundary" or (verbosity == "quiet" and index not in whole):
             continue
-        for block in message.blocks:
+        for block in masked_message(message).blocks:
             voice, text = _said(message, block)
             if voice == "result" and verbosity != "quiet" and isinstance(block, ToolResult) and block.said:
                 yield Entry(index, "user", printable(block.said))
@@ -75,7 +76,7 @@ def _last_answer(messages: Sequence[Message], span: Span) -> int | None:
 def one_line(text: str, chars: int = LINE_CHARS) -> str:
     """The first line that says something, printable, cut to `chars`; `…` stands for whatever was left out."""
     body = text.strip()
-    head = untagged(body[: 4 * chars]).lstrip()
+    head = untagged(clip(body, 4 * chars)).lstrip()
     first, more, _ = head.partition("\n")
     line = printable(" ".join(first.split()))
     if len(line) > chars:

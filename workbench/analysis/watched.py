@@ -21,12 +21,14 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import new_messages, staying, unread
 from workbench.base.errors import BadInput
 from workbench.base.memory import remembered
+from workbench.base.secrets import MASK
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.terms import ALIKE, stemmed
 from workbench.facts.wording import is_agents, sentences
 from workbench.session import Message, Session
+from workbench.session.masked import masked_message
 
 Verdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
 """`unknown`: what was put in its place cannot be read."""
@@ -238,7 +240,7 @@ def _rule_of(sentence: str, said: Iterable[Message]) -> str:
     for message in sorted(said, key=lambda message: message.role != "user"):
         if denied and message.role != "user":
             break
-        for text in filter(form.may_stand, texts_of(message)):
+        for text in filter(form.may_stand, texts_of(masked_message(message))):
             if form.is_quoted(text):
                 return sentence
             denied = denied or next(filter(form.stands, map(_flat, sentences(text))), "")
@@ -262,6 +264,8 @@ class _Form:
     kinds: tuple[tuple[float, tuple[str, ...]], ...]
 
     def in_message(self, message: Message) -> Verdict:
+        """How it stands in a message, without its secrets where the sentence was taken from such a one."""
+        message = masked_message(message) if MASK in self.flat else message
         if any(map(self.is_quoted, texts_of(message))):
             return "verbatim"
         if message.kind == "normal" and (is_agents(message) or message.role == "tool"):

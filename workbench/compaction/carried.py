@@ -94,12 +94,12 @@ def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
 @per_shape
 def carried_of(shape: Shape) -> Mapping[int, Texts]:
     """What earlier summaries carry, by index."""
-    return {index: read_texts(shape.messages[index].text) for index in shape.summaries}
+    return {index: read_texts(shape.masked_at(index).text) for index in shape.summaries}
 
 
 class Original(NamedTuple):
-    """The user's first request of the whole session. Where a message holds it, with its id; `number` counts the
-    messages from the session's first, which is 1."""
+    """The user's first request of the whole session, without secrets. Where a message holds it, with its id; `number`
+    counts the messages from the session's first, which is 1."""
 
     text: str
     id: str = ""
@@ -123,17 +123,18 @@ def opening_request(opening: Shape) -> Original | None:
     """The first request in a session's first context; None where a summary there stands for what came before it."""
     if carried := joined(carried_of(opening).values()).request:
         return Original(carried)
-    ledgers = (read_ledger(message.text) for message in reversed(opening.messages) if is_ledger(message))
+    back = range(len(opening.messages) - 1, -1, -1)
+    ledgers = (read_ledger(opening.masked_at(at).text) for at in back if is_ledger(opening.messages[at]))
     if (newest := next(ledgers, None)) is not None:
         entry = newest.first_request
         return Original(entry.text, number=entry.source) if entry else None
     if opening.summaries:
         return None
-    for number, message in enumerate(opening.messages, 1):
+    for index, message in enumerate(opening.messages):
         if message.kind == "boundary":
             return None
         if message.starts_round:
-            return Original(message.said, message.id, number)
+            return Original(opening.masked_at(index).said, message.id, index + 1)
     return None
 
 

@@ -23,6 +23,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.spans import each
 from workbench.compaction.strategy import Compacting, Strategy
 from workbench.session import Block, Message, Span, Text, ToolResult
+from workbench.session.masked import cut_blocks
 
 SHORT_CHARS = 1_000
 """A shortened message's texts and tool results are cut in the middle to so many characters each."""
@@ -43,11 +44,12 @@ UNEDITED = Edits()
 
 
 def shortened_message(message: Message) -> Message:
-    """The message with every text and tool result over `SHORT_CHARS` cut in the middle; the same object where none is.
+    """The message with every text and tool result over `SHORT_CHARS`, its secrets masked, cut in the middle; the same
+    object where none is so long.
 
     Its id stays, and so do calls, media and thinking; it has no `source`, for no record holds its new words.
     """
-    blocks = tuple(_short(block) for block in message.blocks)
+    blocks = cut_blocks(message, _short)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
         return message
     return replace(message, blocks=blocks, source=())

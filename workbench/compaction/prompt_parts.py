@@ -27,8 +27,9 @@ class PromptPart:
 
 
 def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
-    """System prompt and tools, then the messages, each in the tags of its role."""
-    messages = context.messages
+    """System prompt and tools, then the messages, each in the tags of its role; secrets are masked before the inputs of
+    calls are JSON, whose escapes would hide them."""
+    messages = context.shape.masked
     answered = {result.call_id for message in messages for result in message.results}
     said = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
     whole = context.upto(len(messages))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from workbench.base.figures import grouped
+from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import ASK, AsMessages, Body, Conversation, OneText, gone_on
@@ -66,8 +67,8 @@ class Asked:
         return f"{self.prompt}\n\n{EXTEND[self.language]}" if carried_on else self.prompt
 
     def carried(self, summary: str) -> str:
-        """The new summary, after the earlier one where that is carried on."""
-        return f"{self.previous}\n\n{summary}" if self.carry_on and self.previous else summary
+        """The new summary, after the earlier one, without its secrets, where that is carried on."""
+        return f"{without_secrets(self.previous)}\n\n{summary}" if self.carry_on and self.previous else summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +314,7 @@ def request_for(
         previous=asked.previous,
         chars=shown.chars,
         seen=seen,
+        masking=context.shape.masking,
         exact=exact,
         **vars(settings),
     )
@@ -398,6 +400,11 @@ def answer_to(
     return cleaned(answer, request.max_chars, trace)
 
 
+def cut_at_sentence(summary: str, limit: int) -> str:
+    """A summary in at most `limit` characters: cut, a secret of it might be told no longer, so it is masked before."""
+    return summary if len(summary) <= limit else clip_at_sentence(without_secrets(summary), limit)
+
+
 def cleaned(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed:
     """A summary without its outer tags, cut to `limit` characters (0: no limit), of which `trace` tells; the failure
     where there is none. A summary of no text is a failure too."""
@@ -406,5 +413,5 @@ def cleaned(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed
     summary = without_summary_tags(answer.text)
     if limit and len(summary) > limit:
         trace.append(f"the summary's {grouped(len(summary))} characters were cut to {grouped(limit)}")
-        return clip_at_sentence(summary, limit)
+        return cut_at_sentence(summary, limit)
     return summary or SummaryFailed("empty", "the answer has no text")

@@ -1,5 +1,5 @@
-"""What the calls of a shape's messages are and did, looked up once. Facts are told by `shape_facts`, whose words and
-patterns take a tenth of a second to be read: what needs no more than calls asks here."""
+"""What the calls of a shape's messages are and did, without their secrets, looked up once. Facts are told by
+`shape_facts`, whose words and patterns take a tenth of a second to be read: what needs no more than calls asks here."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workbench.session import Message
 @per_shape
 def calls_of(shape: Shape) -> tuple[Called, ...]:
     """Every tool call with its result."""
-    return calls_in(shape.messages)
+    return calls_in(shape.masked)
 
 
 def actions_at(shape: Shape, index: int) -> tuple[Action, ...]:
     """What the calls of message `index` did to files and on the command line."""
-    return shape.once(_actions_in, (shape.messages[index],))
+    return shape.once(_actions_in, (shape.masked_at(index),))
 
 
 def _actions_in(message: Message) -> tuple[Action, ...]:

@@ -1,4 +1,5 @@
-"""The facts of a shape's messages that a strategy asks for. Looked up once; of calls `shape_calls` tells."""
+"""The facts of a shape's messages, without their secrets, that a strategy asks for. Looked up once; of calls
+`shape_calls` tells."""
 
 from __future__ import annotations
 
@@ -12,16 +13,16 @@ from workbench.facts.stated import Stated, stated
 @per_shape
 def facts_of(shape: Shape) -> tuple[Fact, ...]:
     """Every fact of the messages: seconds for 60 000 of them."""
-    return find(shape.messages)
+    return find(shape.masked)
 
 
 @per_shape
 def standing_of(shape: Shape) -> tuple[Standing, ...]:
     """The user's standing instructions."""
-    return standing(shape.messages)
+    return standing(shape.masked)
 
 
 @per_shape
 def stated_of(shape: Shape) -> tuple[Stated, ...]:
     """What the user stated."""
-    return stated(shape.messages)
+    return stated(shape.masked)

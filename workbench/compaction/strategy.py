@@ -26,6 +26,7 @@ from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.roles import mended
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Tool, Usage
+from workbench.session.masked import masked_message
 from workbench.tokens.sizes import Sizes
 
 
@@ -96,7 +97,8 @@ class SummaryRequest(RequestSettings):
     `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
     `chars` is about how much there is to summarize, for estimates that must not render the text.
     `exact` is false when the request depends on an answer that was only estimated.
-    `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of).
+    `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of). `masking` gives a
+    message without its secrets, which whoever asks may have found already.
     """
 
     purpose: str
@@ -107,6 +109,12 @@ class SummaryRequest(RequestSettings):
     chars: int = 0
     exact: bool = True
     seen: Callable[[int], tuple[int, int]] | None = None
+    masking: Callable[[Message], Message] = masked_message
+
+    @cached_property
+    def masked(self) -> tuple[Message, ...]:
+        """The messages without their secrets: what is made of them that no model writes."""
+        return tuple(map(self.masking, self.messages))
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from workbench.base.secrets import without_secrets
 from workbench.compaction.marks import Mark
 from workbench.compaction.memories import condensed
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
@@ -67,7 +68,7 @@ _MORE = re.compile(r"^\s*- … (?:and|另有) (\d{1,7}) (?:more|条)$")
 
 
 def extractive(request: SummaryRequest) -> Answer:
-    """Summarize `request.messages`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
+    """Summarize `request.masked`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
 
     `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
     is nothing to say. Memories are told once, merged, and the weightiest kept; a narrative is the story alone.
@@ -77,10 +78,10 @@ def extractive(request: SummaryRequest) -> Answer:
     labels = labels_for(request.language)
     if request.form == "narrative":
         return _narrative(request, labels)
-    said = digest(request.messages, labels)
+    said = digest(request.masked, labels)
     if request.previous.strip():
-        _carry_on(said, request.previous, ())
-    for message in request.messages:
+        _carry_on(said, without_secrets(request.previous), ())
+    for message in request.masked:
         if message.kind == "summary" and message.text.strip():
             _carry_on(said, message.text, (message.id,))
     if said.is_empty:
@@ -98,8 +99,8 @@ def extractive(request: SummaryRequest) -> Answer:
 
 def _narrative(request: SummaryRequest, labels: Labels) -> Answer:
     """The story alone, after the earlier one."""
-    summaries = (message.text for message in request.messages if message.kind == "summary")
-    told = chapters(request.messages, request.previous or "\n".join(summaries), labels)
+    summaries = (message.text for message in request.masked if message.kind == "summary")
+    told = chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
     lines = story(told, request.max_chars or COMFORTABLE, labels)
     if not lines:
         return SummaryFailed("empty", "there is no story in these messages")
@@ -109,7 +110,7 @@ def _narrative(request: SummaryRequest, labels: Labels) -> Answer:
 
 def _memories(request: SummaryRequest) -> Answer:
     ids = request.sources
-    held = condensed([message.text for message in request.messages], request.max_lines or len(ids))
+    held = condensed([message.text for message in request.masked], request.max_lines or len(ids))
     if not held:
         return SummaryFailed("empty", "there are no memories to rewrite")
     origins = tuple(tuple(ids[number] for number in memory.of) for memory in held)

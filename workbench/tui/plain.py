@@ -26,8 +26,12 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 400) -> str:
-    """`text` on one line, harmless, white space collapsed; of a longer one the first `limit` characters, with `…`."""
-    return _SPACES.sub(" ", plain(clip(text, limit))).strip()
+    """`text` on one line, harmless, white space collapsed; of a longer one the first `limit` characters, with `…`. What
+    it is told by that something there is a secret may stand `BEYOND`."""
+    return _SPACES.sub(" ", clip(plain(clip(text, limit + BEYOND)), limit)).strip()
+
+
+BEYOND = 200
 
 
 def fit(text: str, width: int) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Literal
 
-from workbench.base.text import untagged
+from workbench.base.secrets import masked_of
+from workbench.base.text import clip, untagged
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.shape import Shape, per_shape
@@ -327,7 +328,7 @@ def call_words(call: ToolUse) -> str:
         value = call.input.get(key)
         if isinstance(value, str) and value:
             return one_line(value, 200)
-    for value in call.input.values():
+    for key, value in call.input.items():
         if isinstance(value, str) and value:
-            return one_line(value, 200)
+            return one_line(masked_of(key, clip(value, 400)), 200)
     return ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import escape
@@ -22,6 +22,7 @@ from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
 from workbench.session import Message, Session
+from workbench.session.masked import masked_message
 
 AT_ONCE = 20
 """So many questions are asked in one call."""
@@ -50,18 +51,26 @@ class Arm:
 
 @dataclass(frozen=True)
 class Source:
-    """What an arm answers from; `outcome` is the compaction, None for all and for nothing."""
+    """What an arm answers from; `outcome` is the compaction, None for all and for nothing. `masking` gives a message
+    without its secrets, which may be found already."""
 
     arm: Arm
     messages: tuple[Message, ...]
     outcome: Outcome | None = None
+    masking: Callable[[Message], Message] = masked_message
+
+    @cached_property
+    def masked(self) -> tuple[Message, ...]:
+        """The messages without their secrets: where answers are looked up, of which lines are shown."""
+        return tuple(map(self.masking, self.messages))
 
 
 def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Source, ...]:
     """The full context, each of the outcomes under its name, and nothing."""
-    full = Source(Arm(FULL, context.total.tokens), tuple(context.messages))
+    masking = context.shape.masking
+    full = Source(Arm(FULL, context.total.tokens), tuple(context.messages), masking=masking)
     between = (
-        Source(Arm(name, context.outcome_size(outcome).tokens), tuple(outcome.messages), outcome)
+        Source(Arm(name, context.outcome_size(outcome).tokens), tuple(outcome.messages), outcome, masking)
         for name, outcome in outcomes
     )
     return (full, *between, Source(Arm(NOTHING, 0), ()))

@@ -99,7 +99,7 @@ def looked_up(exam: Exam) -> Probing:
     """The answers that code finds in the arms: no model is asked. Linear in the messages."""
     rows = []
     for source in exam.sources:
-        lookup = Lookup(source.messages)
+        lookup = Lookup(source.masked)
         found = [(probe, *lookup.answer(probe)) for probe in exam.probes]
         marks = [marked(probe, reply) for probe, reply, _ in found]
         rows.append(
@@ -116,7 +116,7 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
     right = exam.found_right(exam.in_doubt(replies), answers)
     rows = []
     for source, row in zip(exam.sources, replies, strict=True):
-        lookup = Lookup(source.messages if source.outcome else ())
+        lookup = Lookup(source.masked if source.outcome else ())
         given = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
             mark: Mark = "judged" if reply and (number, reply.strip()) in right else marked(probe, reply)

@@ -19,7 +19,7 @@ from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, is_te
 from workbench.analysis.probes.controls import controls
 from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, stands_in
 from workbench.analysis.retention import replaced_of
-from workbench.base.secrets import masked
+from workbench.base.secrets import MASK
 from workbench.base.text import clip
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
@@ -72,7 +72,7 @@ class _Said:
 
     def __init__(self, shape: Shape, folder: str) -> None:
         self.shape, self.folder = shape, folder
-        self.messages = shape.messages
+        self.messages = shape.masked
 
     @cached_property
     def flat(self) -> str:
@@ -101,11 +101,12 @@ class _Said:
 
 def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most: int = MOST) -> tuple[Probe, ...]:
     """At most `most` questions about a context, as many of each kind as there are, and the controls; `folder` is the
-    project's, `needed` what the session used again later. Deterministic; seconds for ten megabytes."""
+    project's, `needed` what the session used again later. None asks for a secret or tells one. Deterministic; seconds
+    for ten megabytes."""
     said = _Said(shape, folder)
     by_kind: dict[ProbeKind, list[_Found]] = {kind: [] for kind in KINDS}
     for found in _found(said):
-        if masked(f"{found.probe.question} {found.probe.answer}") == f"{found.probe.question} {found.probe.answer}":
+        if MASK not in f"{found.probe.question} {found.probe.answer}":
             by_kind[found.probe.kind].append(_weighed(found, needed))
     for several in by_kind.values():
         several.sort(key=lambda one: -one.rank)

@@ -23,6 +23,7 @@ from workbench.facts.answers import typed
 from workbench.facts.calls import Called, calls_and_spoken
 from workbench.facts.standing import RulesIn, said_in
 from workbench.session import Message
+from workbench.session.masked import masked_message
 from workbench.tokens.sizes import visible_chars
 
 Kind = Literal["file", "command", "search", "question", "said", "undone", "redone"]
@@ -97,12 +98,13 @@ def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
     if len(course.starts) < 2:
         return ()
     taken, cwd = Taken(course), folder_of(course.session)
-    calls = calls_and_spoken(course.messages)
+    messages = tuple(map(_without_secrets, course.messages))
+    calls = calls_and_spoken(messages)
     shown = [(called, viewed(called, cwd)) for called in calls]
     fetched = tuple(fetched_again(shown, taken, cwd))
     again = {(one.after.index, one.after.call.id) for one in fetched}
     items: dict[int, list[Again]] = {}
-    for of, _, item in sorted(_items(course, calls, fetched, taken, rules_in), key=lambda one: one[1]):
+    for of, _, item in sorted(_items(course, messages, calls, fetched, taken, rules_in), key=lambda one: one[1]):
         items.setdefault(of, []).append(item)
     epochs = [at for at, number in enumerate(course.numbers[:-1]) if course.session.epochs[number - 1].ended_by]
     stops = (*course.starts, len(course.messages))
@@ -121,11 +123,22 @@ def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
     )
 
 
+def _without_secrets(message: Message) -> Message:
+    """A message as it is told of what is done again. Results are only compared, so that those nobody spoke through stay
+    as they are."""
+    return message if message.results and not (message.said or message.calls) else masked_message(message)
+
+
 def _items(
-    course: Course, calls: Sequence[Called], fetched: Sequence[Fetched], taken: Taken, rules_in: RulesIn
+    course: Course,
+    messages: Sequence[Message],
+    calls: Sequence[Called],
+    fetched: Sequence[Fetched],
+    taken: Taken,
+    rules_in: RulesIn,
 ) -> Iterator[tuple[int, int, Again]]:
     """Each item with the epoch of its compaction and the place of its message."""
-    cwd, messages = folder_of(course.session), course.messages
+    cwd = folder_of(course.session)
     words = list(typed(messages))
 
     def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:

@@ -97,11 +97,13 @@ def spent(context: Context, one: Called) -> int:
 
 
 def part(context: Context, index: int, block: Block) -> int:
-    """The tokens of one block of message `index`."""
+    """The tokens of one block of message `index`, with its secrets or without."""
     message, tokens = context.messages[index], context.layout.sizes.tokens[index]
     whole = context.shape.chars[index + 1] - context.shape.chars[index]
     if len(message.blocks) == 1 or not whole:
         return tokens
+    masked = zip(message.blocks, context.shape.masked_at(index).blocks, strict=True)
+    block = next((own for own, clean in masked if clean is block), block)
     return tokens * visible_chars(Message("", message.role, (block,))) // whole
 
 

@@ -7,7 +7,7 @@ in doubt it is taken for one, but not where code only speaks of it: `password = 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
@@ -72,36 +72,33 @@ def without_secrets(text: str) -> str:
     return text if len(text) < SHORTEST else _without(spans(text), text)
 
 
-def masked_value(value: Any) -> Any:
-    """A JSON value with every text in it masked; the name of a text's key may be what tells that it is a secret."""
+def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
+    """A JSON value with every text in it masked by `mask`; the name of a text's key may be what tells that it is a
+    secret."""
     match value:
         case str():
-            return masked(value)
+            return mask(value)
         case dict():
             made: dict[Any, Any] = {}
             for number, (key, inner) in enumerate(value.items(), 1):
-                name = _key(key)
-                made[f"{name} {number}" if name in made else name] = _of_key(key, inner)
+                name = mask(key) if isinstance(key, str) and len(key) >= LONG_KEY else key
+                made[f"{name} {number}" if name in made else name] = _of_key(key, inner, mask)
             return made
         case list() | tuple():
-            return [masked_value(inner) for inner in value]
+            return [masked_value(inner, mask) for inner in value]
         case _:
             return value
 
 
-def _key(key: Any) -> Any:
-    return masked(key) if isinstance(key, str) and len(key) >= LONG_KEY else key
+def _of_key(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
+    return masked_of(str(key), value, mask) if isinstance(value, str) else masked_value(value, mask)
 
 
-def _of_key(key: Any, value: Any) -> Any:
-    return masked_of(str(key), value) if isinstance(value, str) else masked_value(value)
-
-
-def masked_of(name: str, text: str) -> str:
-    """`text` masked, which is given under `name`."""
+def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
+    """`text` masked by `mask`, which is given under `name`."""
     from workbench.base.secrets import names
 
-    once = masked(text)
+    once = mask(text)
     if once != text or not names.names_something(name):
         return once
     head = f'"{name}": "'

@@ -34,7 +34,7 @@ def notes_of(shape: Shape) -> tuple[Noted, ...]:
 def notes_at(shape: Shape, index: int) -> Iterator[Noted]:
     """The notes on the message at `index`. What results and lists say is found out for the whole shape, once: seconds
     for 60 000 messages."""
-    message = shape.messages[index]
+    message = shape.masked_at(index)
     if message.starts_round and (paths := mentioned(message.said)):
         yield Noted(index, "mention", reminder(paths), paths)
     if message.results:

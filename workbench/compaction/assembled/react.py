@@ -25,7 +25,7 @@ def react(
     shape: Shape, start: int = 0, stop: int | None = None, limits: Limits | None = None, *, reminded: bool = False
 ) -> Iterator[str]:
     """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stands there as it is,
-    a boundary not at all.
+    a boundary not at all. Secrets are masked before the texts are JSON, whose escapes would hide them.
 
     Several calls of one answer are several actions, several results several `[tool]` lines. A result is compressed to
     `limits`, whole for None; one that shows a file to have changed says so. An answer without a call is a thought while
@@ -34,7 +34,7 @@ def react(
     """
     messages = shape.messages
     for index in range(start, len(messages) if stop is None else stop):
-        message = messages[index]
+        message = shape.masked_at(index)
         if message.kind == "boundary":
             continue
         if message.is_summary:
@@ -63,7 +63,7 @@ def _answer(message: Message, *, goes_on: bool) -> str:
 
 def _results(shape: Shape, index: int, limits: Limits | None) -> Iterator[str]:
     """Each result by itself, then the stand-ins of images."""
-    results = shape.messages[index].results
+    results = shape.masked_at(index).results
     notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}
     for result in results:
         call = shape.call_of(index, result.call_id)

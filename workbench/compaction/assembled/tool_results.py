@@ -20,6 +20,7 @@ from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.envelope import envelope, holds_more, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
+from workbench.session.masked import cut_blocks
 
 __all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
 
@@ -119,7 +120,7 @@ def _compressed(shape: Shape, index: int, limits: Limits) -> Message:
         call = shape.call_of(index, block.call_id)
         return block if call is None else shape.once(compress, (call, block), limits)
 
-    blocks = tuple(map(shorter, message.blocks))
+    blocks = cut_blocks(message, shorter, shape.masked_at(index))
     changed = any(new is not old for new, old in zip(blocks, message.blocks, strict=True))
     return replace(message, blocks=blocks, source=()) if changed else message
 

@@ -101,7 +101,7 @@ def _told(
 ) -> str:
     """One entry's text, made once for the messages of a stored history: each compaction of a long session tells most of
     what the one before it told."""
-    messages = [shape.messages[index] for shape, index in request]
+    messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
     if key not in past.told:
         past.told[key] = messages, _entry(template, request, continues=continues, params=params)
@@ -111,7 +111,7 @@ def _told(
 def _entry(template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams) -> str:
     """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
     tail when its open calls are answered there; else it was interrupted."""
-    messages = [shape.messages[index] for shape, index in request]
+    messages = [shape.masked_at(index) for shape, index in request]
     asked = "\n".join(message.said for message in messages if message.said)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:

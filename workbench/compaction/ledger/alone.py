@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
@@ -13,6 +14,6 @@ from workbench.compaction.ledger.ruler import in_tokens
 
 def text_of(context: Context, budget_tokens: int, language: Language = "en") -> str:
     """What a ledger tells of the whole context, in at most so many tokens; earlier summaries are its narrative."""
-    narrative = clip_at_sentence(narratives_of(context, context.shape.summaries), budget_tokens // 2)
+    narrative = clip_at_sentence(without_secrets(narratives_of(context, context.shape.summaries)), budget_tokens // 2)
     ground = Ground(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
     return planned(ground, budget_tokens, narrative).text

@@ -75,7 +75,7 @@ def numbering(shape: Shape) -> Numbering:
     """How the messages of this context are numbered: by the newest ledger among them."""
     for index in range(len(shape.messages) - 1, -1, -1):
         if is_ledger(shape.messages[index]):
-            return Numbering(index, read_ledger(shape.messages[index].text))
+            return Numbering(index, read_ledger(shape.masked_at(index).text))
     return Numbering()
 
 
@@ -153,7 +153,7 @@ def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, told: str) -
         index = since[fact.index - len(said)]
         return index, number(index)
 
-    return [*said, *(shape.messages[index] for index in since)], place
+    return [*said, *(shape.masked[index] for index in since)], place
 
 
 def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> Noted:
@@ -175,7 +175,7 @@ TURN_WEIGHT = 0.4
 
 def _turns(shape: Shape, number: Numbering) -> Iterable[Noted]:
     """What the agent says of why, and what instead: not a decision for sure, and most of what leads to one."""
-    for index, message in enumerate(shape.messages):
+    for index, message in enumerate(shape.masked):
         if index == number.ledger or not is_agents(message):
             continue
         for sentence in sentences(spoken(message)):

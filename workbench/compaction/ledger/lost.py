@@ -30,7 +30,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
             found.append(Lost(message.id, one.entry.text))
     ids = {message.id for message in outcome.messages}
     for index in newest_words(context.shape):
-        message = context.messages[index]
+        message = context.shape.masked_at(index)
         if message.id not in ids and message.said.strip() and not _is_in_ledger("request", message.said, entries):
             found.append(Lost(message.id, message.said.strip()))
     return tuple(found)

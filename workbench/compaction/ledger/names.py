@@ -63,7 +63,7 @@ class Name:
 def names_of(shape: Shape) -> tuple[Name, ...]:
     """Every name of the messages, each once, told as it was told last."""
     found: dict[str, list[Any]] = {}
-    for index, message in enumerate(shape.messages):
+    for index, message in enumerate(shape.masked):
         acts = is_agents(message)
         for text in texts_of(message):
             for key, told, sort in names_in(text):

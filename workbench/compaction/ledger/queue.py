@@ -112,7 +112,7 @@ def _unnamed(shape: Shape, lines: Sequence[Noted]) -> Iterator[int]:
     for number, line in enumerate(lines):
         if line.entry.kind == "file" and not line.entry.in_passing and line.last != OLD:
             name = "/".join(line.entry.text.rsplit("/", 2)[-2:])
-            if not any(name in text for text in texts_of(shape.messages[line.last])):
+            if not any(name in text for text in texts_of(shape.masked_at(line.last))):
                 yield number
 
 

@@ -53,8 +53,10 @@ class Ground:
             return message
         known = _shortened(self.context.shape)
         if (found := known.get((index, chars, self.language))) is None:
-            read, done = index not in _as_called(self.context.shape), index not in _open(self.context.shape)
-            found = known[index, chars, self.language] = shortened(message, chars, self.language, read=read, done=done)
+            shape = self.context.shape
+            read, done, clean = index not in _as_called(shape), index not in _open(shape), shape.masked_at(index)
+            found = shortened(message, chars, self.language, read=read, done=done, clean=clean)
+            known[index, chars, self.language] = found
         return found
 
     def unit_cost(self, unit: int, chars: int) -> int:
@@ -165,7 +167,7 @@ def _says(ground: Ground, line: int, chars: int, there: int) -> bool:
         return line not in ground.queue.unnamed
     if one.entry.kind != "request" or not there:
         return False
-    text = ground.message(one.last, there).text
+    text = ground.context.shape.masking(ground.message(one.last, there)).text
     return all(part in text for part in uncut(ground.line(line, chars).entry.text))
 
 
@@ -224,7 +226,7 @@ class Filling:
         if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "request":
             return step
         unit = _unit_of(self.queue, step.thing)
-        if unit not in self.out.units or self.ground.context.messages[line.last].said.strip() != line.entry.text:
+        if unit not in self.out.units or self.ground.context.shape.masked_at(line.last).said.strip() != line.entry.text:
             return step
         return replace(step, is_line=False, thing=unit, chars=min(step.chars, len(line.entry.text)))
 

@@ -13,6 +13,7 @@ from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
 from workbench.facts.pasted import around_pastes, passages
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
+from workbench.session.masked import cut_blocks, masked_message
 
 LEAST_CHARS = 120
 """A text is never shortened to fewer characters, however small the budget; what is said of the rest not counted."""
@@ -67,15 +68,24 @@ TOLERANCE = 60
 """Characters by which a text may be too long and stays: about what the words take that would stand for what is gone."""
 
 
-def shortened(message: Message, chars: int, language: Language, *, read: bool = True, done: bool = True) -> Message:
+def shortened(
+    message: Message,
+    chars: int,
+    language: Language,
+    *,
+    read: bool = True,
+    done: bool = True,
+    clean: Message | None = None,
+) -> Message:
     """The message with every text and tool result cut to `chars`; the same object where none is so long.
 
     Where its calls are `done` the texts in their inputs are cut, too; of what the agent has `read`, thinking goes, and
     of media their placeholders stay. What a tool put beside a person's words is cut to an eighth of that, each further
     text to a little less, so that they come one after another. The id stays; there is no `source`, for no record holds
-    the new words.
+    the new words. What is cut has its secrets masked; `clean` is the message masked, where that is found already.
     """
-    beside = [block for block in message.blocks if isinstance(block, Text) and block.injected]
+    clean = clean or masked_message(message)
+    beside = [block for block in clean.blocks if isinstance(block, Text) and block.injected]
     share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(beside) if message.said.strip()}
 
     def short(text: str) -> str:
@@ -87,7 +97,7 @@ def shortened(message: Message, chars: int, language: Language, *, read: bool = 
             return block if less is block.text else replace(block, text=less) if less else None
         return _short(block, short, read=read, done=done)
 
-    blocks = tuple(new for block in message.blocks if (new := shortest(block)) is not None)
+    blocks = cut_blocks(message, shortest, clean)
     if len(blocks) == len(message.blocks) and all(a is b for a, b in zip(blocks, message.blocks, strict=True)):
         return message
     return replace(message, blocks=blocks, source=()) if blocks else message

@@ -99,7 +99,7 @@ def _all_events(shape: Shape) -> list[tuple[int, str]]:
 
 def _instructions(shape: Shape) -> list[tuple[int, str]]:
     found = []
-    for index, message in enumerate(shape.messages):
+    for index, message in enumerate(shape.masked):
         if (message.starts_round or message.said) and not _ACKNOWLEDGED.fullmatch(message.said[:80]):
             standing = next((one for one in sentences(own_words(message.said)) if is_instruction(one)), "")
             why = f"standing instruction: {standing}" if standing else "the user's instruction"

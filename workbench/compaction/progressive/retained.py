@@ -16,6 +16,7 @@ from workbench.compaction.shape_calls import calls_of
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, plan_of
 from workbench.session import Message, Span, Text
+from workbench.session.masked import masked_message
 
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
 _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
@@ -41,7 +42,7 @@ def all_changes_of(shape: Shape) -> tuple[FileChange, ...]:
 def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
     """The `<Pin>…</Pin>` passages in the user's own words, by index."""
     found: dict[int, tuple[str, ...]] = {}
-    for index, message in enumerate(shape.messages):
+    for index, message in enumerate(shape.masked):
         if passages := tuple(text for passage in _PIN.findall(message.said) if (text := passage.strip())):
             found[index] = passages
     return found
@@ -61,7 +62,8 @@ def _index_of(shape: Shape, original: Original) -> int | None:
         return None
     if original.id in shape.index_of:
         return shape.index_of[original.id]
-    same = (i for i, message in enumerate(shape.messages) if message.starts_round and message.said == original.text)
+    own = (index for index, message in enumerate(shape.messages) if message.starts_round)
+    same = (index for index in own if shape.masked_at(index).said == original.text)
     return next(same, None) if original.text else None
 
 
@@ -73,7 +75,7 @@ def _requirement_after(opening: Shape) -> tuple[Message, ...]:
         return ()
     since = islice(opening.messages, opening.index_of[original.id] + 1, None)
     unanswered = takewhile(lambda message: message.role != "assistant" or message.kind != "normal", since)
-    return tuple(message for message in unanswered if message.starts_round)
+    return tuple(masked_message(message) for message in unanswered if message.starts_round)
 
 
 @per_shape
@@ -149,7 +151,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
         return ""
     at = request_of(context)
     if at is not None:
-        return context.messages[at].said if at in going else ""
+        return context.shape.masked_at(at).said if at in going else ""
     carriers = [i for i, texts in carried_of(context.shape).items() if texts.request == original.text]
     carries = carriers[0] in consumed if carriers else oldest
     return original.text if carries else ""

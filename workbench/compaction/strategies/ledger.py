@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from workbench.base.figures import grouped
+from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
@@ -32,7 +33,7 @@ from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
-from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
+from workbench.compaction.request import Asked, Excerpt, cut_at_sentence, labelled_style, summarized, within
 from workbench.compaction.spans import each, indexes_of, joined, kept, without
 from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
 from workbench.compaction.summarizing import Prompted, shipped
@@ -109,7 +110,8 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     if ruler.each(sealed := _sealed(context)) <= budget // 2:
         always |= with_pairs(shape, sealed)
     ground = Ground(context, ruler, always, policy.language, _split(context))
-    told, failed, shown = narratives_of(context, _carried(context, policy)), "", NOTHING_SHOWN
+    told = without_secrets(narratives_of(context, _carried(context, policy)))
+    failed, shown = "", NOTHING_SHOWN
     share = int((policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100)
     share_chars = share * (CHARS_PER_TOKEN if ruler.unit == "tokens" else 1)
     max_chars = min(share_chars, policy.summary_char_limit or share_chars)
@@ -133,7 +135,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
         if isinstance(answer, SummaryFailed):
             failed = f"without a new narrative: {answer}"
         else:
-            narrative, shown = clip_at_sentence(answer[0].strip(), max_chars), answer[1]
+            narrative, shown = cut_at_sentence(answer[0].strip(), max_chars), answer[1]
     plan = planned(ground, budget, narrative)
     if shown is NOTHING_SHOWN:
         plan = _told_further(ground, budget, plan, narrative, told)

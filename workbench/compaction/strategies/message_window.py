@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.base.figures import grouped
+from workbench.base.secrets import without_secrets
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
@@ -166,7 +167,7 @@ def _summaries(
     if not begun or split == head.stop:
         return (yield from summarized(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
     trace.append(f"the window ends within a round: its first {counted(sum(map(len, begun)), 'message')} are told apart")
-    words, shown = asked.previous, Excerpt(str, 0, (), {}, cut=False)
+    words, shown = without_secrets(asked.previous), Excerpt(str, 0, (), {}, cut=False)
     if before:
         told = yield from summarized(context, before, asked, style, bounds, settings, trace)
         if isinstance(told, SummaryFailed):

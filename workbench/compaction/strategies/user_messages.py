@@ -192,7 +192,7 @@ def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: fro
 
 def _shortened(context: Context, message: Message, room: int) -> Message | None:
     """The message's text, cut in the middle to at most `room` tokens; None where there is no room for words."""
-    meter, text = context.layout.sizes.meter, message.text
+    meter, text = context.layout.sizes.meter, context.shape.masking(message).text
     chars = len(text)
     while chars >= 8:
         shorter = replace(message, blocks=(Text(clip_middle(text, chars)),), source=())

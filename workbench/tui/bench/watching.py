@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, stands
+from workbench.compaction.shape import Shape
 from workbench.session import Message
 from workbench.tui.bench import planning
 from workbench.tui.bench.host import Host, take
@@ -50,12 +51,13 @@ def offered(bench: Bench, index: int) -> tuple[Offered, ...]:
 
     rules = [pin for pin in suggest(bench.context) if pin.superseded_by is None]
     here = [Offered(pin.text, pin.reason) for pin in rules if pin.index == index]
-    message = bench.messages[index] if index < len(bench.messages) else None
+    shape = bench.layout.shape
+    message = shape.masked_at(index) if index < len(shape.messages) else None
     others = [Offered(one) for one in said_in(message)] if message else []
     elsewhere = [
         Offered(pin.text, f"{pin.reason}, message {figure(pin.index + 1)}") for pin in rules if pin.index != index
     ]
-    asked = [] if rules else [Offered(one, f"asked, message {figure(at + 1)}") for at, one in _asked(bench.messages)]
+    asked = [] if rules else [Offered(one, f"asked, message {figure(at + 1)}") for at, one in _asked(shape)]
     given = [Offered(one, "given by a tool") for one in given_in(message)] if message else []
     own = message is not None and message.said and not hands_over(message.said)
     ordered = (here, others, elsewhere, asked, given) if own else (here, elsewhere, asked, others, given)
@@ -87,15 +89,17 @@ def _whole(text: str) -> Iterator[str]:
             yield one
 
 
-def _asked(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+def _asked(shape: Shape) -> Iterator[tuple[int, str]]:
     """What the user asks in each of their newest messages, with its place: its first question, else how it begins.
     Last those in which they hand over what another wrote."""
+    messages = shape.messages
     spoken = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
     handed: list[tuple[int, str]] = []
     for at in islice(spoken, MOST_ASKED):
-        whole = tuple(_whole(messages[at].said))
+        said = shape.masked_at(at).said
+        whole = tuple(_whole(said))
         question = next((one for one in whole if one.endswith(("?", "？"))), "")
-        if question or (whole and not hands_over(messages[at].said)):
+        if question or (whole and not hands_over(said)):
             yield at, question or whole[0]
         elif whole:
             handed.append((at, whole[0]))

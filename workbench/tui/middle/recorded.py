@@ -102,7 +102,7 @@ def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
     """A head of 60 000 messages is read for seconds."""
     from workbench.analysis.grounding import Ground
 
-    return Ground([message for span in spans for message in shape.messages[span.start : span.stop]])
+    return Ground([message for span in spans for message in shape.masked[span.start : span.stop]])
 
 
 def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[HeldFact]]]) -> Parts:

@@ -381,7 +381,7 @@ class Drafting(Facts):
         """The head of a draft, made ready once."""
         if number not in self._grounds:
             loop = asyncio.get_running_loop()
-            self._grounds[number] = loop.run_in_executor(None, Ground, request.messages, request.previous)
+            self._grounds[number] = loop.run_in_executor(None, lambda: Ground(request.masked, request.previous))
         return self._grounds[number]
 
     # --- taking it --------------------------------------------------------------------------------------------------
