@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import cwb
+from tests.commands import cwb, document
 from tests.secret_session import SECRETS, leaked, lines, session
+from workbench.base import paths
 from workbench.base.secrets import masked_value
 from workbench.compaction.preset import preset_names
 from workbench.compaction.strategies import OWN
@@ -70,12 +71,25 @@ rescue FILE --mask --json -o OUT.jsonl
 BUDGETS = (120, 200, 300, 400, 600, 900, 1_400)
 """Of a ledger in tokens: where a text is cut moves with it."""
 
+REQUESTS = [
+    line.format(limit, 20 * limit)
+    for limit in range(20, 200, 12)
+    for line in (
+        "compact FILE --epoch 1 --preset ledger --set budget_tokens=900 --set result_char_limit={0} --json --full",
+        "compact FILE --epoch 1 --preset message-window --set text_char_limit={0} --json --full",
+        "compact FILE --epoch 1 --preset context-reset --set request_char_limit={1} --json --full",
+    )
+]
+"""Requests that are cut, with the cuts in ever other places."""
+
 LONG_ONES = (2,)
 """Messages that are long enough to be shortened."""
 
+STRATEGIES = [name for name in OWN if name not in preset_names()]
+
 COMPACTIONS = [
     *(f"compact FILE --epoch {epoch} --preset {name} --json --full" for name in preset_names() for epoch in (1, 2)),
-    *(f"compact FILE --epoch {epoch} --strategy {name} --json --full" for name in OWN for epoch in (1, 2)),
+    *(f"compact FILE --epoch {epoch} --strategy {name} --json --full" for name in STRATEGIES for epoch in (1, 2)),
     *(f"compact FILE --epoch 1 --strategy ledger --set budget_tokens={most} --json --full" for most in BUDGETS),
     *(f"compact FILE --strategy ledger --set budget_tokens={most} --json --full" for most in BUDGETS),
     *(f"compact FILE --strategy trim --shorten {at} --json --full" for at in LONG_ONES),
@@ -88,7 +102,7 @@ def test_the_rules_find_every_secret_where_it_stands_whole() -> None:
     assert leaked(str(masked_value(lines()))) == set()
 
 
-@pytest.mark.parametrize("line", [*LOOKS.strip().split("\n"), *COMPACTIONS])
+@pytest.mark.parametrize("line", [*LOOKS.strip().split("\n"), *COMPACTIONS, *REQUESTS])
 def test_f02_no_secret_is_in_what_a_command_says_or_writes(line: str, tmp_path: Path, own_home: Path) -> None:
     file = session(tmp_path / "in")
     words = shlex.split(line.replace("FILE", str(file)).replace("FOLDER", str(file.parent)))
@@ -99,6 +113,21 @@ def test_f02_no_secret_is_in_what_a_command_says_or_writes(line: str, tmp_path: 
     if "OUT" in line:
         assert any(written)
     said = [done.stdout, done.stderr, *written]
+    assert {secret: _around(secret, said) for secret in leaked("\0".join(said))} == {}
+
+
+def test_f02_no_secret_is_in_the_journal_of_runs(tmp_path: Path, own_home: Path) -> None:
+    file = session(tmp_path / "in")
+    for number, kind in enumerate(("garbage", "truncated"), 1):
+        done = cwb("compact", file, "--epoch", number, "--preset", "kimi-cli", "--summarizer", f"rehearse:{kind}")
+        assert done.exit_code in (0, 1, 3, 4), done.output
+    runs = [one["id"] for one in document("runs")["runs"]]
+    assert len(runs) == 2
+    said = [cwb("runs", "show", run, "--request", *more).stdout for run in runs for more in ((), ("--json",))]
+    said += [cwb("runs", "diff", *runs).stdout]
+    kept = [one.read_bytes() for one in paths.data().rglob("*") if one.is_file()]
+    assert any(runs[0].encode() in one for one in kept)
+    said += [one.decode("utf-8", "replace") for one in kept]
     assert {secret: _around(secret, said) for secret in leaked("\0".join(said))} == {}
 
 

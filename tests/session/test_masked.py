@@ -8,7 +8,7 @@ import pytest
 
 from workbench.base.secrets import MASK, masking
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from workbench.session.masked import cut_blocks, masked_message
+from workbench.session.masked import cut_blocks, masked_message, without_rests
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 NAMED = "correct-Horse-7"
@@ -81,3 +81,26 @@ def test_f02_what_is_cut_is_cut_from_the_masked_text_and_what_is_not_stays_whole
     short, long = Text(f"x {KEY[:24]}"), Text(f"password='{NAMED}' and more of that")
     assert cut_blocks(message(short, long, Media("a/b", 5)), cut) == (short, Text(f"password='{MASK}' and more o"))
     assert cut_blocks(message(short), cut)[0] is short
+
+
+@pytest.mark.parametrize(
+    ("shown", "clean"),
+    [
+        (f"TOKEN={KEY[:4]}...", f"TOKEN={MASK}..."),
+        (f"TOKEN={KEY[:3]}...", f"TOKEN={KEY[:3]}..."),
+        (f"TOKEN={KEY[:30]}\n\n... [gone] ...\n\n{KEY[-4:]} is it", f"TOKEN={MASK}\n\n... [gone] ...\n\n{MASK} is it"),
+        (f"a…{KEY[-3:]} is it", f"a…{KEY[-3:]} is it"),
+        (f"…ssword='{NAMED}'", f"…ssword='{MASK}'"),
+        (f"{KEY[:9]}{KEY[:9]}...", f"{KEY[:9]}{MASK}..."),
+        (f"{NAMED} far from a cut", f"{NAMED} far from a cut"),
+        ("...", "..."),
+    ],
+)
+def test_f06_what_a_cut_has_left_of_a_secret_is_not_shown(shown: str, clean: str) -> None:
+    messages = [
+        message(Text(f"TOKEN={KEY} is it")),
+        message(ToolUse("t", "put", {"password": NAMED})),
+        message(Text("x")),
+    ]
+    assert without_rests(shown, messages, map(masked_message, messages)) == clean
+    assert without_rests(shown, messages[2:], messages[2:]) == shown

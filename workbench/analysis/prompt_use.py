@@ -103,7 +103,7 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     start = policy if isinstance(policy, chosen.policy_type) else default_preset(one.strategy).policy
     run = drive(compacting(context, edits, chosen, policy_with(start, one)), estimate)
     texts = [piece.message.text for piece in run.outcome.pieces if isinstance(piece, Made)]
-    texts += [request.text for request in run.requests]
+    texts += [request.shown for request in run.requests]
     for text in (*texts, run.outcome.memories or ""):
         if _made_with(one, text):
             return text

@@ -104,7 +104,7 @@ def _request(request: SummaryRequest) -> Fields:
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
     if not isinstance(body, Conversation):
         tools = [_tool(tool) for tool in request.tools]
-        return {**about, "shape": "text", "system": "", "tools": tools, "messages": [], "text": body.text}
+        return {**about, "shape": "text", "system": "", "tools": tools, "messages": [], "text": request.shown}
     return {
         **about,
         "shape": body.shape,

@@ -26,7 +26,7 @@ from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.roles import mended
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Tool, Usage
-from workbench.session.masked import masked_message
+from workbench.session.masked import masked_message, without_rests
 from workbench.tokens.sizes import Sizes
 
 
@@ -124,6 +124,11 @@ class SummaryRequest(RequestSettings):
     def text(self) -> str:
         """The request as text: just what would be sent of one text, a conversation with its messages in tags."""
         return self.body.text
+
+    @cached_property
+    def shown(self) -> str:
+        """The request as it is shown and kept: without what its cuts have left of secrets."""
+        return without_rests(self.text, self.messages, self.masked)
 
     @cached_property
     def key(self) -> str:

@@ -7,11 +7,12 @@ as it stands masks it where it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from workbench.base.secrets import LONG_KEY, masked_of, masked_value, without_secrets
+from workbench.base.secrets import LONG_KEY, MASK, masked_of, masked_value, without_secrets
 from workbench.base.values import json_text
 from workbench.session.message import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -83,3 +84,71 @@ def _texts_in(value: Any) -> Iterator[tuple[str, str]]:
             waiting.extend((str(key), inner) for key, inner in one.items())
         elif isinstance(one, list):
             waiting.extend(("", inner) for inner in one)
+
+
+# --- what a cut has left of a secret
+
+
+def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Message]) -> str:
+    """`text`, which was put together of these messages and cut here and there, without what the cuts have left of their
+    secrets: the rest of one is told by nothing any more, nor is one whose name was cut off. For requests that are
+    shown; they are sent as they are."""
+    secrets = {one for pair in zip(messages, masked, strict=True) if pair[0] is not pair[1] for one in _taken(*pair)}
+    parts, done = [], 0
+    for start, stop in sorted(_rests(text, secrets)) if secrets else ():
+        if start >= done:
+            parts += [text[done:start], MASK]
+        done = max(done, stop)
+    return "".join(parts) + text[done:] if parts else text
+
+
+_CUT = re.compile(r"\s{0,2}(?:\.\.\.|…)(?:\[[^\[\]\n]{1,20}\])?\s{0,2}")
+LONGEST, LEAST = 1_000, 4
+"""Characters beside a cut that are looked at, and of the shortest rest that tells something."""
+
+
+def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Where a rest stands before a cut or behind it, or all of a secret behind it."""
+    for cut in _CUT.finditer(text):
+        start, stop = cut.span()
+        before, behind = text[max(0, start - LONGEST) : start], text[stop : stop + LONGEST]
+        for secret in secrets:
+            if head := _shared(secret, before):
+                yield start - head, start
+            if tail := _shared(secret[::-1], behind[::-1]):
+                yield stop, stop + tail
+            if (at := behind.find(secret)) >= 0:
+                yield stop + at, stop + at + len(secret)
+
+
+def _shared(secret: str, before: str) -> int:
+    """How many characters of a secret stand at the end of what is before a cut."""
+    at = before.rfind(secret[:LEAST])
+    while at >= 0:
+        if secret.startswith(before[at:]):
+            return len(before) - at
+        at = before.rfind(secret[:LEAST], 0, at + LEAST - 1)
+    return 0
+
+
+def _taken(message: Message, clean: Message) -> Iterator[str]:
+    """What was masked in a message."""
+    for block, new in zip(message.blocks, clean.blocks, strict=True):
+        for text, other in zip(_texts_of(block), _texts_of(new), strict=False) if block is not new else ():
+            first, *parts = other.split(MASK)
+            at = len(first)
+            for number, part in enumerate(parts, 1):
+                end = text.find(part, at) if part and number < len(parts) else len(text) - len(part)
+                yield text[at:end]
+                at = end + len(part)
+
+
+def _texts_of(block: Block) -> Iterator[str]:
+    match block:
+        case Text(text) | Thinking(text):
+            yield text
+        case ToolUse(_, _, given) | Opaque(_, given):
+            yield from (text for _, text in _texts_in(given))
+        case ToolResult():
+            yield from (part.text for part in block.content if isinstance(part, Text))
+            yield block.said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from workbench.base.secrets import masked_value
 from workbench.compaction.conversation import Conversation
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Session
@@ -25,8 +26,9 @@ def as_sent(request: SummaryRequest, name: Name, session: Session) -> str:
         spoken = SPOKEN[whom.protocol]
         most = request.max_output_tokens or limits_of(whom).max_output
         return _json(spoken.body(request, name.model, spoken.sending(request, session), most, ()))
-    return request.text
+    return request.shown
 
 
 def _json(body: object) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=1)
+    """Masked before it is JSON, whose escapes would hide secrets."""
+    return json.dumps(masked_value(body), ensure_ascii=False, indent=1)

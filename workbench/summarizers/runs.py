@@ -137,7 +137,7 @@ def call_record(
     asked = {
         "key": request.key,
         "purpose": request.purpose,
-        "request": whole(request.text),
+        "request": whole(request.shown),
         "prompt": whole(request.prompt),
         "notes": notes,
     }

@@ -62,7 +62,7 @@ def sent_texts(bench: Bench) -> list[str]:
         name = parsed(bench.summarizer)
         return [as_sent(request, name, bench.session) for request in requests]
     except BadInput:
-        return [request.text for request in requests]
+        return [request.shown for request in requests]
 
 
 def request_parts(view: View) -> Parts:
