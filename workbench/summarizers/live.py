@@ -43,6 +43,12 @@ from workbench.summarizers.summarizer import Summarizer
 from workbench.summarizers.troubles import Server, Trouble, trouble_of
 from workbench.summarizers.wire import Sending
 
+MOST_CHARS = 4_000_000
+"""Characters of an answer and of the thoughts before it; the longest of today's models have half a million."""
+
+SPARE_PIECES = 10_000
+"""Pieces of an answer beside two for each token that was asked for: servers send one for each, or fewer."""
+
 SPOKEN = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
 
 
@@ -105,6 +111,8 @@ class Heard:
     why: str = ""
     model: str = ""
     thoughts: list[str] = field(default_factory=list)
+    chars: int = 0
+    """Characters of both."""
 
     @property
     def text(self) -> str:
@@ -175,6 +183,7 @@ class _Call:
                 async for came in coming:
                     if isinstance(came, Words | Thought):
                         begun = True
+                        self._count(came.text, server)
                         clock.reschedule(loop.time() + limits.stall_s)
                     self._take(came)
         except TimeoutError:
@@ -191,6 +200,23 @@ class _Call:
         if not self.heard.stop_reason:
             return Trouble("error", "the connection failed (the answer broke off before its end)", "retry", broke=True)
         return None
+
+    def _count(self, text: object, server: Server) -> None:
+        """Raises Failed where the answer is longer than any model writes, comes in more pieces than tokens were asked
+        for, or is no text."""
+        if not isinstance(text, str):
+            why = f"{server.address} answers with a text that is none; check {server.address_from}"
+            raise Failed(Trouble("error", why, broke=True))
+        heard, most = self.heard, SPARE_PIECES + 2 * self.most
+        heard.chars += len(text)
+        much = ""
+        if heard.chars > MOST_CHARS:
+            much = f"{grouped(MOST_CHARS)} characters"
+        elif len(heard.parts) + len(heard.thoughts) >= most:
+            much = f"{grouped(most)} pieces where {grouped(self.most)} tokens were asked for"
+        if much:
+            why = f"the answer has more than {much}, and is read no further"
+            raise Failed(Trouble("inflated", why, broke=True))
 
     def _paid(self, most: float, trouble: Trouble | None) -> float:
         written = "".join([*self.heard.thoughts, *self.heard.parts])

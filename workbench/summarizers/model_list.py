@@ -14,8 +14,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.base.files import make_folder, write_atomically
 from workbench.base.values import json_of
+from workbench.summarizers.bounds import OutOfBounds
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.troubles import trouble_of
@@ -25,6 +27,8 @@ FRESH_S = 86_400
 """How long a list is good for."""
 
 TIMEOUT_S = 30.0
+
+MOST_MODELS = 10_000
 
 
 class Offered(BaseModel):
@@ -91,7 +95,11 @@ async def fetch(connection: Connection | None = None) -> Models:
     async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
             listed = client.models.list(limit=1000) if whom.protocol == "messages" else client.models.list()
-            offered = [_offered(entry) async for entry in listed]
+            offered = list[Offered]()
+            async for entry in listed:  # page by page, as many as the server has
+                if len(offered) == MOST_MODELS:
+                    raise OutOfBounds(f"a list of more than {grouped(MOST_MODELS)} models")
+                offered.append(_offered(entry))
         except Exception as error:
             # Whatever the client raises: one sentence, and the cached list stays.
             trouble = trouble_of(error, spoken.server_of(client, whom))

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from workbench.base.secrets import MASK, error_line
 from workbench.compaction.strategy import FailureKind
+from workbench.summarizers.bounds import OutOfBounds
 
 Remedy = Literal["retry", "shrink", "adapt", "none"]
 
@@ -91,8 +92,14 @@ _BEFORE_IT_STANDS = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
 """What a transport raises before anything is sent."""
 
 
+_UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the clients, and the code here that reads what they give, raise for JSON of another shape."""
+
+
 def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
     """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
+    if bound := next((one for one in _chain(error) if isinstance(one, OutOfBounds)), None):
+        return _of_bounds(bound, server)
     status = getattr(error, "status_code", None)
     body = _inner(getattr(error, "body", None))
     code = str(body.get("code") or "")
@@ -104,12 +111,24 @@ def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
         return _of_connection(error, server)
     if body:  # a stream that tells of an error has no status
         return in_stream(kind, said, server)
+    if isinstance(error, _UNREADABLE):
+        why = f"{server.address} answers with what its client cannot read ({type(error).__name__}: {said})"
+        return Trouble("error", f"{_clean(why, server.secrets)}; check {server.address_from}", broke=True)
     return Trouble("error", _clean(f"{type(error).__name__}: {said}", server.secrets))
 
 
 def in_stream(kind: str, said: str, server: Server) -> Trouble:
     """What to do about an error that a stream tells of."""
     return _of_status(200, kind, _clean(said, server.secrets), {}, server)
+
+
+def _of_bounds(bound: OutOfBounds, server: Server) -> Trouble:
+    """An answer that is read no further. The status of an error still says what to do about it."""
+    what = _clean(bound.what, server.secrets)
+    if bound.status >= 300:
+        return _of_status(bound.status, "", f"{what}, which is read no further", bound.headers, server)
+    sentence = f"{server.address} sends {what}, which is read no further; check {server.address_from}"
+    return Trouble("error", sentence, broke=True)
 
 
 def _of_connection(error: Exception, server: Server) -> Trouble:

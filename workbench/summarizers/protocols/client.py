@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.summarizers.bounds import ENCODING, bound_response
 from workbench.summarizers.connections import NO_ADDRESS, Connection, is_address
 from workbench.summarizers.troubles import Server, trouble_of
 
@@ -24,20 +25,24 @@ def started(
     secrets: tuple[str, ...], timeout_s: float,
 ) -> Any:  # fmt: skip
     """The client `kind` of the package `sdk`, which neither retries nor waits longer than `timeout_s` seconds for any
-    byte. With `key` None it looks for one itself; of the `foreign` headers none goes to an address of the connection's
-    own. Raises BadInput, without `secrets`, where it cannot start."""
+    byte, nor reads more of an answer than its bounds. With `key` None it looks for one itself; of the `foreign` headers
+    none goes to an address of the connection's own. Raises BadInput, without `secrets`, where it cannot start."""
     if not is_address(connection.url):  # the client would say so with half of it, which may be half of a password
         raise BadInput(f"The client of {connection.name} cannot start: {connection.address_from} {NO_ADDRESS}.")
-    headers: Any = {**({} if connection.own else {name: sdk.Omit() for name in foreign}), **connection.headers}
+    headers: Any = {
+        "Accept-Encoding": ENCODING,
+        **({} if connection.own else {name: sdk.Omit() for name in foreign}),
+        **connection.headers,
+    }
     try:
         return getattr(sdk, kind)(
             api_key=key,
             base_url=connection.base_url or None,
-            default_headers=headers or None,
+            default_headers=headers,
             max_retries=0,
             timeout=timeout_s,
             # A redirect would carry the session to a host that nobody named.
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [bound_response]}),
         )
     except Exception as error:
         # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
