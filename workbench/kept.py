@@ -9,7 +9,7 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.session import Usage, fingerprint
+from workbench.session import fingerprint
 from workbench.summarizers import journal, runs
 from workbench.summarizers.named import Name
 from workbench.summarizers.recorder import Recorder
@@ -21,7 +21,7 @@ def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, secon
 
     `began` is UTC seconds. Renders and hashes the requests: not for an event loop.
     """
-    calls, dollars = recorder.calls(), _dollars(name, recorder.bills)
+    calls, dollars = recorder.calls(), recorder.cost(name.model).dollars if name.model else 0.0
     return begun(bench, name, recorder, began, seconds).model_copy(update={"calls": calls, "dollars": dollars})
 
 
@@ -56,15 +56,12 @@ def as_it_goes(
 
     def keep(number: int) -> None:
         record = keeping(begun(bench, name, recorder, began, time.time() - began))
-        dollars = _dollars(name, recorder.bills_of(number))
+        dollars = actual_of_all(recorder.bills_of(number), name.model).dollars if name.model else 0.0
+        dollars = None if recorder.misbilled else dollars
         call = recorder.call(number).model_copy(update={"request": ""})
         journal.add(record.model_copy(update={"dollars": dollars}), number, call)
 
     return keep
-
-
-def _dollars(name: Name, bills: Sequence[Usage]) -> float | None:
-    return actual_of_all(bills, name.model).dollars if name.model else 0.0
 
 
 def finished(record: runs.Run, outcome: Outcome, context: Context, checks: Sequence[Check]) -> runs.Run:

@@ -218,13 +218,14 @@ async def ask_in_batch(
     an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
     BadInput, which says whether a batch goes on."""
     recorder, began = Recorder(), time.time()
-    async with batches.ran(heard_as_kept(exam.asking(known)), model, bench.session, on_batch, uploads) as run:
+    compacting = heard_as_kept(exam.asking(known))
+    async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=recorder.heard) as run:
         recorder.took(run.requests, run.answers)
         done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
         if done.record is None:
             return done
         bills = [call.usage.billed for call in done.record.calls if call.usage]
-        dollars = in_batch(actual_of_all(bills, model)).dollars
+        dollars = None if recorder.misbilled else in_batch(actual_of_all(bills, model)).dollars
         record = done.record.model_copy(update={"dollars": dollars})
         await asyncio.to_thread(keep, record)
         return replace(done, record=record)

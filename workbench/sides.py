@@ -26,7 +26,7 @@ from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_side import can_be_read
-from workbench.tokens.cost import Cost, actual_of_all, added
+from workbench.tokens.cost import Cost, added
 from workbench.tokens.sizes import Size
 
 OnHeard = Callable[[int, LiveEvent], None]
@@ -88,7 +88,7 @@ class Tried:
 
     @property
     def cost(self) -> Cost | None:
-        return actual_of_all(self.side.recorder.bills, self.side.name.model) if self.usage is not None else None
+        return self.side.recorder.cost(self.side.name.model) if self.usage is not None else None
 
     @property
     def record(self) -> runs.Run:

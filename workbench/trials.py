@@ -287,7 +287,7 @@ async def _live(side: Side, ways: Ways) -> Came:
     )
     going = as_it_goes(bench, name, recorder, side.began) if ways.keeps and name.model else None
     run = await driver.run(_asking(side, known), summarizer, on_event=recorder.told, keep=going)
-    dollars = actual_of_all(recorder.bills, name.model).dollars if name.model else 0.0
+    dollars = recorder.cost(name.model).dollars if name.model else 0.0
     return await asyncio.to_thread(_came, side, known, run, dollars, ways)
 
 
@@ -300,11 +300,11 @@ async def _in_batches(side: Side, ways: Ways) -> Came:
         raise BadInput(f"{name} is asked over a connection without batches; leave --batch out.")
     await need_key(name)
     known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
-    going = batches.ran_so_far(_asking(side, known), name.model, side.bench.session)
+    going = batches.ran_so_far(_asking(side, known), name.model, side.bench.session, tell=side.recorder.heard)
     async with going as run:
         side.recorder.took(run.requests, run.answers)
         bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
-        dollars = in_batch(actual_of_all(bills, name.model)).dollars
+        dollars = None if side.recorder.misbilled else in_batch(actual_of_all(bills, name.model)).dollars
         return await asyncio.to_thread(_came, side, known, run, dollars, ways)
 
 

@@ -191,3 +191,10 @@ def test_a_figure_that_cannot_be_of_the_context_is_refused(tokens: int, local: i
     else:
         with pytest.raises(BadInput, match="cannot be of the same context"):
             sensible(tokens, local)
+
+
+@pytest.mark.parametrize("figure", [-5, 10**8 + 1, 1e30, True, "512"])
+async def test_f4_a_count_that_no_context_has_is_named(figure: object, api: FakeApi) -> None:
+    api.replies = [document({"input_tokens": figure})]
+    with pytest.raises(BadInput, match="The server cannot count this context: input_tokens is "):
+        await count(SESSION, MESSAGES, METER, MODEL)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.summarizers.fake_api import KEY, FakeApi, Reply, document, error
 from workbench.base.errors import BadInput
+from workbench.summarizers import model_list
 from workbench.summarizers.model_list import FRESH_S, Models, Offered, cache_path, choices, fetch, known
 
 
@@ -78,3 +79,22 @@ async def test_every_server_has_its_own_list_and_its_address_is_not_told(monkeyp
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://me:hunter2@localhost:1")
     assert cache_path() != here
     assert "hunter2" not in os.fspath(cache_path())
+
+
+@pytest.mark.parametrize(("figure", "window"), [(1, 1), (10**8, 10**8), (10**8 + 1, None), (-1, None)])
+async def test_f4_a_window_that_no_model_has_is_left_out(figure: int, window: int | None, api: FakeApi) -> None:
+    api.replies = [listed(model("qwen-local", max_input_tokens=figure))]
+    (got,) = (await fetch()).models
+    assert got.window == window
+
+
+@pytest.mark.parametrize("pages", [2, 3])
+async def test_f18_a_list_without_an_end_is_refused(pages: int, api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_list, "MOST_MODELS", 2)
+    more = [{"data": [model(f"m{n}")], "has_more": True, "first_id": f"m{n}", "last_id": f"m{n}"} for n in range(9)]
+    api.replies = [*map(document, more[: pages - 1]), listed(model("last"))]
+    if pages == 2:
+        assert len((await fetch()).models) == 2
+    else:
+        with pytest.raises(BadInput, match="sends a list of more than 2 models, which is read no further; check"):
+            await fetch()

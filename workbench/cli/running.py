@@ -24,12 +24,12 @@ from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import Adapted, LiveEvent, Sent, Shrunk, Used, Wrote, sentence
+from workbench.summarizers.live_events import Adapted, LiveEvent, Misbilled, Sent, Shrunk, Used, Wrote, sentence
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_forms import ServerSummary
-from workbench.tokens.cost import Cost, actual, actual_of_all, usage_words
+from workbench.tokens.cost import Cost, actual, usage_words
 
 T = TypeVar("T")
 
@@ -61,7 +61,8 @@ class Call:
     @property
     def cost(self) -> Cost | None:
         """What this run cost; None where no model was asked now, as in a recorded one, or no tokens were told."""
-        return actual_of_all(self.recorder.bills, self.name.model) if self.name.model and self.usage else None
+        asked = self.name.model and (self.usage or self.recorder.misbilled)
+        return self.recorder.cost(self.name.model) if asked else None
 
 
 def run_named(
@@ -184,8 +185,9 @@ def call_words(call: Call) -> str:
 
 
 def changed_words(call: Call) -> list[str]:
-    """How what was sent differs from what was to be: prompts that were cut, fields that were left out."""
-    changes = (event for event in call.recorder.events if isinstance(event, Shrunk | Adapted))
+    """How what was sent differs from what was to be: prompts that were cut, fields that were left out; and usage that
+    was left out."""
+    changes = (event for event in call.recorder.events if isinstance(event, Shrunk | Adapted | Misbilled))
     return list(dict.fromkeys(map(sentence, changes)))
 
 

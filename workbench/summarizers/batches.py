@@ -16,6 +16,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,10 @@ from workbench.session import Session
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.driver import Run, run_turns
 from workbench.summarizers.live import Heard, judged
+from workbench.summarizers.live_events import Misbilled, OnLiveEvent, nobody
 from workbench.summarizers.patience import limits_of
+from workbench.summarizers.protocols.came import Billed, billed_by
+from workbench.summarizers.protocols.came import Misbilled as Misread
 from workbench.summarizers.protocols.messages import SAMPLING_VERSION, body_of, opened, server_of, usage_of
 from workbench.summarizers.troubles import Trouble, trouble_of
 from workbench.summarizers.wire import sending
@@ -96,20 +100,23 @@ def ran(
     uploads: asyncio.Semaphore,
     *,
     every_s: float = EVERY_S,
+    tell: OnLiveEvent = nobody,
 ) -> AbstractAsyncContextManager[Run]:
     """Run `generator` to its end, each of its turns one batch; whoever gets the run keeps it before leaving, then the
     notes go. Cancelling, or a kill, leaves the batches as they are: the next run with the same requests takes them up.
-    Raises BadInput without a key, and where the server takes no batch."""
+    Raises BadInput without a key, and where the server takes no batch. `tell` hears of usage that cannot be."""
 
     async def ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
         await _until_ended(client, id, on_batch, every_s, resumed=resumed)
 
-    return _ran(generator, model, session, ended, uploads)
+    return _ran(generator, model, session, ended, uploads, tell)
 
 
-def ran_so_far(generator: Compacting, model: str, session: Session | None) -> AbstractAsyncContextManager[Run]:
+def ran_so_far(
+    generator: Compacting, model: str, session: Session | None, *, tell: OnLiveEvent = nobody
+) -> AbstractAsyncContextManager[Run]:
     """The same, which raises StillUnderWay where a batch, sent now or before, has not ended; the next one goes on."""
-    return _ran(generator, model, session, _ended_now, few_at_once())
+    return _ran(generator, model, session, _ended_now, few_at_once(), tell)
 
 
 async def until_ended(id: str, on_batch: OnBatch, every_s: float = EVERY_S, *, resumed: bool = False) -> None:
@@ -120,12 +127,17 @@ async def until_ended(id: str, on_batch: OnBatch, every_s: float = EVERY_S, *, r
 
 @asynccontextmanager
 async def _ran(
-    generator: Compacting, model: str, session: Session | None, ended: Ended, uploads: asyncio.Semaphore
+    generator: Compacting,
+    model: str,
+    session: Session | None,
+    ended: Ended,
+    uploads: asyncio.Semaphore,
+    tell: OnLiveEvent,
 ) -> AsyncIterator[Run]:
     notes: list[Path] = []
 
     async def answered(asked: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answered(asked, model, session, ended, uploads, notes)
+        found = await _answered(asked, model, session, ended, uploads, notes, tell)
         return tuple(found[request.key] for request in asked)
 
     yield await run_turns(generator, answered)
@@ -139,6 +151,7 @@ async def _answered(
     ended: Ended,
     uploads: asyncio.Semaphore,
     notes: list[Path],
+    tell: OnLiveEvent,
 ) -> dict[str, Answer]:
     """By the requests' keys. What a model refuses only for a field that it does without goes in a second batch. Where
     the batches are noted is put into `notes`."""
@@ -148,7 +161,7 @@ async def _answered(
     while different:
         note = _note(model, different, left_out)
         notes.append(note)
-        answers, refused = await _batch(note, different, model, session, left_out, ended, uploads)
+        answers, refused = await _batch(note, different, model, session, left_out, ended, uploads, tell)
         found |= answers
         fields = frozenset(trouble.field for trouble in refused.values()) - left_out
         if not fields:
@@ -166,6 +179,7 @@ async def _batch(
     left_out: frozenset[str],
     ended: Ended,
     uploads: asyncio.Semaphore,
+    tell: OnLiveEvent,
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     """The answers of one batch, and of those among the failures what could be left out."""
     async with await opened(_usual(), CONNECT_S) as client:
@@ -184,7 +198,7 @@ async def _batch(
                     raise
             await asyncio.to_thread(note_down, note, id)
         await ended(client, id, resumed)
-        answers, refused = await _results(client, id, requests)
+        answers, refused = await _results(client, id, requests, tell)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
     return {**answers, **missing}, refused
 
@@ -249,7 +263,7 @@ async def _ended_now(client: AsyncAnthropic, id: str, resumed: bool) -> None:
 
 
 async def _results(
-    client: AsyncAnthropic, id: str, requests: Mapping[str, SummaryRequest]
+    client: AsyncAnthropic, id: str, requests: Mapping[str, SummaryRequest], tell: OnLiveEvent
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     answers: dict[str, Answer] = {}
     refused: dict[str, Trouble] = {}
@@ -259,7 +273,7 @@ async def _results(
             if request is None:
                 continue
             if one.result.type == "succeeded":
-                answers[one.custom_id] = judged(request, _heard(one.result.message), 0.0)
+                answers[one.custom_id] = judged(request, _heard(one.result.message, one.custom_id, tell), 0.0)
             elif one.result.type == "errored":
                 trouble = trouble_of(_Refused(one.result.error.model_dump()), server_of(client, _usual()))
                 answers[one.custom_id] = SummaryFailed(trouble.kind, trouble.sentence)
@@ -276,13 +290,15 @@ def _later(id: str, trouble: Trouble) -> BadInput:
     return BadInput(f"Batch {id} cannot be read now: {trouble.sentence}; it goes on, ask the same again later.")
 
 
-def _heard(message: Any) -> Heard:
-    return Heard(
-        [block.text for block in message.content if block.type == "text"],
-        usage_of(message.usage),
-        message.stop_reason or "",
-        model=str(message.model),
-    )
+def _heard(message: Any, key: str, tell: OnLiveEvent) -> Heard:
+    text = [block.text for block in message.content if block.type == "text"]
+    heard = Heard(text, stop_reason=message.stop_reason or "", model=str(message.model))
+    match billed_by(partial(usage_of, message.usage)):
+        case Billed(usage):
+            heard.usage = usage
+        case Misread(why):
+            tell(Misbilled(key, why))
+    return heard
 
 
 _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,

@@ -17,6 +17,7 @@ from workbench.session import Message, Session
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.named import asking
+from workbench.summarizers.protocols.usage import ImpossibleUsage, figure
 from workbench.summarizers.server_forms import BLOCK_BETAS
 from workbench.summarizers.troubles import trouble_of
 from workbench.summarizers.wire import responses_fields, wire_body
@@ -147,9 +148,12 @@ async def _counted(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _figure(got: Mapping[str, Any], name: str) -> int:
-    value = got.get(name)
     if got.get("litellm_count_source") == "local_estimate":
         raise BadInput("The server only estimates its figure; the local one stays.")
-    if type(value) is not int:
+    try:
+        value = figure(got, name)
+    except ImpossibleUsage as impossible:
+        raise BadInput(f"The server cannot count this context: {impossible}; the local figure stays.") from None
+    if value is None:
         raise BadInput(f"The server's answer has no {name}; it may not know how to count tokens.")
     return value

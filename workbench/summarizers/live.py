@@ -24,6 +24,7 @@ from workbench.summarizers.connections import DEFAULT, Connection, connection_na
 from workbench.summarizers.live_events import (
     Adapted,
     Ended,
+    Misbilled,
     OnLiveEvent,
     Retrying,
     Sent,
@@ -34,7 +35,8 @@ from workbench.summarizers.live_events import (
     nobody,
 )
 from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
-from workbench.summarizers.protocols.came import Billed, By, Failed, Spoken, Stopped, Thought, Words
+from workbench.summarizers.protocols import came as parts
+from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
 from workbench.summarizers.protocols.responses import RESPONSES
@@ -107,6 +109,7 @@ class Heard:
 
     parts: list[str] = field(default_factory=list)
     usage: Usage | None = None
+    misbilled: bool = False
     stop_reason: str = ""
     why: str = ""
     model: str = ""
@@ -223,7 +226,7 @@ class _Call:
         refused = trouble is not None and not trouble.broke and not written
         return self.spending.paid(most, self.heard.usage, written, self.model, refused=refused)
 
-    def _take(self, came: Words | Thought | Billed | By | Stopped) -> None:
+    def _take(self, came: Came) -> None:
         heard = self.heard
         match came:
             case Words(text):
@@ -236,9 +239,14 @@ class _Call:
                 heard.model = model
             case Stopped(reason, why):
                 heard.stop_reason, heard.why = reason, why or heard.why
+            case parts.Misbilled(why):
+                if not heard.misbilled:
+                    self.tell(Misbilled(self.key, why))
+                heard.usage, heard.misbilled = None, True
             case Billed(usage):
                 # Zeros are of a server that does not count: what it billed is unknown.
-                if usage.input or usage.output or usage.cache_read or usage.cache_write:
+                counted = usage.input or usage.output or usage.cache_read or usage.cache_write
+                if counted and not heard.misbilled:
                     heard.usage = usage
                     self.tell(Used(self.key, usage))
 

@@ -32,6 +32,14 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
+class Misbilled:
+    """The usage of this attempt has a figure that no call can have (`why`): what it was billed is not known."""
+
+    key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wrote:
     """More of the answer."""
 
@@ -88,7 +96,7 @@ class Ended:
     usage: Usage | None = None
 
 
-LiveEvent = Sent | Used | Wrote | Thinking | Retrying | Shrunk | Adapted | Ended
+LiveEvent = Sent | Used | Misbilled | Wrote | Thinking | Retrying | Shrunk | Adapted | Ended
 OnLiveEvent = Callable[[LiveEvent], None]
 
 
@@ -117,6 +125,8 @@ def sentence(event: LiveEvent) -> str:
             return f"sent {grouped(chars)} characters to {model}{again}"
         case Retrying(_, _, wait_s, why):
             return f"{why}; trying again in {wait_s:.1f} s"
+        case Misbilled(_, why):
+            return f"the usage that the server tells is left out: {why}, which no call can have"
         case Shrunk(_, _, before, after, why, how):
             return f"{why}; {how}: {grouped(before)} → {grouped(after)} characters"
         case Adapted(_, field, why):
@@ -127,12 +137,15 @@ def sentence(event: LiveEvent) -> str:
 
 
 def bills(events: Iterable[LiveEvent]) -> tuple[Usage, ...]:
-    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative."""
+    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative. None of an
+    attempt with an impossible figure."""
     last: dict[str, Usage] = {}
     done: list[Usage] = []
     for event in events:
         if isinstance(event, Used):
             last[event.key] = event.usage
+        elif isinstance(event, Misbilled):
+            last.pop(event.key, None)
         elif isinstance(event, Sent) and event.key in last:
             done.append(last.pop(event.key))
     return (*done, *last.values())

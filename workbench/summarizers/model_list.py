@@ -20,6 +20,7 @@ from workbench.base.values import json_of
 from workbench.summarizers.bounds import OutOfBounds
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
+from workbench.summarizers.protocols.usage import MOST_TOKENS
 from workbench.summarizers.troubles import trouble_of
 from workbench.tokens import ModelInfo, find_model
 
@@ -143,4 +144,4 @@ _WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_wind
 
 def _count(entry: Any, *names: str) -> int | None:
     values = (getattr(entry, name, None) for name in names)
-    return next((value for value in values if isinstance(value, int) and value > 0), None)
+    return next((value for value in values if type(value) is int and 0 < value <= MOST_TOKENS), None)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from math import fsum
+from math import fsum, inf
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -136,7 +136,8 @@ class Purse:
             yield bill
         finally:
             self._held.remove(most or 0.0)
-            self.spent += bill.paid
+            # A bill below nothing, or of no number, would lift the limit for all that follows.
+            self.spent += bill.paid if 0.0 <= bill.paid < inf else most or 0.0
             self._wake()
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade
-from workbench.summarizers.live_events import Ended, LiveEvent, bills
+from workbench.summarizers.live_events import Ended, LiveEvent, Misbilled, bills, sentence
 from workbench.summarizers.runs import Call, call_record, new_id, total
+from workbench.tokens.cost import Cost, actual_of_all
 
 
 class Recorder:
@@ -72,6 +73,16 @@ class Recorder:
     def bills(self) -> tuple[Usage, ...]:
         """What each attempt of live calls has billed so far, those that failed included."""
         return bills(self.events)
+
+    @property
+    def misbilled(self) -> str:
+        """Why what was billed is not known, "" where nothing impossible was told."""
+        return next((sentence(event) for event in self.events if isinstance(event, Misbilled)), "")
+
+    def cost(self, model: str) -> Cost:
+        """What all attempts cost together; unknown where the usage of one was left out. Raises BadInput for a broken
+        table of the user's."""
+        return Cost(model, note=self.misbilled) if self.misbilled else actual_of_all(self.bills, model)
 
     @property
     def usage(self) -> Usage:

@@ -18,6 +18,7 @@ from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.formats.openai_responses.signature import ID as RESPONSES
 from workbench.session import Opaque, Session, Usage
 from workbench.summarizers.connections import Connection
+from workbench.summarizers.protocols.usage import figure
 from workbench.summarizers.wire import responses_fields, wire_body
 
 Way = Literal["on-demand", "threshold"]
@@ -167,13 +168,15 @@ def _block_above_the_threshold(got: Fields, usage: Usage | None, seconds: float)
 
 def billed_for_messages(billed: object) -> Usage | None:
     """All that was billed: the compaction itself is listed among the iterations, outside the totals. None where nothing
-    is said to be."""
+    is said to be. Raises ImpossibleUsage."""
     if not isinstance(billed, dict):
         return None
-    extra = [entry for entry in billed.get("iterations") or () if entry.get("type") == "compaction"]
+    iterations = billed.get("iterations")
+    several = iterations if isinstance(iterations, list) else []
+    extra = [entry for entry in several if isinstance(entry, dict) and entry.get("type") == "compaction"]
 
     def total(name: str) -> int:
-        return sum(int(entry.get(name) or 0) for entry in (billed, *extra))
+        return sum(figure(entry, name) or 0 for entry in (billed, *extra))
 
     return _some(
         Usage(
@@ -217,12 +220,13 @@ def _texts(content: object) -> Sequence[str]:
 
 
 def billed_for_responses(billed: object) -> Usage | None:
+    """The same of a compacted response."""
     if not isinstance(billed, dict):
         return None
     details = billed.get("input_tokens_details")
-    cached = int(details.get("cached_tokens") or 0) if isinstance(details, dict) else 0
-    sent = int(billed.get("input_tokens") or 0)
-    return _some(Usage(max(0, sent - cached), int(billed.get("output_tokens") or 0), cache_read=cached))
+    cached = figure(details, "cached_tokens") or 0
+    sent = figure(billed, "input_tokens") or 0
+    return _some(Usage(max(0, sent - cached), figure(billed, "output_tokens") or 0, cache_read=cached))
 
 
 def _some(usage: Usage) -> Usage | None:

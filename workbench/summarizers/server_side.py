@@ -12,12 +12,13 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.session import Message, Opaque, Session, Text
+from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.clocks import in_time
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live import SPOKEN
-from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
+from workbench.summarizers.live_events import Ended, Misbilled, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.protocols.usage import ImpossibleUsage
 from workbench.summarizers.purse import FREE, Spending
 from workbench.summarizers.server_forms import Form, ServerSummary, Way, form_of
 from workbench.summarizers.summarizer import Summarizer
@@ -52,18 +53,15 @@ def server_side(
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
         whole_s, usage = request.timeout_s or patience.whole_s, None
+        answer: Answer
         try:
             most = request.max_output_tokens or patience.max_output
             body = await asyncio.to_thread(form.body, session, request, model, most)
             dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
             async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
                 call = _Call(client, spoken.server_of(client, whom), form, body, key, tell, patience, spending, dollars)
-                got = await call.answer(clock)
-            if isinstance(got, SummaryFailed):
-                answer: Answer = got
-            else:
-                usage = form.usage(got.get("usage"))
-                answer = form.said(got, usage, time.perf_counter() - began)
+                got, usage = await call.answer(clock)
+            answer = got if isinstance(got, SummaryFailed) else form.said(got, usage, time.perf_counter() - began)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")
         except BadInput as refused:
@@ -93,8 +91,9 @@ class _Call:
     spending: Spending
     dollars: float | None
 
-    async def answer(self, clock: asyncio.Timeout) -> dict[str, Any] | SummaryFailed:
-        """The server's answer as decoded JSON, nothing of it interpreted by the client. Retries as `limits` say."""
+    async def answer(self, clock: asyncio.Timeout) -> tuple[dict[str, Any] | SummaryFailed, Usage | None]:
+        """The server's answer as decoded JSON, nothing of it interpreted by the client, and its usage, None where that
+        is not told or cannot be. Retries as `limits` say."""
         tries, model = 0, str(self.body["model"])
         turns = self.body.get("messages") or self.body.get("input") or ()
         chars = sum(len(str(turn.get("content", turn))) for turn in turns)
@@ -104,15 +103,23 @@ class _Call:
                 self.tell(Sent(self.key, model, tries, chars))
                 got = await self._posted()
                 refused = isinstance(got, Trouble) and not got.broke
-                usage = self.form.usage(got.get("usage")) if isinstance(got, dict) else None
+                usage = self._usage(got) if isinstance(got, dict) else None
                 bill.paid = self.spending.paid(bill.paid, usage, "", model, refused=refused)
             if not isinstance(got, Trouble):
-                return got if isinstance(got, dict) else SummaryFailed("error", "the server's answer is no JSON object")
+                no_object = SummaryFailed("error", "the server's answer is no JSON object")
+                return (got, usage) if isinstance(got, dict) else (no_object, None)
             wait = wait_or_give_up(got, tries, self.limits, clock)
             if isinstance(wait, SummaryFailed):
-                return wait
+                return wait, None
             self.tell(Retrying(self.key, tries, wait, got.sentence))
             await asyncio.sleep(wait)
+
+    def _usage(self, got: dict[str, Any]) -> Usage | None:
+        try:
+            return self.form.usage(got.get("usage"))
+        except ImpossibleUsage as impossible:
+            self.tell(Misbilled(self.key, str(impossible)))
+            return None
 
     async def _posted(self) -> object | Trouble:
         try:

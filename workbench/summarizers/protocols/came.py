@@ -10,6 +10,7 @@ from typing import Any
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.connections import Connection
+from workbench.summarizers.protocols.usage import ImpossibleUsage
 from workbench.summarizers.troubles import Server, Trouble
 from workbench.summarizers.wire import Sending
 
@@ -36,6 +37,13 @@ class Billed:
 
 
 @dataclass(frozen=True, slots=True)
+class Misbilled:
+    """A figure of the usage that no call can have, as `ImpossibleUsage` names it: what was billed is not known."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class By:
     """The model that answers, as the server names it."""
 
@@ -51,7 +59,15 @@ class Stopped:
     why: str = ""
 
 
-Came = Words | Thought | Billed | By | Stopped
+Came = Words | Thought | Billed | Misbilled | By | Stopped
+
+
+def billed_by(usage: Callable[[], Usage]) -> Billed | Misbilled:
+    """The usage that is read, or why it cannot be."""
+    try:
+        return Billed(usage())
+    except ImpossibleUsage as impossible:
+        return Misbilled(str(impossible))
 
 
 class Failed(Exception):

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.compaction.strategy import SummaryRequest
-from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
-from workbench.summarizers.protocols.openai_client import document_of, opened, server_of, usage_of
+from workbench.session import Usage
+from workbench.summarizers.protocols.came import (
+    By,
+    Came,
+    Failed,
+    Spoken,
+    Stopped,
+    Thought,
+    Words,
+    billed_by,
+    check_kind,
+)
+from workbench.summarizers.protocols.client import document_of
+from workbench.summarizers.protocols.openai_client import opened, server_of, usage_of
 from workbench.summarizers.troubles import Server, Trouble
 from workbench.summarizers.wire import Sending, sending_chat
 from workbench.tokens import find_model
@@ -57,7 +70,7 @@ async def _heard(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> A
                 named = True
                 yield By(chunk.model)
             if chunk.usage:
-                yield Billed(usage_of(chunk.usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details"))
+                yield billed_by(partial(usage_of_chat, chunk.usage))
             for choice in chunk.choices or ():
                 for one in _said(choice.delta, choice.finish_reason):
                     yield one
@@ -73,8 +86,15 @@ def _whole(data: bytes, server: Server) -> list[Came]:
         raise Failed(Trouble("error", why))
     got = ChatCompletion.construct(**document)
     choice = got.choices[0]
-    usage = usage_of(got.usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
-    return [By(str(got.model)), Billed(usage), *_said(choice.message, choice.finish_reason or "stop")]
+    return [
+        By(str(got.model)),
+        billed_by(partial(usage_of_chat, document.get("usage"))),
+        *_said(choice.message, choice.finish_reason or "stop"),
+    ]
+
+
+def usage_of_chat(billed: object) -> Usage:
+    return usage_of(billed, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
 
 
 def _said(part: Any, reason: str | None) -> list[Came]:

@@ -6,6 +6,7 @@ are not for.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from types import ModuleType
@@ -50,6 +51,16 @@ def started(
         if isinstance(error, OSError) and (file := os.environ.get("SSL_CERT_FILE")):  # which the error does not name
             why = f"SSL_CERT_FILE names {file}, whose certificates cannot be read ({error.strerror})"
         raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
+
+
+def document_of(data: bytes) -> dict[str, Any]:
+    """An answer that came in one piece, as the server wrote it: many servers leave out what the client's models demand.
+    Empty where it is no JSON object."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def server_at(client: Any, connection: Connection, known: Iterable[str | None], *, adds_v1: bool) -> Server:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import BadInput
@@ -24,8 +25,20 @@ from workbench.summarizers.connections import (
     secrets_in,
 )
 from workbench.summarizers.protocols.cache_marks import goes_on, marked
-from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
-from workbench.summarizers.protocols.client import NO_KEY, server_at, started
+from workbench.summarizers.protocols.came import (
+    Billed,
+    By,
+    Came,
+    Failed,
+    Spoken,
+    Stopped,
+    Thought,
+    Words,
+    billed_by,
+    check_kind,
+)
+from workbench.summarizers.protocols.client import NO_KEY, document_of, server_at, started
+from workbench.summarizers.protocols.usage import figure
 from workbench.summarizers.troubles import Server, Trouble
 from workbench.summarizers.wire import Sending, sending
 from workbench.tokens import find_model
@@ -110,8 +123,9 @@ async def _heard(client: AsyncAnthropic, body: dict[str, Any], server: Server) -
         async for event in stream:
             if event.type == "message_start":
                 yield By(str(event.message.model))
-                billed = usage_of(event.message.usage, billed, final=False)
-                yield Billed(billed)
+                told = billed_by(partial(usage_of, event.message.usage, billed, final=False))
+                billed = told.usage if isinstance(told, Billed) else billed
+                yield told
             elif event.type == "message_stop":  # some bridges give no reason
                 yield Stopped(reason or "end_turn")
             elif event.type == "content_block_delta":
@@ -120,8 +134,9 @@ async def _heard(client: AsyncAnthropic, body: dict[str, Any], server: Server) -
                 elif event.delta.type == "thinking_delta":
                     yield Thought(event.delta.thinking)
             elif event.type == "message_delta":
-                billed = usage_of(event.usage, billed, final=bool(event.delta.stop_reason))
-                yield Billed(billed)
+                told = billed_by(partial(usage_of, event.usage, billed, final=bool(event.delta.stop_reason)))
+                billed = told.usage if isinstance(told, Billed) else billed
+                yield told
                 if event.delta.stop_reason:
                     reason = event.delta.stop_reason
                     yield Stopped(reason, _refusal(getattr(event.delta, "stop_details", None)))
@@ -131,33 +146,34 @@ def _whole(body: bytes, server: Server) -> list[Came]:
     """An answer that came in one piece."""
     from anthropic.types import Message
 
-    try:
-        message = Message.model_validate_json(body)
-    except ValueError:
+    document = document_of(body)
+    if not isinstance(document.get("content"), list):
         why = f"{server.address} answers with JSON that is no message; check {server.address_from}"
-        raise Failed(Trouble("error", why)) from None
+        raise Failed(Trouble("error", why))
+    message = Message.construct(**document)
     text = "".join(block.text for block in message.content if block.type == "text")
     return [
         By(str(message.model)),
         Words(text),
-        Billed(usage_of(message.usage)),
+        billed_by(partial(usage_of, document.get("usage"))),
         Stopped(message.stop_reason or "end_turn"),
     ]
 
 
 def usage_of(billed: object, before: Usage | None = None, *, final: bool = True) -> Usage:
-    """The client's usage as ours. Figures are cumulative; one that is missing is as it was `before`."""
+    """The client's usage as ours. Figures are cumulative; one that is missing is as it was `before`. Raises
+    ImpossibleUsage."""
 
-    def figure(name: str, old: int) -> int:
-        value = getattr(billed, name, None)
-        return value if isinstance(value, int) else old
+    def now(name: str, old: int) -> int:
+        value = figure(billed, name)
+        return old if value is None else value
 
     old = before or Usage()
     return Usage(
-        input=figure("input_tokens", old.input),
-        output=figure("output_tokens", old.output),
-        cache_read=figure("cache_read_input_tokens", old.cache_read),
-        cache_write=figure("cache_creation_input_tokens", old.cache_write),
+        input=now("input_tokens", old.input),
+        output=now("output_tokens", old.output),
+        cache_read=now("cache_read_input_tokens", old.cache_read),
+        cache_write=now("cache_creation_input_tokens", old.cache_write),
         output_final=final,
     )
 

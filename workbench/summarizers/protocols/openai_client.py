@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import BadInput
 from workbench.session import Usage
 from workbench.summarizers.connections import Connection, headers_in, key_of, secrets_in
 from workbench.summarizers.protocols.client import NO_KEY, server_at, started
+from workbench.summarizers.protocols.usage import field_of, figure
 from workbench.summarizers.troubles import Server
 
 if TYPE_CHECKING:
@@ -46,23 +45,10 @@ def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
     return server_at(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
 
 
-def document_of(data: bytes) -> dict[str, Any]:
-    """An answer that came in one piece, as the server wrote it: many servers leave out what the client's models demand.
-    Empty where it is no JSON object."""
-    try:
-        document = orjson.loads(data)
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
 def usage_of(billed: object, took: str, wrote: str, details: str) -> Usage:
     """The client's usage as ours: `took` and `wrote` are its fields for tokens in and out, `details` that for what of
-    the former the cache gave. Tokens of thinking are among those that were written."""
-    cached = _figure(getattr(billed, details, None), "cached_tokens")
-    return Usage(input=max(0, _figure(billed, took) - cached), output=_figure(billed, wrote), cache_read=cached)
-
-
-def _figure(of: object, name: str) -> int:
-    value = getattr(of, name, None)
-    return value if isinstance(value, int) and value > 0 else 0
+    the former the cache gave. Tokens of thinking are among those that were written. Raises ImpossibleUsage."""
+    cached = figure(field_of(billed, details), "cached_tokens") or 0
+    return Usage(
+        input=max(0, (figure(billed, took) or 0) - cached), output=figure(billed, wrote) or 0, cache_read=cached
+    )

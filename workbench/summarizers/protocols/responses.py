@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.compaction.strategy import SummaryRequest
-from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words, check_kind
-from workbench.summarizers.protocols.openai_client import document_of, opened, server_of, usage_of
+from workbench.session import Usage
+from workbench.summarizers.protocols.came import (
+    By,
+    Came,
+    Failed,
+    Spoken,
+    Stopped,
+    Thought,
+    Words,
+    billed_by,
+    check_kind,
+)
+from workbench.summarizers.protocols.client import document_of
+from workbench.summarizers.protocols.openai_client import opened, server_of, usage_of
 from workbench.summarizers.troubles import Server, Trouble, in_stream
 from workbench.summarizers.wire import Sending, sending_responses
 from workbench.tokens import find_model
@@ -57,18 +70,18 @@ async def _heard(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> A
             elif event.type == "error":
                 raise Failed(in_stream(event.code or "", event.message, server))
             elif event.type in ("response.completed", "response.incomplete", "response.failed"):
-                for one in _ended(event.response, refusal, server):
+                for one in _ended(event.response, event.response.usage, refusal, server):
                     yield one
 
 
-def _ended(response: Any, refusal: str, server: Server) -> list[Came]:
+def _ended(response: Any, billed: object, refusal: str, server: Server) -> list[Came]:
     """How a response ended and what it cost."""
     if response.status == "failed" or response.error:
         error = response.error
         raise Failed(in_stream(str(getattr(error, "code", "")), str(getattr(error, "message", "it failed")), server))
     found: list[Came] = []
-    if response.usage:
-        found.append(Billed(usage_of(response.usage, "input_tokens", "output_tokens", "input_tokens_details")))
+    if billed:
+        found.append(billed_by(partial(usage_of_response, billed)))
     if refusal:
         return [*found, Stopped("refusal", f": {refusal}")]
     if response.status == "incomplete":
@@ -76,6 +89,10 @@ def _ended(response: Any, refusal: str, server: Server) -> list[Came]:
         return [*found, Stopped(_REASONS.get(reason, reason))]
     calls = any(item.type == "function_call" for item in response.output or ())
     return [*found, Stopped("tool_use" if calls else "end_turn")]
+
+
+def usage_of_response(billed: object) -> Usage:
+    return usage_of(billed, "input_tokens", "output_tokens", "input_tokens_details")
 
 
 def _whole(data: bytes, server: Server) -> list[Came]:
@@ -89,7 +106,7 @@ def _whole(data: bytes, server: Server) -> list[Came]:
     got = Response.construct(**document)
     parts = [part for item in got.output if item.type == "message" for part in item.content]
     refusal = "".join(part.refusal for part in parts if part.type == "refusal")
-    return [By(str(got.model)), Words(got.output_text), *_ended(got, refusal, server)]
+    return [By(str(got.model)), Words(got.output_text), *_ended(got, document.get("usage"), refusal, server)]
 
 
 RESPONSES = Spoken(opened, server_of, sending_responses, _body, _heard, frozenset(["temperature", "store"]))

@@ -19,6 +19,7 @@ from workbench.summarizers.live_events import (
     Adapted,
     Ended,
     LiveEvent,
+    Misbilled,
     Retrying,
     Sent,
     Shrunk,
@@ -157,7 +158,7 @@ class Watch:
                 line.parts.clear()
                 line.chars = 0
                 line.notes.append(sentence(event))
-            case Adapted():
+            case Adapted() | Misbilled():
                 line.notes.append(sentence(event))
             case Ended():
                 pass

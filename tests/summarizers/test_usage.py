@@ -1,0 +1,326 @@
+"""Usage as servers tell it: what no call can have is refused and named, over every protocol, and the run is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import inf, isfinite
+from typing import Any
+
+import pytest
+from anthropic.types import Usage as AnthropicUsage
+from hypothesis import event, given
+from hypothesis import strategies as st
+from openai.types import CompletionUsage
+from openai.types.responses import ResponseUsage
+
+from tests.summarizers.fake_api import MODEL, Connection, FakeApi, Reply, begin, response, write
+from tests.summarizers.live_calls import QUICK, ask, over, request
+from tests.summarizers.test_batches import batch, results
+from tests.summarizers.test_server_side import ASKED, BLOCK, SESSION, made
+from workbench.compaction.outcome import unchanged
+from workbench.compaction.strategy import Compacting, Summary, SummaryRequest
+from workbench.session import Usage
+from workbench.summarizers import batches, driver, journal
+from workbench.summarizers.live import live
+from workbench.summarizers.live_events import LiveEvent, Misbilled, Used, bills, sentence
+from workbench.summarizers.protocols import chat, messages, responses
+from workbench.summarizers.protocols.usage import MOST_TOKENS, ImpossibleUsage, figure
+from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.runs import Run, new_id
+from workbench.summarizers.server_forms import billed_for_messages, billed_for_responses
+from workbench.summarizers.server_side import server_side
+from workbench.tokens.cost import actual
+
+EVERY = pytest.mark.parametrize("protocol", ["messages", "chat", "responses"])
+SONNET = "claude-sonnet-4-6"
+
+IMPOSSIBLE = [
+    ("-100000", "-100000"),
+    ("-1", "-1"),
+    ("100000001", "100000001"),
+    ("1e30", "1e+30"),
+    ("1" + "0" * 30, "1e+30"),
+    ("1" + "0" * 400, "a number of more than 300 digits"),
+    ("NaN", "nan"),
+    ("Infinity", "inf"),
+    ("12.5", "12.5"),
+    ("42.0", "42"),
+    ("true", "true"),
+    ('"42"', "a text"),
+    ("[42]", "a list"),
+    ('{"tokens": 42}', "an object"),
+]
+
+
+CONVERTED = ("42.0", "true", '"42"')
+
+
+@pytest.mark.parametrize(("value", "shown"), IMPOSSIBLE)
+def test_f4_a_figure_that_no_call_can_have_is_named(value: str, shown: str) -> None:
+    with pytest.raises(ImpossibleUsage, match="input_tokens is ") as raised:
+        figure({"input_tokens": json.loads(value)}, "input_tokens")
+    assert str(raised.value) == f"input_tokens is {shown}"
+
+
+@pytest.mark.parametrize(("value", "tokens"), [("0", 0), ("1", 1), ("100000000", 10**8), ("null", None)])
+def test_f4_a_figure_at_its_bounds_is_read(value: str, tokens: int | None) -> None:
+    assert figure({"input_tokens": json.loads(value)}, "input_tokens") == tokens
+    assert figure({}, "input_tokens") is None
+    assert figure(None, "input_tokens") is None
+
+
+# --- every reader -----------------------------------------------------------------------------------------------------
+
+NAMES = (
+    "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "prompt_tokens",
+    "completion_tokens", "total_tokens", "cached_tokens",
+)  # fmt: skip
+figures = st.one_of(
+    st.none(),
+    st.integers(0, 10**6),
+    st.integers(-(10**40), 10**40),
+    st.sampled_from([-1, 0, MOST_TOKENS, MOST_TOKENS + 1]),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=3),
+    st.lists(st.integers(), max_size=2),
+)
+flat = st.dictionaries(st.sampled_from(NAMES), figures)
+odd = st.one_of(figures, flat)
+compactions = st.lists(st.one_of(figures, flat.map(lambda one: one | {"type": "compaction"})), max_size=3)
+DETAILS = {"input_tokens_details": odd, "prompt_tokens_details": odd, "iterations": st.one_of(odd, compactions)}
+told = st.builds(lambda first, more: first | more, flat, st.fixed_dictionaries({}, optional=DETAILS))
+BEFORE = Usage(10, 20, 30, 40)
+READERS: dict[str, Callable[[Any], Usage | None]] = {
+    "messages": lambda told: messages.usage_of(AnthropicUsage.construct(**told)),
+    "messages, whole": messages.usage_of,
+    "messages, then": lambda told: messages.usage_of(AnthropicUsage.construct(**told), BEFORE, final=False),
+    "chat": lambda told: chat.usage_of_chat(CompletionUsage.construct(**told)),
+    "chat, whole": chat.usage_of_chat,
+    "responses, whole": responses.usage_of_response,
+    "responses": lambda told: responses.usage_of_response(ResponseUsage.construct(**told)),
+    "compaction over messages": billed_for_messages,
+    "compaction over responses": billed_for_responses,
+}
+
+
+def whole_numbers(told: object) -> int:
+    """All that the figures give, added up."""
+    if isinstance(told, dict):
+        return sum(map(whole_numbers, told.values()))
+    if isinstance(told, list):
+        return sum(map(whole_numbers, told))
+    return told if type(told) is int and told > 0 else 0
+
+
+@pytest.mark.parametrize("reader", READERS)
+@given(told)
+def test_f4_usage_is_never_negative_nor_more_than_the_figures_give(reader: str, told: dict[str, Any]) -> None:
+    try:
+        usage = READERS[reader](told)
+    except ImpossibleUsage as impossible:
+        event(str(impossible).partition(" ")[0])
+        return
+    if usage is None:
+        return
+    before = 100 if reader == "messages, then" else 0
+    several = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    assert all(type(one) is int and 0 <= one <= 4 * MOST_TOKENS for one in several)
+    assert sum(several) <= whole_numbers(told) + before
+    dollars = actual(usage, SONNET).dollars
+    assert dollars is not None
+    assert isfinite(dollars)
+    assert 0 <= dollars <= sum(several) * 22.5 / 1e6  # the dearest price of this model, for each of them
+
+
+# --- through the clients ----------------------------------------------------------------------------------------------
+
+FIELDS = {"messages": "output_tokens", "chat": "completion_tokens", "responses": "output_tokens"}
+
+
+def billing(value: str, *, in_one_piece: bool) -> Reply:
+    """An answer whose output tokens are the JSON `value`."""
+    put = "PUT-IT-HERE"
+
+    async def reply(to: Connection) -> None:
+        kept = list[bytes]()
+        whole = _whole(to.speaks, put) if in_one_piece else _end(to.speaks, put)
+        kept.append(whole.replace(json.dumps(put), value).encode())
+        if in_one_piece:
+            await to.head(200, "application/json", content_length=str(len(kept[0])))
+        else:
+            await begin(to)
+            await write(to, ("whole",))
+        to.writer.write(b"".join(kept))
+        await to.writer.drain()
+
+    return reply
+
+
+def _usage(speaks: str, output: object) -> dict[str, object]:
+    if speaks == "completions":
+        return {"prompt_tokens": 1_000, "completion_tokens": output, "total_tokens": 1_042}
+    return {"input_tokens": 1_000, "output_tokens": output}
+
+
+def _whole(speaks: str, output: object) -> str:
+    used, text = _usage(speaks, output), {"type": "text", "text": "whole"}
+    if speaks == "completions":
+        choice = {"index": 0, "message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}
+        return json.dumps({"id": "c1", "object": "chat.completion", "model": MODEL, "choices": [choice], "usage": used})
+    if speaks == "responses":
+        return json.dumps(response("completed", ("whole",), usage=used))
+    message = {"id": "m1", "type": "message", "role": "assistant", "model": MODEL, "content": [text]}
+    return json.dumps({**message, "stop_reason": "end_turn", "usage": used})
+
+
+def _end(speaks: str, output: object) -> str:
+    used = _usage(speaks, output)
+    if speaks == "completions":
+        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
+        end = [{"index": 0, "delta": {}, "finish_reason": "stop"}]
+        return "".join(
+            f"data: {json.dumps({**chunk, **more})}\n\n" for more in ({"choices": end}, {"choices": [], "usage": used})
+        )
+    if speaks == "responses":
+        end = {"type": "response.completed", "response": response("completed", ("whole",), usage=used)}
+        return f"event: response.completed\ndata: {json.dumps(end)}\n\n"
+    delta = {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": used}
+    stop = 'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+    return f"event: message_delta\ndata: {json.dumps(delta)}\n\n{stop}"
+
+
+@EVERY
+@pytest.mark.parametrize("in_one_piece", [False, True])
+@pytest.mark.parametrize(("value", "shown"), IMPOSSIBLE)
+async def test_f4_impossible_usage_is_named_and_the_answer_kept(
+    value: str, shown: str, in_one_piece: bool, protocol: str, api: FakeApi
+) -> None:
+    """Nothing of it is billed anywhere; of a limit the most is taken that the call could cost."""
+    if value in CONVERTED and not in_one_piece and protocol != "responses":
+        pytest.skip("the client makes a whole number of it before anybody sees it")
+    api.replies, purse = [billing(value, in_one_piece=in_one_piece)], Purse(1.0)
+    events: list[LiveEvent] = []
+    spending = Spending(purse, lambda _: 1_000)
+    summarizer = live(SONNET, over(protocol, api), on_event=events.append, limits=QUICK, spending=spending)
+    got = await summarizer(request(max_output_tokens=2_000))
+    assert isinstance(got, Summary)
+    assert (got.text, got.usage) == ("whole", None)
+    (misbilled,) = [event for event in events if isinstance(event, Misbilled)]
+    assert misbilled.why == f"{FIELDS[protocol]} is {shown}"
+    said = f"the usage that the server tells is left out: {misbilled.why}, which no call can have"
+    assert sentence(misbilled) == said
+    assert bills(events) == ()
+    assert purse.spent == pytest.approx(0.033)  # 1 000 tokens in at $3 a million, 2 000 out at $15
+
+
+async def test_f4_a_figure_at_the_beginning_of_a_stream_voids_its_end(api: FakeApi) -> None:
+    """Messages tell the prompt's tokens at the beginning and the answer's at the end: half of a bill is none."""
+
+    async def reply(to: Connection) -> None:
+        await to.head(200, "text/event-stream")
+        start = {"id": "m", "type": "message", "role": "assistant", "model": MODEL, "content": []}
+        await to.event("message_start", message={**start, "usage": {"input_tokens": -5, "output_tokens": 1}})
+        await write(to, ("whole",))
+        to.writer.write(_end("messages", 42).encode())
+        await to.writer.drain()
+
+    api.replies = [reply]
+    got, events = await ask(request())
+    assert isinstance(got, Summary)
+    assert (got.usage, bills(events)) == (None, ())
+    assert not [event for event in events if isinstance(event, Used)]
+
+
+@EVERY
+async def test_f4_the_next_attempt_is_billed_by_its_own_figures(protocol: str, api: FakeApi) -> None:
+    """An attempt with impossible usage that breaks off leaves nothing to the one that follows it."""
+
+    async def breaks_off(to: Connection) -> None:
+        if to.speaks == "messages":
+            await to.head(200, "text/event-stream")
+            start = {"id": "m", "type": "message", "role": "assistant", "model": MODEL, "content": []}
+            await to.event("message_start", message={**start, "usage": {"input_tokens": -5, "output_tokens": 1}})
+        else:
+            await begin(to)
+
+    api.replies = [breaks_off, billing("42", in_one_piece=False)]
+    got, events = await ask(request(), connection=over(protocol, api))
+    assert isinstance(got, Summary)
+    assert got.usage == Usage(1_000, 42)
+    assert bills(events) == (Usage(1_000, 42),)
+
+
+def asking(asked: SummaryRequest) -> Compacting:
+    yield (asked,)
+    return unchanged((), "nothing")
+
+
+@EVERY
+@pytest.mark.parametrize("value", ["-100000", "1" + "0" * 30])
+async def test_f4_a_run_with_impossible_usage_is_kept(value: str, protocol: str, api: FakeApi) -> None:
+    api.replies, recorder = [billing(value, in_one_piece=False)], Recorder()
+    summarizer = live(SONNET, over(protocol, api), on_event=recorder.heard, limits=QUICK)
+    await driver.run(asking(request()), summarizer, on_event=recorder.told)
+    cost = recorder.cost(SONNET)
+    run = Run(
+        id=new_id(), began=0, seconds=1, end="finished", strategy="x", calls=recorder.calls(), dollars=cost.dollars
+    )
+    assert journal.keep(run) == ""
+    (call,) = journal.load(run.id).calls
+    assert (call.text, call.usage) == ("whole", None)
+    assert [note for note in call.notes if f"{FIELDS[protocol]} is " in note]
+    assert journal.kept()[0].dollars is None
+    assert cost.note.startswith("the usage that the server tells is left out: ")
+
+
+@pytest.mark.parametrize(
+    ("usage", "why"),
+    [
+        ({"input_tokens": -5, "output_tokens": 7}, "input_tokens is -5"),
+        ({"iterations": [{"type": "compaction", "output_tokens": "7"}]}, "output_tokens is a text"),
+        ({"iterations": {"type": "compaction"}, "input_tokens": True}, "input_tokens is true"),
+    ],
+)
+async def test_f4_usage_of_the_servers_own_compaction_is_read_alike(
+    usage: dict[str, Any], why: str, api: FakeApi
+) -> None:
+    api.replies, purse = [made(BLOCK, **usage)], Purse(1.0)
+    events: list[LiveEvent] = []
+    spending = Spending(purse, lambda _: 1_000)
+    got = await server_side(SONNET, SESSION, on_event=events.append, spending=spending)(ASKED)
+    assert isinstance(got, Summary)
+    assert got.usage is None
+    assert [event.why for event in events if isinstance(event, Misbilled)] == [why]
+    assert purse.spent == pytest.approx(0.123)  # 1 000 in at $3, 8 000 out at $15
+
+
+async def test_f4_usage_in_a_batch_is_read_alike(api: FakeApi) -> None:
+    asked, events = request(), list[LiveEvent]()
+    line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": json.loads(_whole("messages", -7))}}
+    api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
+    running = batches.ran(asking(asked), MODEL, None, lambda _: None, batches.few_at_once(), tell=events.append)
+    async with running as run:
+        (got,) = run.answers
+    assert isinstance(got, Summary)
+    assert (got.text, got.usage) == ("whole", None)
+    assert events == [Misbilled(asked.key, "output_tokens is -7")]
+
+
+# --- the spend limit --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paid", [-100.0, -inf, float("nan"), inf])
+async def test_f3_no_bill_lifts_the_limit_for_what_follows(paid: float) -> None:
+    """A bill that cannot be counts as the most that the call could cost, whatever was agreed before."""
+
+    async def yes(what: str) -> bool:
+        return True
+
+    purse = Purse(0.10, ask=yes)
+    await purse.allow(None, "my-llama")
+    async with purse.held(0.04, SONNET) as bill:
+        bill.paid = paid
+    assert (purse.spent, purse.limit, purse.unpriced) == (0.04, 0.10, {"my-llama"})

@@ -1,0 +1,46 @@
+"""Token figures as a server tells them: read one by one, and refused where no call can have them.
+
+Of a stream the official clients' models are read, which take `"42"` and `42.0` for 42; all else is read as it was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MOST_TOKENS = 100_000_000
+"""Tokens that one figure of a call can have: ten times the largest window of any model."""
+
+
+class ImpossibleUsage(ValueError):
+    """A figure that no call can have; the text names its field and says what it holds."""
+
+
+def figure(of: object, name: str) -> int | None:
+    """Tokens in the field `name` of a decoded object or of a client's model; None where it is missing or null. Raises
+    ImpossibleUsage for anything but a whole number from 0 to MOST_TOKENS."""
+    value = field_of(of, name)
+    if value is None:
+        return None
+    if type(value) is int and 0 <= value <= MOST_TOKENS:
+        return value
+    raise ImpossibleUsage(f"{name} is {_shown(value)}")
+
+
+def field_of(of: object, name: str) -> Any:
+    """The field `name` of a decoded object or of a client's model; None where it is missing."""
+    return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
+
+
+def _shown(value: Any) -> str:
+    """A number as it stands, and the kind of anything else: a text may be a key that the server echoes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) < 10**15:
+        return str(value)
+    if isinstance(value, int | float):
+        try:
+            return f"{value:.3g}"
+        except OverflowError:
+            return "a number of more than 300 digits"
+    return "a text" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
