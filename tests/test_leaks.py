@@ -66,6 +66,18 @@ ab FILE --epoch 1 --summarizer extractive --summarizer extractive --strategy exc
 compact FILE --epoch 1 --preset claude-code --mask --force -o OUT.jsonl
 compact FILE --strategy ledger --set budget_tokens=300 --mask --force -o OUT.jsonl
 rescue FILE --mask --json -o OUT.jsonl
+rescue FILE --strategy trim -o FOLDER/rescued.jsonl
+repair FILE --dry-run
+repair FILE -o FOLDER/repaired.jsonl --json
+audit FOLDER --list compactions
+sweep FILE --preset trim --vary target_percent=30,50 --retention --json --watch 'never with the default'
+prompts show user-messages.en FILE
+prompts render context-reset.en FILE --json
+compact FILE --epoch 1 --preset ledger
+compact FILE --epoch 1 --preset progressive --auto-pin
+compact FILE --epoch 1 --preset copilot --watch 'never with the default of the billing service'
+compact FILE --epoch 1 --preset layered
+compact FILE --strategy trim --drop 3 --shorten 2
 """
 
 BUDGETS = (120, 200, 300, 400, 600, 900, 1_400)

@@ -205,7 +205,7 @@ def still_held(
     `new` ones were put in the place of the others; None for what nobody can read."""
     said = None if new is None else Said(text for message in new for text in texts_of(masked_message(message)))
     all_known, uses = known_of(context.shape), uses_of(context.shape)
-    later = tuple(map(masked_message, later))
+    later = tuple(map(context.shape.masking, later))
     afterwards = Uses(later, find(later), all_known)
     requests = [one for one in all_known if one.kind == "request"]
     gone = replaced_of(context.shape)
