@@ -11,7 +11,7 @@ from rich.segment import ControlType, Segment
 from textual._compositor import Compositor, CompositorUpdate
 from textual.app import App, ComposeResult
 from textual.css.stylesheet import Stylesheet
-from textual.events import ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.geometry import Region, Size
 from textual.screen import Screen as TextualScreen
 from textual.widget import Widget
@@ -299,3 +299,31 @@ def test_the_topmost_band_is_cut_from_what_is_to_be_painted(
     rest: list[tuple[int, int, int, int]],
 ) -> None:
     assert _cut({Region(*one) for one in regions}) == ({Region(*one) for one in band}, {Region(*one) for one in rest})
+
+
+@pytest.mark.parametrize("many", [1, 2, 100])
+async def test_f12_of_resizes_in_a_row_the_screen_is_laid_out_for_the_last(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others wait between them, as they do when a window is drawn larger by hand: those are not taken together."""
+    laid_out: list[Size] = []
+    reflow = Compositor.reflow
+
+    def counted(compositor: Compositor, parent: Widget, size: Size) -> object:
+        laid_out.append(size)
+        return reflow(compositor, parent, size)
+
+    async with on_bench(story(), size=(120, 40)) as (pilot, screen):
+        monkeypatch.setattr(Compositor, "reflow", counted)
+        await pilot.resize_terminal(100, 30)
+        await settled(pilot)
+        alone = len(laid_out)
+        laid_out.clear()
+        for number in range(many):
+            size = Size(70 + number % 97, 20 + number % 31)
+            screen.post_message(Resize(size, size))
+            screen.call_later(lambda: None)
+        await pilot.resize_terminal(120, 40)
+        await settled(pilot)
+        assert (screen.size, {*laid_out}) == (Size(120, 40), {Size(120, 40)})
+        assert 0 < len(laid_out) <= 2 * alone

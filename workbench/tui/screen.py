@@ -77,6 +77,8 @@ class Screen(screen.Screen[ScreenResultType]):
         """Whether what it is made of was styled when it came."""
 
     async def _dispatch_message(self, message: Message) -> None:
+        if isinstance(message, events.Resize) and message.size != self.app.size:
+            return  # the terminal has another size already, and the event that says so is on its way
         await super()._dispatch_message(message)
         await asyncio.sleep(0)  # a screen has many messages when it comes, and Textual takes all of them at a stretch
 
