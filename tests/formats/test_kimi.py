@@ -196,3 +196,11 @@ def test_the_context_that_kimi_cli_kept(tmp_path: Path) -> None:
 def test_a_journal_without_a_message_is_refused_with_its_name() -> None:
     with pytest.raises(BadInput, match=r"^wire\.jsonl is a journal of Kimi Code without a single message"):
         opened({"type": "profile.bind", "systemPrompt": "x"})
+
+
+def test_a_context_beside_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path, aside = tmp_path / "context.jsonl", tmp_path / "context_1.jsonl"
+    path.write_bytes(lines([*CONTEXT[:2], *COMPACTED]))
+    aside.symlink_to(aside.name)
+    with pytest.raises(BadInput, match=r"context_1\.jsonl cannot be read: .*; check its name and permissions\."):
+        files.load(path)

@@ -71,7 +71,7 @@ def _newest(path: Path) -> Session | None:
     if codec is None or codec.newest is None:
         return None
     data = bytes_of(path)
-    with gc_paused():
+    with reading(path):
         session = codec.newest(path, data)
     if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data):
         return None
@@ -134,7 +134,7 @@ def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
     codec = _format_of(path, Look.of(data, path)).codec
     if part and codec.read_part is None:
         raise BadInput(f"{path} holds one session; leave out the part {part!r}.")
-    with gc_paused():
+    with reading(path):
         if part and codec.read_part is not None:
             session = codec.read_part(path, data, part, progress)
             session = replace(session, facts=replace(session.facts, part=part))
@@ -204,7 +204,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
     codec = found.codec
     if codec.read_folder is None:
         raise BadInput(f"{path} is a folder; name a session file in it.")
-    with gc_paused():
+    with reading(path):
         session = codec.read_folder(path, progress)
     return _checked(with_carried(session, carried_in(codec, session.records.data)))
 
@@ -232,6 +232,16 @@ def gc_paused() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Run a format's reader without the collector. Trouble with a file next to the session becomes one sentence."""
+    with gc_paused():
+        try:
+            yield
+        except OSError as error:
+            raise _unread(Path(os.fsdecode(error.filename)) if error.filename else path, error) from None
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from workbench.base.text import counted
 from workbench.formats import registry
 from workbench.formats.absurd import judged
 from workbench.formats.export import export
-from workbench.formats.files import bytes_of, gc_paused, load
+from workbench.formats.files import bytes_of, load, reading
 from workbench.formats.fixes import Branch, Fault, Fix, in_order
 from workbench.formats.format import Codec, Format, Written, no_progress
 from workbench.formats.kit.broken_document import closed
@@ -164,7 +164,7 @@ def _format(path: Path, sheet: Sheet) -> Format:
 
 
 def _read(codec: Codec, path: Path, data: bytes) -> Session:
-    with gc_paused():
+    with reading(path):
         return judged(codec.read(path, data, no_progress))
 
 

@@ -94,9 +94,13 @@ def compaction_calls(session: Session) -> dict[str, Path]:
             led_to |= {parent: message.id} if isinstance(parent, str) else {}
     found: dict[str, Path] = {}
     for agent in agent_files(session.path) if led_to else ():
-        if not agent.compacts or agent.file is None or agent.file.stat().st_size > _LARGEST:
+        if not agent.compacts or agent.file is None:
             continue
-        for record in records_of(read_file(agent.file)):
+        try:
+            data = read_file(agent.file) if agent.file.stat().st_size <= _LARGEST else b""
+        except OSError:  # it went away, or is another user's
+            continue
+        for record in records_of(data):
             parent = record.value.get("parentUuid") if isinstance(record.value, dict) else None
             if isinstance(parent, str) and parent in led_to:
                 found[led_to[parent]] = agent.file
