@@ -159,6 +159,19 @@ def test_samples_are_parts(form: str) -> None:
         read_part(Path("x.eval"), data, "4", no_progress)
 
 
+@pytest.mark.parametrize("length", [21, 22, 60_000])
+def test_what_is_wrong_with_a_zip_is_told_in_few_words(length: int) -> None:
+    """A name in a header is as long as the header says: all of the file may be quoted as one."""
+    data = bytearray(zipped({"samples/1_epoch_1.json": json.dumps(sample()).encode(), "x": bytes(range(256)) * 300}))
+    data[26:28] = length.to_bytes(2, "little")
+    if length == 22:
+        assert FORMAT.codec.read(Path("a.eval"), bytes(data), no_progress).messages
+        return
+    with pytest.raises(BadInput, match="the zip cannot be read") as refused:
+        FORMAT.codec.read(Path("a.eval"), bytes(data), no_progress)
+    assert len(str(refused.value)) < 300
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_damaged_member_of_any_method_is_refused_in_a_sentence(method: int) -> None:
     into = io.BytesIO()

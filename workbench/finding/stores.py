@@ -17,10 +17,11 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
 from workbench.base.stamps import seconds_of
+from workbench.base.text import clip_at_word
 from workbench.finding.glances import REACH, Found
 from workbench.formats.crush import signature as crush
 from workbench.formats.goose import signature as goose
-from workbench.formats.kit.database import connected, rows, tables_in
+from workbench.formats.kit.database import WORDS, connected, rows, tables_in
 from workbench.formats.kit.titles import shortened
 from workbench.formats.kit.values import dict_of, json_of, text_of
 from workbench.formats.opencode import signature as opencode
@@ -47,7 +48,7 @@ def stored(path: Path) -> list[Found]:
             if crush.is_database(tables):
                 return [found for row in _crush(database) if (found := _crush_found(path, row))]
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
-        told = " ".join(str(error).split())  # it may quote a schema of several lines
+        told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         raise BadInput(f"The database cannot be read ({told}).") from None
     raise BadInput("This is a database of no tool known here.")
 

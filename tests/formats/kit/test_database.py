@@ -10,7 +10,7 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.formats.kit import database
-from workbench.formats.kit.database import opened, rows, tables_of
+from workbench.formats.kit.database import WORDS, opened, rows, tables_of
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -72,6 +72,21 @@ def test_a_broken_schema_is_told_in_one_line(tmp_path: Path) -> None:
         opened(path, path.read_bytes(), frozenset(), "Crush"),
     ):
         pass
+
+
+def test_a_long_schema_is_told_in_few_words(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE first (a)")
+        base.execute("PRAGMA writable_schema = ON")
+        base.execute("UPDATE sqlite_master SET name = ?, sql = 'CREATE TABLE ('", ("first " * 20_000,))
+        base.commit()
+    with (
+        pytest.raises(BadInput, match="the database cannot be read") as refused,
+        opened(path, path.read_bytes(), frozenset(), "Crush"),
+    ):
+        pass
+    assert len(str(refused.value)) < 300 + WORDS
 
 
 @pytest.mark.parametrize(

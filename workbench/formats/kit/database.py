@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
+from workbench.base.text import clip_at_word
 from workbench.formats.kit import bounds
 from workbench.formats.kit.magic import SQLITE
 
@@ -31,6 +32,9 @@ _STEPS = 50_000
 
 SMALLEST = 1_000_000
 """Bytes that a small database may be taken for."""
+
+WORDS = 300
+"""Characters of what SQLite says of a database that are shown."""
 
 _ALONE = b"\x01\x01"
 """Bytes 18 and 19 of a database that needs no log."""
@@ -117,7 +121,7 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
                 raise BadInput(f"{path} is a database without {tool}'s tables; name {tool}'s own.")
             yield database
     except _TROUBLE as error:
-        told = " ".join(str(error).split())  # it may quote a schema of several lines
+        told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         too_much = isinstance(error, sqlite3.DataError)
         remedy = "leave that out of a copy and try the copy" if too_much else f"close {tool} and try a copy of it"
         raise BadInput(f"{path}: the database cannot be read ({told}); {remedy}.") from None

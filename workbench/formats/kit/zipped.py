@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.base.text import clip
 from workbench.formats.kit import zstd
 
 try:
@@ -24,6 +25,7 @@ _TROUBLE = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, Runtim
 """Raised for a damaged archive, each method in its own way; memory runs out where a header asks for too much of it."""
 _FREE = 1 << 26
 """Bytes that may be unpacked whatever the ratio."""
+_WORDS = 200
 _LOCAL_HEADER = 30
 """Bytes before a member's name, of which the lengths of the name and of what follows it stand at 26 and 28."""
 
@@ -51,7 +53,8 @@ def members(path: Path, data: bytes, wanted: Callable[[str], bool]) -> Iterator[
                     )
                 yield entry.filename, raw
     except _TROUBLE as error:
-        raise BadInput(f"{path}: the zip cannot be read ({error}); restore a whole copy and open that.") from None
+        words = clip(str(error), _WORDS)  # it may quote as much of the file as a header says that a name is long
+        raise BadInput(f"{path}: the zip cannot be read ({words}); restore a whole copy and open that.") from None
 
 
 def _unpacked(path: Path, data: bytes, entry: zipfile.ZipInfo) -> bytes:
