@@ -15,7 +15,7 @@ import zstandard
 
 from scripts.fuzz.inputs import ODD, seed_of, seeds
 from scripts.fuzz.structure import CHANGES, NUMBERS, changed
-from tests.paths import SAMPLES, SHARED
+from tests.paths import SAMPLES
 from workbench.formats.kit.magic import SQLITE
 
 TOOLS = ("goose", "opencode", "crush", "cursor")
@@ -69,8 +69,6 @@ Change = Callable[[sqlite3.Connection, str, list[str], random.Random], None]
 def stores() -> tuple[bytes, ...]:
     """Small databases of the tools that keep their sessions in one."""
     found = [seed.data for tool in TOOLS for seed in seeds(tool) if seed.data.startswith(SQLITE)]
-    if SHARED:
-        found += [path.read_bytes() for path in sorted((SHARED / "sessions-new").rglob("*.db"))]
     return (*found, zed())
 
 
