@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.paths import SAMPLES
 from workbench.analysis.bills import Bill, Bills, Gap
 from workbench.base.errors import BadInput
 from workbench.cli.doctor import _billed as bills_finding
+from workbench.formats import diagnosis, registry
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
 from workbench.formats.files import load
@@ -77,6 +79,21 @@ def test_changes_are_counted_by_record(tmp_path: Path) -> None:
     anew = change(session, session.context(), "openai-chat")
     assert (anew.kept, anew.changed, anew.left_out) == (0, 0, len(records))
     assert anew.added == len(json.loads(export_of(path))["messages"])
+
+
+def test_the_records_of_a_file_are_decoded_once_for_all_exports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of 7 MB was decoded anew for each of 45 formats."""
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(jsonl(*small()))
+    looked_at: Counter[bytes] = Counter()
+    decode = diagnosis.loads_text
+    monkeypatch.setattr(diagnosis, "loads_text", lambda text: looked_at.update([text.encode()]) or decode(text))
+    document("doctor", path, "--all")
+    lines = path.read_bytes().splitlines()
+    assert len(list(registry.targets())) > 20
+    assert max(looked_at[line] for line in lines[1:]) <= 2  # once more where an export changed it
 
 
 def export_of(path: Path) -> bytes:

@@ -22,6 +22,7 @@ from workbench.formats import registry
 from workbench.formats.diagnosis import (
     Change,
     Finding,
+    Originals,
     Verdict,
     change,
     findings,
@@ -64,8 +65,9 @@ def command(chosen: Selection, everything: bool, as_json: bool) -> None:
     if everything:
         targets = [same, *(one.id for one in registry.targets() if one.id != same)]
     compacted = open_bench(session, Counter(), epoch=len(session.epochs)).plan.outcome.messages
-    as_it_is = change(session, session.context(), same)
-    changes = [change(session, compacted, target) for target in dict.fromkeys(targets)]
+    originals = Originals(session)
+    as_it_is = change(session, session.context(), same, originals)
+    changes = [change(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
     bills = bills_of(session, Counter(CountCache(paths.token_counts())))
     told = _told(session, found, busy, bills, Exports(as_it_is, changes))

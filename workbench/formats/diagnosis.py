@@ -284,23 +284,39 @@ class Change:
     problems: tuple[str, ...]
 
 
-def change(session: Session, messages: Sequence[Message], target: str) -> Change:
+class Originals:
+    """The records of a session's file, to compare several exports with: each is decoded once."""
+
+    def __init__(self, session: Session) -> None:
+        self.records = Counter(units(session.records.data))
+        self._essences: dict[bytes, bytes | None] = {}
+
+    def essence(self, raw: bytes) -> bytes | None:
+        """What is not set anew by an export, None for a record that is no JSON."""
+        if raw not in self._essences:
+            value = _decoded(raw)
+            self._essences[raw] = None if value is None else _essence(value)
+        return self._essences[raw]
+
+
+def change(session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None) -> Change:
     """Export the messages into memory and compare. Raises BadInput as an export does."""
     made = export(session, messages, target)
-    before, after = units(session.records.data), units(made.written.data)
-    kept = Counter(before) & Counter(after)
-    gone, new = list((Counter(before) - kept).elements()), list((Counter(after) - kept).elements())
-    old: dict[bytes, list[Any]] = {}
+    originals = originals or Originals(session)
+    after = Counter(units(made.written.data))
+    kept = originals.records & after
+    gone, new = list((originals.records - kept).elements()), list((after - kept).elements())
+    old: dict[bytes, list[bytes]] = {}
     for raw in gone:
-        if (value := _decoded(raw)) is not None:
-            old.setdefault(_essence(value), []).append(value)
+        if (essence := originals.essence(raw)) is not None:
+            old.setdefault(essence, []).append(raw)
     changed = 0
     keys: Counter[str] = Counter()
     for raw in new:
         value = _decoded(raw)
         same = old.get(_essence(value)) if value is not None else None
         if same:
-            keys.update(_differing(same.pop(), value))
+            keys.update(_differing(_decoded(same.pop()), value))
             changed += 1
     return Change(
         target,
