@@ -10,11 +10,14 @@ import pytest
 from workbench.analysis.probes.made import probes_of
 from workbench.analysis.retention import retention
 from workbench.base.secrets import MASK, found
+from workbench.compaction.assembled.react import react
+from workbench.compaction.carried import Texts, carried_of
 from workbench.compaction.context import Context
 from workbench.compaction.edits import Edits, edited
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.outcome import Kept, Made, Outcome
+from workbench.compaction.progressive.retained import passages_of
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
@@ -141,3 +144,37 @@ def test_f02_masking_one_message_looks_at_no_other(monkeypatch: pytest.MonkeyPat
     assert shape.masked_at(0) == masked_message(Message("u1", "user", (Text(RULE),)))
     assert set(seen) == {RULE}
     assert shape.masked_at(4) is shape.messages[4]
+
+
+@pytest.mark.parametrize("budget", range(200, 420, 20))
+def test_f02_a_message_that_a_ledger_shortens_shows_no_rest_of_a_secret(budget: int) -> None:
+    long = "".join(f"word {n} password='{SECRET}' " for n in range(80))
+    context = context_of([user("u", "Read it."), agent("a", "", call("c", command="cat x")), result("r", ("c", long))])
+    made = [piece.message for piece in compacted(context, budget).pieces if isinstance(piece, Made)]
+    assert made
+    assert not any(SECRET[at : at + 6] in repr(made) for at in range(len(SECRET) - 5))
+
+
+def test_f02_a_command_that_a_summary_tells_with_its_secret_is_found() -> None:
+    context = context_of(work())
+    made = Made(summary("s", f"It ran `export TOKEN={SECRET}` twice."), (Span(0, 3),))
+    outcome = Outcome("compacted", "", context.messages, (made, Kept(3, len(context))), (), tail=3)
+    states = {fact.text: fact.state for fact in retention(context, outcome).facts if fact.kind == "command"}
+    assert states[f"export TOKEN={MASK}"] == "full"
+
+
+def test_f02_texts_that_a_summary_s_message_carries_are_masked() -> None:
+    passage = f"The staging password='{SECRET}' holds."
+    shape = context_of([user("u", f"Go on. <Pin>{passage}</Pin>"), agent("a", "Yes.")]).shape
+    assert passages_of(shape) == {0: (passage.replace(SECRET, MASK),)}
+    carrying = Texts(request=f"Use password='{SECRET}' now", passages=(passage,))
+    told = f"{carrying.front}\n\n<summary>It began.</summary>\n{carrying.behind}"
+    assert SECRET not in repr(carried_of(context_of([summary("s", told), user("u", "Go on.")]).shape))
+
+
+def test_f06_react_form_is_masked_before_it_is_json() -> None:
+    """`\\n` before a key is a letter before it."""
+    messages = [user("u", "Go."), agent("a", "", call("c", command=f"true\npassword='{SECRET}'"))]
+    told = "\n".join(react(context_of([*messages, result("r", ("c", f"x\npassword='{SECRET}'"))]).shape))
+    assert SECRET not in told
+    assert told.count(MASK) == 2
