@@ -18,7 +18,7 @@ from workbench.analysis.head_index import stems, texts_of
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.text import summary_inside
 from workbench.session import Message, Session
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 
 NEAR = 0.4
 """Share of a claim's words from which on one message of the context is the ground of it, in whatever other words."""
@@ -65,7 +65,7 @@ def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
     text = _summary_text(summary) if summary else ""
     if summary is None or not text.strip():
         return None
-    context = tuple(map(masked_message, session.context(epoch)))
+    context = tuple(map(searched_message, session.context(epoch)))
     beside = "\n".join(filter(None, (session.system, session.memories)))
     grounding = Ground(context, beside).check(text)
     unfounded = _without_ground(grounding, context)

@@ -36,7 +36,7 @@ from workbench.facts.found import find
 from workbench.facts.known import Known, known
 from workbench.facts.pasted import without_paste
 from workbench.session import Message
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 
 USED, UNUSED = 1.0, 0.25
 HALF = 0.5
@@ -203,7 +203,7 @@ def still_held(
 ) -> Retention:
     """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
     `new` ones were put in the place of the others; None for what nobody can read."""
-    said = None if new is None else Said(text for message in new for text in texts_of(masked_message(message)))
+    said = None if new is None else Said(text for message in new for text in texts_of(searched_message(message)))
     all_known, uses = known_of(context.shape), uses_of(context.shape)
     later = tuple(map(context.shape.masking, later))
     afterwards = Uses(later, find(later), all_known)

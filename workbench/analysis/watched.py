@@ -28,7 +28,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.terms import ALIKE, stemmed
 from workbench.facts.wording import is_agents, sentences
 from workbench.session import Message, Session
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 
 Verdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
 """`unknown`: what was put in its place cannot be read."""
@@ -240,7 +240,7 @@ def _rule_of(sentence: str, said: Iterable[Message]) -> str:
     for message in sorted(said, key=lambda message: message.role != "user"):
         if denied and message.role != "user":
             break
-        for text in filter(form.may_stand, texts_of(masked_message(message))):
+        for text in filter(form.may_stand, texts_of(searched_message(message))):
             if form.is_quoted(text):
                 return sentence
             denied = denied or next(filter(form.stands, map(_flat, sentences(text))), "")
@@ -265,7 +265,7 @@ class _Form:
 
     def in_message(self, message: Message) -> Verdict:
         """How it stands in a message, without its secrets where the sentence was taken from such a one."""
-        message = masked_message(message) if MASK in self.flat else message
+        message = searched_message(message) if MASK in self.flat else message
         if any(map(self.is_quoted, texts_of(message))):
             return "verbatim"
         if message.kind == "normal" and (is_agents(message) or message.role == "tool"):

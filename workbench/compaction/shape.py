@@ -32,7 +32,7 @@ from workbench.session import (
     pairs_of,
     rounds_of,
 )
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 from workbench.tokens.sizes import visible_chars
 
 SUMMARY_MARKER = "!!!SUMMARY!!!"
@@ -127,7 +127,7 @@ class Shape:
 
     def masking(self, message: Message) -> Message:
         """The same of any message: of these, and of those that an outcome keeps or makes of them."""
-        return self.once(masked_message, (message,))
+        return self.once(searched_message, (message,))
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:

@@ -26,7 +26,8 @@ from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.roles import mended
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Tool, Usage
-from workbench.session.masked import masked_message, without_rests
+from workbench.session.bounded import bounded_message
+from workbench.session.masked import searched_message, without_rests
 from workbench.tokens.sizes import Sizes
 
 
@@ -109,7 +110,7 @@ class SummaryRequest(RequestSettings):
     chars: int = 0
     exact: bool = True
     seen: Callable[[int], tuple[int, int]] | None = None
-    masking: Callable[[Message], Message] = masked_message
+    masking: Callable[[Message], Message] = searched_message
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
@@ -128,7 +129,7 @@ class SummaryRequest(RequestSettings):
     @cached_property
     def shown(self) -> str:
         """The request as it is shown and kept: without what its cuts have left of secrets."""
-        return without_rests(self.text, self.messages, self.masked)
+        return without_rests(self.text, map(bounded_message, self.messages), self.masked)
 
     @cached_property
     def key(self) -> str:

@@ -1,8 +1,8 @@
 """A message without its secrets: what fragments of a session are made of.
 
 A name, a line, a blank in a sentence has lost what a secret beside it was told by. Whatever takes a text apart (facts,
-names, questions, summaries without a model, texts cut short) is therefore given these messages. Whatever shows a text
-as it stands masks it where it is shown.
+names, questions, summaries without a model, texts cut short) is therefore given these messages (`searched_message`).
+Whatever shows a text as it stands masks it where it is shown.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.base.secrets import LONG_KEY, MASK, masked_of, masked_value, without_secrets
 from workbench.base.values import json_text
+from workbench.session.bounded import bounded_message
 from workbench.session.message import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 
@@ -25,12 +26,17 @@ def masked_message(message: Message) -> Message:
     return message if same else replace(message, blocks=blocks)
 
 
+def searched_message(message: Message) -> Message:
+    """The same of what is searched of a message (`bounded`): the one that fragments are made of."""
+    return masked_message(bounded_message(message))
+
+
 def cut_blocks(
     message: Message, cut: Callable[[Block], Block | None], clean: Message | None = None
 ) -> tuple[Block, ...]:
     """What `cut` makes of each block without its secrets, None for nothing; one that it leaves as it is stays whole,
     and so itself. `clean` is the message masked, where that is found already."""
-    several = zip(message.blocks, (clean or masked_message(message)).blocks, strict=True)
+    several = zip(message.blocks, (clean or searched_message(message)).blocks, strict=True)
     left = (block if (made := cut(one)) is one else made for block, one in several)
     return tuple(block for block in left if block is not None)
 

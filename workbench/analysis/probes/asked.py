@@ -22,7 +22,7 @@ from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
 from workbench.session import Message, Session
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 
 AT_ONCE = 20
 """So many questions are asked in one call."""
@@ -57,7 +57,7 @@ class Source:
     arm: Arm
     messages: tuple[Message, ...]
     outcome: Outcome | None = None
-    masking: Callable[[Message], Message] = masked_message
+    masking: Callable[[Message], Message] = searched_message
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:

@@ -23,7 +23,7 @@ from workbench.facts.answers import typed
 from workbench.facts.calls import Called, calls_and_spoken
 from workbench.facts.standing import RulesIn, said_in
 from workbench.session import Message
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 from workbench.tokens.sizes import visible_chars
 
 Kind = Literal["file", "command", "search", "question", "said", "undone", "redone"]
@@ -126,7 +126,7 @@ def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
 def _without_secrets(message: Message) -> Message:
     """A message as it is told of what is done again. Results are only compared, so that those nobody spoke through stay
     as they are."""
-    return message if message.results and not (message.said or message.calls) else masked_message(message)
+    return message if message.results and not (message.said or message.calls) else searched_message(message)
 
 
 def _items(

@@ -13,7 +13,7 @@ from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
 from workbench.facts.pasted import around_pastes, passages
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
-from workbench.session.masked import cut_blocks, masked_message
+from workbench.session.masked import cut_blocks, searched_message
 
 LEAST_CHARS = 120
 """A text is never shortened to fewer characters, however small the budget; what is said of the rest not counted."""
@@ -84,7 +84,7 @@ def shortened(
     text to a little less, so that they come one after another. The id stays; there is no `source`, for no record holds
     the new words. What is cut has its secrets masked; `clean` is the message masked, where that is found already.
     """
-    clean = clean or masked_message(message)
+    clean = clean or searched_message(message)
     beside = [block for block in clean.blocks if isinstance(block, Text) and block.injected]
     share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(beside) if message.said.strip()}
 

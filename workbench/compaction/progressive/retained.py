@@ -16,7 +16,7 @@ from workbench.compaction.shape_calls import calls_of
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, plan_of
 from workbench.session import Message, Span, Text
-from workbench.session.masked import masked_message
+from workbench.session.masked import searched_message
 
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
 _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
@@ -75,7 +75,7 @@ def _requirement_after(opening: Shape) -> tuple[Message, ...]:
         return ()
     since = islice(opening.messages, opening.index_of[original.id] + 1, None)
     unanswered = takewhile(lambda message: message.role != "assistant" or message.kind != "normal", since)
-    return tuple(masked_message(message) for message in unanswered if message.starts_round)
+    return tuple(searched_message(message) for message in unanswered if message.starts_round)
 
 
 @per_shape

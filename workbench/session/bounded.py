@@ -1,0 +1,128 @@
+"""A message as far as it is searched: of a huge text both ends, of a huge JSON value its first entries.
+
+What takes texts apart (facts, names, topics, questions) looks at each word several times and keeps what it finds: a
+pasted log of 50 MB would take minutes and gigabytes. Sizes, checks, requests and what is written read whole messages.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, TypeVar
+
+from workbench.session.message import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+T = TypeVar("T")
+
+LONGEST = 256 * 1024
+"""Characters of the longest text that is searched whole; of a longer one so many are, three quarters of them at its
+beginning. In public sessions the longest that a person gave has 225 039 characters, the longest result of a call
+70 964. People say what they want before or behind what they paste, and what a program prints ends with how it went."""
+
+MOST_VALUES = 10_000
+"""Values of a JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
+
+MOST_CHARS = 4 * LONGEST
+"""Characters of all texts in such a document; of each one behind them `LEAST` are searched."""
+
+LEAST = 1024
+
+DEEPEST = 100
+"""Levels of such a document on which anything is left out: each is a call of Python, and readers take no more than
+twice as many."""
+
+LONGEST_WORD = 4 * 1024
+"""Characters by which a cut is moved to keep words, names and secrets whole."""
+
+
+def bounded_message(message: Message) -> Message:
+    """The message with each huge text as its two ends and each huge input as its first values; the same object where
+    it has none. Costs no more than what is left of it."""
+    blocks = tuple(map(_bounded_block, message.blocks))
+    return message if _are_same(blocks, message.blocks) else replace(message, blocks=blocks)
+
+
+def bounded_text(text: str, most: int = LONGEST) -> str:
+    """`text`, or its two ends on separate lines where it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    head, tail = _word_end(text, most - most // 4), _word_start(text, len(text) - most // 4)
+    return f"{text[:head]}\n{text[tail:]}"
+
+
+def bounded_value(value: Any) -> Any:
+    """A JSON value with its first `MOST_VALUES` values, huge texts among them as their ends; the same object where
+    nothing is left out."""
+    return _first_of(value, _Room(MOST_VALUES, MOST_CHARS), DEEPEST)
+
+
+def _bounded_block(block: Block) -> Block:
+    match block:
+        case Text(text) | Thinking(text):
+            return block if (shorter := bounded_text(text)) is text else replace(block, text=shorter)
+        case ToolUse(_, _, given):
+            return block if (shorter := bounded_value(given)) is given else replace(block, input=shorter)
+        case Opaque(_, raw):
+            return block if (shorter := bounded_value(raw)) is raw else replace(block, raw=shorter)
+        case ToolResult(_, content):
+            parts, said = tuple(map(_bounded_part, content)), bounded_text(block.said)
+            same = said is block.said and _are_same(parts, content)
+            return block if same else replace(block, content=parts, said=said)
+        case Media():
+            return block
+
+
+def _bounded_part(part: Text | Media) -> Text | Media:
+    shorter = _bounded_block(part)
+    assert isinstance(shorter, Text | Media)
+    return shorter
+
+
+def _word_end(text: str, at: int) -> int:
+    """The last place up to `at` where a line or else a word ends, `at` where none is near."""
+    ends = (text.rfind(sign, max(at - LONGEST_WORD, 0), at) for sign in ("\n", " "))
+    return next((end for end in ends if end > 0), at)
+
+
+def _word_start(text: str, at: int) -> int:
+    """The first place from `at` on where a line or else a word begins, `at` where none is near."""
+    signs = (text.find(sign, at, at + LONGEST_WORD) for sign in ("\n", " "))
+    return next((sign + 1 for sign in signs if sign >= 0), at)
+
+
+@dataclass(slots=True)
+class _Room:
+    """Values and characters of a document that are still to be searched."""
+
+    values: int
+    chars: int
+
+
+def _first_of(value: Any, room: _Room, depth: int) -> Any:
+    room.values -= 1
+    if not depth:
+        return value
+    if isinstance(value, str):
+        text = bounded_text(value, min(max(room.chars, LEAST), LONGEST))
+        room.chars -= len(text)
+        return text
+    if isinstance(value, dict):
+        several = _while(room, value.items())
+        entries = {bounded_text(key): _first_of(inner, room, depth - 1) for key, inner in several}
+        same = _are_same(entries.values(), value.values()) and _are_same(entries, value)
+        return value if same else entries
+    if isinstance(value, list):
+        items = [_first_of(inner, room, depth - 1) for inner in _while(room, value)]
+        return value if _are_same(items, value) else items
+    return value
+
+
+def _while(room: _Room, several: Iterable[T]) -> Iterator[T]:
+    """Of several entries the first, while there is room for them."""
+    return takewhile(lambda _: room.values > 0, several)
+
+
+def _are_same(some: Collection[object], others: Collection[object]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
