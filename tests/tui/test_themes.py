@@ -8,7 +8,7 @@ from rich.color import Color as TerminalColor
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from tests.tui.app import at_rest, brought, on_bench, settled, story
+from tests.tui.app import at_rest, brought, on_bench, press, settled, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
@@ -105,3 +105,22 @@ async def test_headings_among_what_a_draft_lost_can_be_read_though_nothing_is_ch
             await settled(pilot)
             shown = screen.query_one("#facts", Options).get_visual_style("option-list--option-disabled")
             assert contrast(shown.background + shown.foreground, shown.background) >= 4.5
+
+
+@pytest.mark.parametrize("said", [None, "1"])
+async def test_f13_with_no_color_said_every_cell_of_the_screen_is_a_grey(
+    said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if said:
+        monkeypatch.setenv("NO_COLOR", said)
+    async with on_bench(story()) as (pilot, _):
+        shown = set[tuple[int, int, int]]()
+        for keys in ("", "p", "9", "escape O", "escape question_mark"):
+            await press(pilot, *keys.split())
+            for strip in pilot.app.screen._compositor.render_strips():
+                for segment in strip:
+                    found = (segment.style.color, segment.style.bgcolor) if segment.style else ()
+                    shown |= {tuple(one.get_truecolor()) for one in found if one and not one.is_default}
+        assert len(shown) > 3
+        assert any(len({*one}) > 1 for one in shown) == (said is None)
