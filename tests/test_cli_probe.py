@@ -441,13 +441,19 @@ def test_questions_are_written_where_one_says_and_over_none(session: Path, tmp_p
 
 
 def test_what_comes_through_a_pipe_has_no_place_for_questions(session: Path, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-
     def through(*more: object) -> Result:
-        with ThreadPoolExecutor() as beside:
-            beside.submit(pipe.write_text, session.read_text())
-            return cwb("probe", pipe, "--write", *more)
+        """As the shell's `<(…)`: a pipe that is open already, by the name of its descriptor."""
+        read, write = os.pipe()
+
+        def tell() -> None:
+            with os.fdopen(write, "w") as pipe:
+                pipe.write(session.read_text())
+
+        with os.fdopen(read, "rb"), ThreadPoolExecutor() as beside:
+            told = beside.submit(tell)
+            run = cwb("probe", f"/dev/fd/{read}", "--write", *more)
+            told.result()
+            return run
 
     run = through()
     assert run.exit_code == 2
