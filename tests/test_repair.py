@@ -706,3 +706,18 @@ def test_f10_a_document_that_is_too_deep_is_refused() -> None:
     for depth, words in ((950, "nested more than 200 deep"), (2_000, "JSON that is damaged or cut off")):
         with pytest.raises(BadInput, match=words):
             repaired(data.replace(b"[0]", b"[" * depth + b"]" * depth), Path("s.json"))
+
+
+@pytest.mark.parametrize("content", [{}, [], ""])
+def test_a_context_may_begin_with_a_message_that_is_left_out(content: object) -> None:
+    """A line of a message in two: changed for its parent is not in the file, then left out for nothing is in it."""
+    first, *rest = jsonl(
+        assistant("a1", "gone", "m1", text("x")), assistant("a2", "a1", "m1", text("so")), user("u2", "a2", "go on")
+    ).splitlines()
+    value = json.loads(first)
+    value["message"]["content"] = content
+    made = repaired(b"\n".join([json.dumps(value).encode(), *rest, b""]))
+    assert Fault.NO_FIRST_MESSAGE in [fix.fault for fix in made.fixes]
+    assert b'"a1"' not in made.data
+    assert made.session is not None
+    assert [one.text for one in made.session.context()][-2:] == ["so", "go on"]

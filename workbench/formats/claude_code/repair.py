@@ -86,9 +86,11 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
     pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
     chain = [entry for entry in sheet.entries if _linked(entry)]
     refused_reasoning(sheet, chain, _error, _reasoning, PAIRING.response)
-    for entry in chain:
-        if entry.changed and _is_message(entry) and not dict_of(entry.object.get("message")).get("content"):
-            LINKS.remove(sheet, entry)
+    changed = [entry for entry in chain if entry.changed and _is_message(entry)]
+    empty = dict.fromkeys(entry for entry in changed if not dict_of(entry.object.get("message")).get("content"))
+    for entry in empty:
+        LINKS.remove(sheet, entry)
+    sent = [entry for entry in sent if entry not in empty]
     _begin(sheet, sent)
     if any(_linked(entry) for entry in sent):  # nobody resumes a sub-agent's own file
         _usage(sheet, sent)
