@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.facts import pasted
 from workbench.facts.pasted import (
     HEAD,
     LONGEST_TYPED,
@@ -84,6 +85,22 @@ def test_f11_of_more_than_anybody_types_the_ends_are_the_persons(chars: int) -> 
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_f11_however_much_is_said_in_a_message_so_much_of_it_is_a_persons(times: int) -> None:
     assert len(without_paste(steps(4 * MOST_TYPED * times))) <= MOST_TYPED
+
+
+def test_f11_a_text_is_parted_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    really = pasted._is_coded
+
+    def counted(line: str) -> bool:
+        lines.append(line)
+        return really(line)
+
+    monkeypatch.setattr(pasted, "_is_coded", counted)
+    text = "Look at this, which nobody else asks of.\n" + LOG * 100
+    for _ in range(3):
+        without_paste(text)
+        around_pastes(text, 100, lambda one: one.sort)
+    assert len(lines) == 101
 
 
 def test_text_with_long_pastes_is_told_around_them() -> None:

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Literal
 
 from workbench.analysis.amounts import Value, values_in
@@ -291,7 +291,7 @@ class Said:
         candidates = {at for term in rarest[:may_miss] for at in index.get(term, ())}
         if not candidates:
             return []
-        counts = Counter(at for term in terms for at in index.get(term, ()) if at in candidates)
+        counts = Counter(chain.from_iterable(candidates.intersection(index.get(term, ())) for term in terms))
         enough = [at for at, count in counts.items() if count >= least * len(terms) - SPARE]
         return sorted(enough, key=lambda at: (-counts[at], at))[:LOOKED_AT]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
+from workbench.base.memory import remembered
 from workbench.facts.fences import fences
 
 Sort = Literal["own", "code", "output", "document"]
@@ -48,8 +49,10 @@ class Passage:
         return self.sort == "own"
 
 
+@remembered(64)
 def passages(text: str) -> tuple[Passage, ...]:
-    """The passages of `text` in order; joined they are `text`, and no two of a sort stand side by side. Linear."""
+    """The passages of `text` in order; joined they are `text`, and no two of a sort stand side by side. Linear, and
+    found once for all who ask of the same messages."""
     made: list[Passage] = []
     at = 0
     for fence in fences(text):
