@@ -52,6 +52,16 @@ class TestInspect:
         assert not set("\x1b\x07\x7f\x9b\u202e") & set(raw)
         assert "\u202eback" in json.dumps(json.loads(raw), ensure_ascii=False)
 
+    @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN"])
+    def test_json_holds_no_number_that_json_has_not(self, tmp_path: Path, number: str) -> None:
+        path = tmp_path / "s.json"
+        odd = [{"type": "odd", "value": 0.25}, {"type": "text", "text": "go"}]
+        body = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": odd}]}
+        path.write_text(json.dumps(body).replace("0.25", number))
+        out = cwb("inspect", path, "--json", "--full").stdout
+        found = json.dumps(json.loads(out, parse_constant=lambda word: pytest.fail(word)))
+        assert f'"{number}"' in found
+
 
 class TestCompact:
     def test_the_export_opens_with_the_same_counts_and_the_source_is_untouched(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from functools import singledispatch
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,8 @@ def json_document(*results: object) -> bytes:
 def _plain_whole(value: Any) -> Any:
     """What JSON has in place of `value`, to its last level."""
     match value:
+        case float() if not isfinite(value):  # a session may hold one, JSON has none
+            return json.dumps(value)
         case None | bool() | int() | float() | str():
             return value
         case dict():
