@@ -149,6 +149,18 @@ def test_a3_a_recorded_size_of_the_whole_is_held_to_the_window_too() -> None:
 
 
 @pytest.mark.parametrize(("tokens", "counts"), [(MOST - 1, True), (MOST, False), (10**309, False)])
+def test_f8_a_recorded_size_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, counts: bool) -> None:
+    """Of a compaction, before and after it, and of a window: none can be put into words, for that takes a float."""
+    session = session_of([user("u", "Go."), agent("a", "Yes.")])
+    ends = (Compaction(tokens_before=tokens), Compaction(tokens_after=tokens), None)
+    for number, end in enumerate(ends):
+        epoch = replace(session.epochs[0], ended_by=end, window=None if number < 2 else tokens)
+        found = judged(replace(session, epochs=(epoch,)))
+        assert (found.epochs[0] == epoch) is counts
+        assert len(found.warnings) == (not counts)
+
+
+@pytest.mark.parametrize(("tokens", "counts"), [(MOST - 1, True), (MOST, False), (10**309, False)])
 def test_f8_usage_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, counts: bool) -> None:
     """Its cost could not be reckoned: it is larger than any number with a point."""
     answer = replace(agent("a", "Yes."), usage=Usage(10, tokens))

@@ -36,7 +36,7 @@ def judged(session: Session) -> Session:
     """The session without usage that is too large, with usage that is too small marked, and warnings that name both:
     placeholders of a test, figures without what the cache held, a context that was cut and is shown whole. A call is
     judged in its first epoch."""
-    return believed(_marked_small(_countable(session)))
+    return believed(_marked_small(_countable(_reckonable(session))))
 
 
 def _countable(session: Session) -> Session:
@@ -54,6 +54,27 @@ def _countable(session: Session) -> Session:
     gone = set(wrong)
     messages = tuple(replace(one, usage=None) if at in gone else one for at, one in enumerate(session.messages))
     return replace(session, messages=messages, warnings=(*session.warnings, warning))
+
+
+def _reckonable(session: Session) -> Session:
+    """The session without sizes of compactions and windows that are beyond all bounds, and a warning where there were
+    some."""
+
+    def bounded(tokens: int | None) -> int | None:
+        return tokens if tokens is None or tokens < MOST else None
+
+    def bounded_epoch(epoch: Epoch) -> Epoch:
+        end = epoch.ended_by
+        if end is not None:
+            end = replace(end, tokens_before=bounded(end.tokens_before), tokens_after=bounded(end.tokens_after))
+        return replace(epoch, window=bounded(epoch.window), ended_by=end)
+
+    facts = replace(session.facts, tokens_now=bounded(session.facts.tokens_now))
+    epochs = tuple(map(bounded_epoch, session.epochs))
+    if facts == session.facts and epochs == session.epochs:
+        return session
+    warning = LoadWarning("sizes that the agent recorded are beyond all bounds, and are left out")
+    return replace(session, facts=facts, epochs=epochs, warnings=(*session.warnings, warning))
 
 
 def believed(session: Session, *, is_complete: bool = True) -> Session:
