@@ -30,6 +30,13 @@ def object_items(text: str) -> dict[str, tuple[int, int]]:
     return {_key(quoted): (start, stop) for quoted, start, stop in _walk_object(text, _skip(text, 0))}
 
 
+def byte_items(raw: bytes) -> dict[str, tuple[int, int]]:
+    """The same of bytes: spans of bytes, by the keys as UTF-8 has them."""
+    text = raw.decode("latin-1")  # one character per byte
+    found = _walk_object(text, _skip(text, 0))
+    return {_key(quoted.encode("latin-1").decode("utf-8", "replace")): (start, stop) for quoted, start, stop in found}
+
+
 def replace_fields(raw: bytes, changes: Mapping[str, bytes]) -> bytes:
     """`raw`, one JSON object, with the values of the named top-level keys replaced by the given JSON.
 

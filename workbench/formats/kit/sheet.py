@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.formats.fixes import Branch, Fault, Fix
 from workbench.formats.kit.document import render
-from workbench.formats.kit.json_spans import array_items, object_items, replace_fields
+from workbench.formats.kit.json_spans import array_items, byte_items, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.session import Session
 
@@ -72,12 +72,10 @@ def _spliced(raw: bytes, path: Path, new: bytes) -> bytes:
     step, *rest = path
     if isinstance(step, str) and not rest:
         return replace_fields(raw, {step: new})
-    text = raw.decode("latin-1")  # one character per byte
     if isinstance(step, str):
-        keys = {key.encode("latin-1").decode("utf-8", "replace"): span for key, span in object_items(text).items()}
-        start, stop = keys[step]
+        start, stop = byte_items(raw)[step]
     else:
-        start, stop = array_items(text)[step]
+        start, stop = array_items(raw.decode("latin-1"))[step]  # one character per byte
     inner = _spliced(raw[start:stop], tuple(rest), new) if rest else new
     return raw[:start] + inner + raw[stop:]
 
