@@ -277,7 +277,7 @@ def _by_bytes(data: bytes, dice: random.Random) -> bytes:
                 other = dice.randrange(pages) * size
                 changed[at : at + size] = changed[other : other + size]
             case 2:
-                del changed[dice.randrange(len(changed)) :]
+                del changed[dice.randrange(len(changed) + 1) :]
             case 3:  # page size, versions, reserved bytes, counts of pages, encoding, formats
                 place, width = dice.choice(
                     ((16, 2), (18, 2), (20, 1), (21, 3), (28, 4), (32, 8), (44, 4), (52, 4), (56, 4), (96, 4))
