@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 _MADE_BY_THE_SYSTEM = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
 _GIVEN = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
-"""What a shell calls a pipe that it has opened already, for `<(…)`."""
+"""Names of a pipe that the shell has opened already, for `<(…)`."""
 
 
 def open_file(path: Path | str) -> BinaryIO:

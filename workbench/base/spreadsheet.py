@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 Cell = str | int | float | bool | None
 
 _SIGNS = "=+-@"
-"""What a formula begins with, in its narrow form: spreadsheets take wide `＝` for it, too."""
+"""First characters of a formula, in their narrow form: spreadsheets also take a wide `＝` for one."""
 
 _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Categories of characters that an import may strip before it looks for a formula: blanks, controls, a BOM."""

@@ -120,7 +120,7 @@ def _first_of(value: Any, room: _Room, depth: int) -> Any:
 
 
 def _while(room: _Room, several: Iterable[T]) -> Iterator[T]:
-    """Of several entries the first, while there is room for them."""
+    """Yield the first entries, as long as there is room."""
     return takewhile(lambda _: room.values > 0, several)
 
 

@@ -34,8 +34,8 @@ def searched_message(message: Message) -> Message:
 def cut_blocks(
     message: Message, cut: Callable[[Block], Block | None], clean: Message | None = None
 ) -> tuple[Block, ...]:
-    """What `cut` makes of each block without its secrets, None for nothing; one that it leaves as it is stays whole,
-    and so itself. `clean` is the message masked, where that is found already."""
+    """Return the blocks as `cut` makes them of their masked form, without those it drops by None. A block that `cut`
+    does not change stays as it was. `clean` is the message masked, where that is found already."""
     several = zip(message.blocks, (clean or searched_message(message)).blocks, strict=True)
     left = (block if (made := cut(one)) is one else made for block, one in several)
     return tuple(block for block in left if block is not None)
@@ -99,7 +99,9 @@ def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Messa
     """`text`, which was put together of these messages and cut here and there, without what the cuts have left of their
     secrets: the rest of one is told by nothing any more, nor is one whose name was cut off. For requests that are
     shown; they are sent as they are."""
-    secrets = {one for pair in zip(messages, masked, strict=True) if pair[0] is not pair[1] for one in _taken(*pair)}
+    secrets = {
+        one for pair in zip(messages, masked, strict=True) if pair[0] is not pair[1] for one in _secrets_of(*pair)
+    }
     parts, done = [], 0
     for start, stop in sorted(_rests(text, secrets)) if secrets else ():
         if start >= done:
@@ -114,7 +116,7 @@ LONGEST, LEAST = 1_000, 4
 
 
 def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Where a rest stands before a cut or behind it, or all of a secret behind it."""
+    """Yield the spans of rests of secrets before or behind a cut, and of whole secrets behind one."""
     for cut in _CUT.finditer(text):
         start, stop = cut.span()
         before, behind = text[max(0, start - LONGEST) : start], text[stop : stop + LONGEST]
@@ -137,8 +139,8 @@ def _shared(secret: str, before: str) -> int:
     return 0
 
 
-def _taken(message: Message, clean: Message) -> Iterator[str]:
-    """What was masked in a message."""
+def _secrets_of(message: Message, clean: Message) -> Iterator[str]:
+    """Yield the secrets that were masked in a message."""
     for block, new in zip(message.blocks, clean.blocks, strict=True):
         for text, other in zip(_texts_of(block), _texts_of(new), strict=False) if block is not new else ():
             first, *parts = other.split(MASK)

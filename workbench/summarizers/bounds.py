@@ -154,7 +154,7 @@ class Reading:
                 yield done
 
     def rest(self) -> Iterator[bytes]:
-        """What is left when the server has sent everything."""
+        """Yield the bytes left over when the server has sent everything."""
         if self._pending:
             last = bytes(self._pending)
             self._pending.clear()
@@ -206,7 +206,7 @@ _PARTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<opens>[\[{])|(?
 
 
 def much_json(data: bytes, bounds: Bounds = BOUNDS, *, is_event: bool = False) -> str:
-    """What a piece of JSON, or the data of an event, holds too much of, in words; "" where it may be decoded."""
+    """Return in words which bound a piece of JSON, or the data of an event, exceeds; "" where it may be decoded."""
     opened = data.count(b"[") + data.count(b"{")
     if opened <= bounds.depth and opened + data.count(b",") + data.count(b'"') <= bounds.parts:
         return ""

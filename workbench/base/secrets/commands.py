@@ -79,7 +79,7 @@ _COMMANDS = {
         ("printf ", "printf", _PIPED),
     )
 }
-"""By what is looked for: the program as it is called, and what stands behind it, in a group the password."""
+"""By the words to look for: the program's name, and the pattern of its arguments with the password as a group."""
 
 _BEGINS = re.compile(r"(?<![\w.-])")
 _LINE = re.compile(r"(?:[^\\\n]|\\[^\n]|\\\n){0,400}")

@@ -16,7 +16,7 @@ _ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt\"']|u00(?:2[267]|3[cde]))")
 
 
 class _Signs(dict[str, str]):
-    """What each escape means, worked out when it is first met."""
+    """The sign that each escape means, found when the escape is first met."""
 
     def __missing__(self, escape: str) -> str:
         kind = escape.lstrip("\\")
@@ -43,7 +43,7 @@ def unescaped(text: str) -> str:
 
 
 def in_the_text(spans: list[Span], text: str) -> Iterator[Span]:
-    """Where `spans` of `unescaped(text)` lie in `text`, in their order, none touching another."""
+    """Yield `spans` of `unescaped(text)` as spans of `text`; they are in order and none touches another."""
     escapes = _ESCAPE.finditer(text)
     escape = next(escapes, None)
     shorter = 0  # by so much up to here

@@ -1,4 +1,4 @@
-"""Where the secrets of a text lie."""
+"""Spans of the secrets in a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.base.secrets.shapes import MARKED, TOKEN
 from workbench.base.secrets.spans import Span
 
 _HOLLOW = frozenset("xXyYzZ*.-_")
-"""Of these alone ends a placeholder: `ghp_XXXX…`."""
+"""A placeholder such as `ghp_XXXX…` ends with these characters alone."""
 
 
 def spans(text: str) -> list[Span]:

@@ -94,7 +94,7 @@ _DRAWN = (
 )
 _WORDY = ("phrase", "mnemonic")
 _CORES = (*_CHOSEN, *_SHORT, *_DRAWN, *_WORDY)
-"""What a name of a secret has in it, as small letters."""
+"""One of these is in each name of a secret, in small letters."""
 
 _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|auth|authentication|app|application|service|signing|sign"
@@ -102,7 +102,7 @@ _KEY_OF = re.compile(
     r"|jwt|cipher|aes|hmac|user|project|openai|anthropic|azure|unseal|preshared|[a-z0-9](?P<any>_))[_ -]?\Z"
     r"|\bmaster\.\Z"
 )
-"""What stands before `key` where it is one that opens something; any word in a name like `DD_KEY`."""
+"""The word before `key` in the name of a secret one; any word in a name like `DD_KEY`."""
 
 _NO_SECRET = re.compile(
     r"(?:public|publishable|gpg|pgp|cache|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
@@ -113,7 +113,7 @@ _MORE = re.compile(
     r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|data|\d{1,2})|[ ]\d{1,2}(?=:))?"
     r"(?![a-z0-9_à-ÿа-я-])"
 )
-"""What may follow in the name: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. A longer one, `password_hash`, is another."""
+"""The end that such a name may have: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` is no secret's name."""
 
 _VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>["'`“„«「]))?
     (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?(?P<coded>base64:)?"""
@@ -177,7 +177,7 @@ BEFORE = 100
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Where values of names lie that are secrets."""
+    """Yield the spans of secret values that follow their names."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter whose small one is two
         lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
@@ -196,13 +196,13 @@ def spans(text: str) -> Iterator[Span]:
 
 
 def names_something(name: str) -> bool:
-    """Whether the name of a value may be one of a secret."""
+    """True where a value of this name may be a secret."""
     lowered = name.lower()
     return any(core in lowered for core in _CORES)
 
 
 def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
-    """What kind of name the word at `at` is, None where it is none."""
+    """Return the kind of name that the word at `at` is, None where it is none."""
     before = text[at - 1 : at]
     begins = not before.isalpha() or (before.islower() and text[at].isupper())
     if core in _CHOSEN:
@@ -229,7 +229,7 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
 
 
 def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
-    """Where the value of a name lies, None where it has none that is a secret."""
+    """Return the span of the name's value, None where the value is no secret."""
     text, at, quote = given.string, given.end(), given["quote"]
     closing = _CLOSING.get(quote, quote)
     if quote and (close := text.find(closing, at, at + LONGEST)) > 0 and "\n" not in text[at:close]:
@@ -271,7 +271,7 @@ def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
     if given["call"]:
         return name.kind == "chosen" and _is_passed(value, name, given)
     if given["blank"]:
-        return _is_told(value, name, given, quoted=quoted)
+        return _follows_a_blank(value, name, given, quoted=quoted)
     if given["is"]:
         chosen = name.kind == "chosen" and (is_mixed(value) if not quoted or " " not in value else is_phrase(value))
         return is_drawn(value, 8) or chosen
@@ -290,7 +290,7 @@ def _is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
 
 
 def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """Whether a value is what a person chose as a password."""
+    """True for a password that a user chose."""
     if given["tag"]:
         return is_phrase(value) if " " in value else not value.isalpha() and not is_name(value)
     if quoted:
@@ -319,8 +319,8 @@ def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
-    """Whether a bare value stands as in a file of settings, with nothing behind it, and is no variable: those have no
-    digit but at their end, and no sign."""
+    """True for a bare value as settings files have it, with nothing behind it. A variable is none: it has digits
+    only at its end, and no sign."""
     behind = given.string[given.end() + len(value) :][:2]
     if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
         return behind[:1] == "," and behind[1:].isalnum() and given[0] == "=" and has_inner_digit(value)
@@ -336,7 +336,7 @@ def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
-    """Whether a text that a function is given is a password: `setPassword("…")`, `getByLabel("Password").fill("…")`."""
+    """True for a password as an argument: `setPassword("…")`, `getByLabel("Password").fill("…")`."""
     if " " in value or is_name(value) or "@" in value.strip("@"):
         return False
     sets = given["call"].startswith("(") and not given["close"] and _SETTER.search(name.before)
@@ -344,8 +344,8 @@ def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
     return bool(sets or types) and any(map(str.isdigit, value))
 
 
-def _is_told(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """Whether what only a blank parts from the name is its value: an option's, a setting's, one that is spoken of."""
+def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+    """True where a word one blank after the name is its value: of an option, a setting, or in a sentence."""
     if value[0] == "-" or _GIVEN_TO.match(value) or re.match(r"\w+://", value):
         return False
     if is_drawn(value, 8):

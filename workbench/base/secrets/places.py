@@ -65,7 +65,7 @@ def keys(text: str) -> Iterator[Span]:
 
 
 def _beginning(text: str, least: int, end: int) -> int:
-    """Where the lines of a key begin that go on to `end`; of a key whose first lines were cut off, too."""
+    """Return the start of the key whose lines end at `end`; its first lines may have been cut off."""
     start, short = end, 0
     for piece in reversed(list(_PIECES.finditer(text, max(least, end - LONGEST_KEY), end))):
         if piece["line"] and len(piece[0]) >= 16:
@@ -99,11 +99,11 @@ def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
-"""Those of words that a cut may have left of a secret."""
+"""Characters of words that a cut may have left of a secret."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
 """One of both ends of what looks drawn: of a secret ten characters can be too many."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
-"""What people and tools leave of a commit, a checksum or the id of a session."""
+"""Short forms of a commit, a checksum or a session's id."""
 
 
 def cut(text: str) -> Iterator[Span]:
@@ -134,7 +134,7 @@ def cut(text: str) -> Iterator[Span]:
 _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
 _SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
-"""Of a database the password may have signs in it that end any other address's."""
+"""A database's password may have signs in it that end the password in any other address."""
 NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
 _OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
@@ -155,7 +155,7 @@ _MARKS = {
     "WIFI:": re.compile(r"[^\n]{0,80}?\bP:([^;\s]{4,80})"),
     "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
 }
-"""What says that a secret follows."""
+"""Marks after which a secret follows."""
 _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 

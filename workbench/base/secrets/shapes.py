@@ -87,7 +87,7 @@ def _compiled(shape: str) -> re.Pattern[str]:
 
 _LINES = (line for line in _SHAPES.splitlines() if not line.lstrip().startswith("#"))
 _SHORTEST = "(?=[A-Za-z0-9_$|:/+=%~.-]{15})"
-"""What every shape begins with: most words of a text are shorter, and none of the shapes is tried at them."""
+"""Beginning of every shape: most words of a text are shorter, and no shape is tried at them."""
 TOKEN = _compiled(f"(?<![A-Za-z0-9]){_SHORTEST}(?:{_by_first_sign(' '.join(_LINES).split())})")
 
 MARKED = (

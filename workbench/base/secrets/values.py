@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(
 _REFERENCE = re.compile(
     r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w|@Microsoft\."
 )
-"""What is encrypted, says where the secret is kept, or may be known."""
+"""Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
 _HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE\Z", re.IGNORECASE)
 NAMES = re.compile(
     "pass|secret|token|key|pwd|cred|auth|kennwort|wachtwoord|lösenord|contrase|senha|hasło|heslo|parola|şifre|пароль"
@@ -34,7 +34,7 @@ NAMES = re.compile(
 _SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
 _NAMED = re.compile(r"[\w-]*[^\W\d]\Z")
 _TERM = re.compile(r"(?:oauth|auth|base|sha|md|utf|x|s|ec|k|i18n|http|v|db|rsa|aes|ed|oidc|totp)\d{1,5}", re.IGNORECASE)
-"""What has a digit in it and is a word nevertheless."""
+"""Words with digits in them."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _PIECE = re.compile(r"(?<![A-Za-z0-9%+/=])(?=[A-Za-z%+/=]{0,400}\d)(?=[0-9%+/=]{0,400}[A-Za-z])[A-Za-z0-9%+/=]{8,}")
@@ -55,25 +55,25 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_cut(value: str) -> bool:
-    """Whether it is more than a placeholder: what an abridged text left of a longer one."""
+    """True for the rest of a secret that an abridged text cut, which is no placeholder."""
     return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
 
 
 def is_drawn(value: str, least: int) -> bool:
-    """Whether a piece of it, without hyphens and dots, has digits and letters as only chance puts them."""
+    """True where a piece of it, without hyphens and dots, mixes digits and letters as random text does."""
     if len(value) < least:
         return False
     return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
 
 
 def is_mixed(value: str) -> bool:
-    """Whether it has more than letters: a digit or a sign."""
+    """True for letters together with a digit or a sign."""
     bare = value.rstrip(".,:;!?")
     return not bare.isalpha() and any(map(str.isalpha, bare))
 
 
 def is_strong(value: str) -> bool:
-    """Whether nothing but a password has so many kinds of signs: among letters a digit, and a capital or a sign."""
+    """True for a mix of characters that only passwords have: letters, a digit, and a capital or a sign."""
     if len(value) > _LONGEST_CHOSEN:
         return False
     bare = value.rstrip(".,:;!?)")
@@ -87,22 +87,22 @@ def is_path(value: str) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """Whether it is the name of what holds a secret: `password`, `api_key_2`, and not `p4ssPhr4se`."""
+    """True for the name of a variable that holds a secret: `password`, `api_key_2`, and not `p4ssPhr4se`."""
     return bool(_NAMED.match(value) and NAMES.search(value)) and not has_inner_digit(value)
 
 
 def has_inner_digit(value: str) -> bool:
-    """Whether digits stand between its letters or more than two at its end, as in no name."""
+    """True where digits are between its letters, or more than two at its end; no name has that."""
     return bool(re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
 
 def speaks_of_one(value: str) -> bool:
-    """Whether a word of it is about a secret."""
+    """True where one of its words is about a secret."""
     return bool(_SPEAKS.search(value))
 
 
 def is_phrase(value: str) -> bool:
-    """Whether it is some words as people choose them for a password, and no sentence."""
+    """True for a few words as people choose them for a password, False for a sentence."""
     if not _PHRASE.match(value) or speaks_of_one(value) or _SAID.search(value):
         return False
     return value.islower() or any(map(str.isdigit, value))

@@ -52,7 +52,7 @@ kept."""
         super().__init__()
         self.repair = repair
         self.is_choosing = False
-        """Whether the repair of another branch is under way: what stands here is not what would be written."""
+        """True while the repair of another branch is made: the listed fixes are not yet those that would be written."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
