@@ -124,6 +124,7 @@ def test_f13_nor_does_the_line_that_says_how_far_the_work_is(
             monkeypatch.delenv(variable, raising=False)
         else:
             monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("COLUMNS", "80")  # the width is the terminal's, whatever the environment says
     terminal, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
     child = program_on(inner, "inspect", SESSION_FILE)

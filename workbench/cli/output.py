@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -202,5 +201,13 @@ def _is_dumb() -> bool:
 
 def over_line(text: str = "") -> str:
     """Return `text` with what puts it in the place of a terminal's line; alone, that leaves an empty line."""
-    clear = "\033[K" if takes_escapes() else " " * (shutil.get_terminal_size().columns - 1) + "\r"
+    clear = "\033[K" if takes_escapes() else " " * (_columns() - 1) + "\r"
     return f"\r{clear}{text}"
+
+
+def _columns() -> int:
+    """Columns of the terminal that shows stderr; 80 where there is none."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return 80
