@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outco
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message, Span, Text
+from workbench.session.bounded import bounded_text
 
 MESSAGES = [
     Message("sys", "system", (Text("You are an agent."),)),
@@ -67,6 +69,20 @@ def test_what_the_agent_has_not_read_is_there_or_named(pieces: tuple[Piece, ...]
     made = Outcome("compacted", "", NEWEST, pieces, fates)
     found = {one.name: one for one in check(context_of(NEWEST), made, STRATEGY, POLICY)}["unread there"]
     assert (found.hard, found.passed, found.messages) == (False, not gone, gone)
+
+
+@pytest.mark.parametrize(("told", "is_there"), [(lambda text: text, True), (bounded_text, False)])
+def test_the_two_ends_of_a_huge_request_are_not_the_request(told: Callable[[str], str], is_there: bool) -> None:
+    huge = user("now", "go on " * 50_000)
+    made = Outcome(
+        "compacted",
+        "",
+        [*READ, huge],
+        (Kept(0, 3), Made(user("n", f"Asked: {told(huge.text)}"), (Span(3, 4),))),
+        (FateSpan(0, 3, Fate.KEPT), FateSpan(3, 4, Fate.SUMMARIZED, "all")),
+    )
+    found = {one.name: one for one in check(context_of([*READ, huge]), made, STRATEGY, POLICY)}["unread there"]
+    assert found.passed is is_there
 
 
 EMPTY = Made(Message("e", "assistant", (Text(" "),)))

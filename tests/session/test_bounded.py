@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from workbench.analysis.transcript import transcript
+from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.values import fields_in, strings_in
 from workbench.compaction.conversation import OneText
@@ -48,14 +50,17 @@ def test_f11_a_text_up_to_the_bound_is_searched_whole(chars: int) -> None:
 def test_f11_of_a_longer_text_whole_lines_at_both_ends_are(pattern: str, chars: int) -> None:
     text = of(pattern, chars)
     shorter = bounded_text(text)
-    assert LONGEST - 2 * LONGEST_WORD <= len(shorter) <= LONGEST
+    head, mark, tail = re.split(r"\n(\[… .* …\])\n", shorter)
+    assert mark == f"[… {grouped(len(text) - len(head) - len(tail))} characters left out …]"
+    assert LONGEST - 2 * LONGEST_WORD <= len(head) + len(tail) <= LONGEST
     assert (shorter[:1000], shorter[-1000:]) == (text[:1000], text[-1000:])
-    assert set(shorter.split("\n")) <= {*text.split("\n")}
+    assert {*head.split("\n"), *tail.split("\n")} <= {*text.split("\n")}
 
 
 @pytest.mark.parametrize("chars", [LONGEST + 1, 2 * LONGEST])
 def test_f11_a_text_without_a_gap_is_cut_anywhere(chars: int) -> None:
-    assert bounded_text("x" * chars) == f"{'x' * (LONGEST * 3 // 4)}\n{'x' * (LONGEST // 4)}"
+    left_out = f"[… {grouped(chars - LONGEST)} characters left out …]"
+    assert bounded_text("x" * chars) == f"{'x' * (LONGEST * 3 // 4)}\n{left_out}\n{'x' * (LONGEST // 4)}"
 
 
 @pytest.mark.parametrize(("letters", "whole"), [(LONGEST_WORD - 1, True), (LONGEST_WORD, False)])
@@ -107,7 +112,7 @@ def test_f11_behind_so_many_characters_of_a_json_value_texts_are_cut_short(chars
     bounded = bounded_value({**first, "path": "a.py", "last": "y" * chars})
     assert {key: bounded[key] for key in first} == first
     assert bounded["path"] == "a.py"
-    assert len(bounded["last"]) <= LEAST + 1
+    assert bounded["last"] == bounded_text("y" * chars, LEAST)
     assert (bounded["last"] == "y" * chars) is (chars <= LEAST)
     assert sum(map(len, strings_in(bounded_value(["z" * LONGEST] * 100)))) <= MOST_CHARS + 100 * (LEAST + 1)
 

@@ -17,7 +17,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
 from workbench.formats.roles import KNOWN, joined_turns, refused
 from workbench.session import Message, Pair, Text, Thinking, pairs_of
-from workbench.session.masked import searched_message
+from workbench.session.masked import masked_message
 
 UNDER_THE_THRESHOLD = "under the threshold"
 """The name of the check that fails where the same policy would compact the new context again."""
@@ -226,7 +226,7 @@ def _unread_there(context: Context, outcome: Outcome) -> Check:
 
 
 def _told_again(message: Message, outcome: Outcome) -> bool:
-    told = {message.text, searched_message(message).text}
+    told = {message.text, masked_message(message).text}
     return bool(message.text) and any(text in other.text for other in outcome.messages for text in told)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, TypeVar
 
+from workbench.base.figures import grouped
 from workbench.session.message import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 T = TypeVar("T")
@@ -45,11 +46,12 @@ def bounded_message(message: Message) -> Message:
 
 
 def bounded_text(text: str, most: int = LONGEST) -> str:
-    """`text`, or its two ends on separate lines where it has more than `most` characters."""
+    """`text`, or where it has more than `most` characters its two ends, and a line between them that says how much is
+    left out: what is made of it may be shown, or carried by a summary."""
     if len(text) <= most:
         return text
     head, tail = _word_end(text, most - most // 4), _word_start(text, len(text) - most // 4)
-    return f"{text[:head]}\n{text[tail:]}"
+    return f"{text[:head]}\n[… {grouped(tail - head)} characters left out …]\n{text[tail:]}"
 
 
 def bounded_value(value: Any) -> Any:
