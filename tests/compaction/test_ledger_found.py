@@ -7,12 +7,14 @@ from collections import Counter as Counted
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
 from workbench.analysis.retention import retention
+from workbench.base.figures import grouped
 from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
@@ -26,7 +28,8 @@ from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outco
 from workbench.compaction.shape import Shape
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.formats.files import load
-from workbench.session import Media, Message, Opaque, Span, Text, ToolResult
+from workbench.session import Media, Message, Opaque, Span, Text, ToolResult, ToolUse
+from workbench.session.bounded import LONGEST, MOST_VALUES
 from workbench.tokens import Counter
 
 
@@ -228,6 +231,32 @@ def test_what_says_that_a_paste_is_gone_is_not_cut_through() -> None:
     ends = {clipped(text, chars, "en").rpartition("\n")[2].lstrip(" ") for chars in range(40, 172)}
     begins = {clipped(text, chars, "en").partition("\n")[0].rstrip(" ") for chars in range(40, 172)}
     assert {one.strip("b") for one in ends} | {one.strip("a") for one in begins} == {""}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_f11_a_cut_counts_what_earlier_cuts_took(language: Any) -> None:
+    text = "a" * 200 + "\n[… 1 234 characters left out …]\n" + "b" * 400
+    once = clipped(text, 100, language)
+    assert grouped(1234 + 600 - 100) in once
+    again = clipped(f"{once}{'c' * 400}", 60, language)
+    assert grouped(1234 + 600 + 400 - 60) in again
+    assert again.count("[…") == 1
+    theirs = clipped("a" * 200 + "\n[… 1 234 lines left out …]\n" + "b" * 400, 100, language)
+    assert grouped(600 + len("\n[… 1 234 lines left out …]\n") - 100) in theirs, "lines are no characters"
+
+
+@pytest.mark.parametrize("chars", [LONGEST, LONGEST + 1, 3 * LONGEST])
+def test_f11_of_a_huge_text_all_that_is_cut_is_counted(chars: int) -> None:
+    words = "word " * (chars // 5) + "." * (chars % 5)
+    cut = shortened(Message("m", "assistant", (Text(words),)), 200, "en").text
+    assert cut == f"{words[:100]}\n[… {grouped(chars - 200)} characters cut …]\n{words[-100:]}"
+
+
+def test_f11_of_a_huge_input_the_entries_left_out_are_counted() -> None:
+    given = {f"key{number}": number for number in range(3 * MOST_VALUES)} | {"last": "x" * 10_000}
+    cut = shortened(Message("m", "assistant", (ToolUse("1", "put", {"a": "y" * 1000, **given}),)), 200, "en")
+    (call,) = cut.calls
+    assert call.input["…"] == f"[… {grouped(3 * MOST_VALUES + 2 - (MOST_VALUES - 1))} entries left out …]"
 
 
 def test_a_path_is_told_though_the_tail_has_the_files_name() -> None:

@@ -100,10 +100,15 @@ def test_f11_of_a_json_value_so_many_values_are_searched(make: Callable[[Any], A
     """The object itself is one of them."""
     value = make(range(count))
     bounded = bounded_value(value)
-    assert len(bounded) == min(count, MOST_VALUES - 1)
     assert (bounded is value) is (count < MOST_VALUES)
+    if bounded is not value:
+        left, said = count - (MOST_VALUES - 1), [*bounded.values()] if isinstance(bounded, dict) else bounded
+        noun = "entry" if left == 1 else "entries"
+        assert said == [*range(MOST_VALUES - 1), f"[… {grouped(left)} {noun} left out …]"]
+        assert not isinstance(bounded, dict) or [*bounded] == [*map(str, range(MOST_VALUES - 1)), "…"]
     nested = bounded_value({"a": 1, "rows": [value], "z": 2})
-    assert sum(1 for _ in fields_in(nested)) <= MOST_VALUES
+    assert sum(1 for _ in fields_in(nested)) <= MOST_VALUES + 2
+    assert nested["…"] == "[… 1 entry left out …]", "of the outer object the last"
 
 
 @pytest.mark.parametrize("chars", [LEAST, LEAST + 1, LONGEST])

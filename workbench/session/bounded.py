@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.session.message import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 T = TypeVar("T")
@@ -55,8 +56,8 @@ def bounded_text(text: str, most: int = LONGEST) -> str:
 
 
 def bounded_value(value: Any) -> Any:
-    """A JSON value with its first `MOST_VALUES` values, huge texts among them as their ends; the same object where
-    nothing is left out."""
+    """A JSON value with its first `MOST_VALUES` values, huge texts among them as their ends, and in each object or list
+    that loses some, last, a text that says how many; the same object where nothing is left out."""
     return _first_of(value, _Room(MOST_VALUES, MOST_CHARS), DEEPEST)
 
 
@@ -113,12 +114,19 @@ def _first_of(value: Any, room: _Room, depth: int) -> Any:
     if isinstance(value, dict):
         several = _while(room, value.items())
         entries = {bounded_text(key): _first_of(inner, room, depth - 1) for key, inner in several}
-        same = _are_same(entries.values(), value.values()) and _are_same(entries, value)
-        return value if same else entries
+        if _are_same(entries.values(), value.values()) and _are_same(entries, value):
+            return value
+        return entries | ({"…": _entries_left_out(left)} if (left := len(value) - len(entries)) else {})
     if isinstance(value, list):
         items = [_first_of(inner, room, depth - 1) for inner in _while(room, value)]
-        return value if _are_same(items, value) else items
+        if _are_same(items, value):
+            return value
+        return items + ([_entries_left_out(left)] if (left := len(value) - len(items)) else [])
     return value
+
+
+def _entries_left_out(count: int) -> str:
+    return f"[… {counted(count, 'entry')} left out …]"
 
 
 def _while(room: _Room, several: Iterable[T]) -> Iterator[T]:

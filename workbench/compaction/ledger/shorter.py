@@ -28,10 +28,20 @@ def clipped(text: str, chars: int, language: Language) -> str:
     for mark in _CUT.finditer(text) if "[…" in text else ():
         start = mark.start() if mark.start() < start < mark.end() else start
         stop = mark.end() if mark.start() < stop < mark.end() else stop
-    return f"{text[:start]}\n{_gone(stop - start, language)}\n{text[stop:]}"
+    return f"{text[:start]}\n{_gone(text[start:stop], language)}\n{text[stop:]}"
 
 
 _CUT = re.compile(r"[\n ]?\[…+ [^\[\]\n]{1,90}\]\n?")
+_COUNT = re.compile(r"(\d{1,3}(?: \d{3}){0,3}) (?:characters|more|个字符)")
+
+
+def _length(text: str) -> int:
+    """The characters of a text, with those that its marks of earlier cuts tell of in place of the marks."""
+    length = len(text)
+    for mark in _CUT.finditer(text) if "[…" in text else ():
+        if count := _COUNT.search(mark[0]):
+            length += int(count[1].replace(" ", "")) - len(mark[0])
+    return length
 
 
 def uncut(text: str) -> list[str]:
@@ -43,7 +53,7 @@ def beginning(text: str, chars: int, language: Language) -> str:
     """The first `chars` characters of a text, and how many more there are; a little longer than that it stays."""
     if len(text) <= chars + TOLERANCE:
         return text
-    return f"{text[:chars]} {WORDS[language].more.format(count=grouped(len(text) - chars))}"
+    return f"{text[:chars]} {WORDS[language].more.format(count=grouped(_length(text[chars:])))}"
 
 
 def _around_pastes(text: str, chars: int, language: Language) -> str:
@@ -54,11 +64,11 @@ def _around_pastes(text: str, chars: int, language: Language) -> str:
     own, pastes = sum(one.stop - one.start for one in parts if one.own), sum(not one.own for one in parts)
     if not own or not pastes:
         return text
-    return around_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(one.stop - one.start, language))
+    return around_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(text[one.start : one.stop], language))
 
 
-def _gone(chars: int, language: Language) -> str:
-    return WORDS[language].shortened.format(count=grouped(chars))
+def _gone(part: str, language: Language) -> str:
+    return WORDS[language].shortened.format(count=grouped(_length(part)))
 
 
 ENDLESS = 1 << 39
