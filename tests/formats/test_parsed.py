@@ -3,7 +3,9 @@
 import io
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from workbench.base.resources import SAMPLES
 from workbench.formats import parsed
 from workbench.formats.carried import beside
 from workbench.formats.files import load
-from workbench.session import Session
+from workbench.session import Message, Opaque, Session, ToolUse
 from workbench.session.session import digest_of
 
 
@@ -54,6 +56,20 @@ def test_more_messages_than_are_written_together(tmp_path: Path, monkeypatch: py
     session = kept(path)
     assert len(session.messages) > 6
     assert load(path).messages == session.messages
+
+
+@pytest.mark.parametrize(("keys", "is_kept"), [(98, True), (99, False), (1000, False)])
+@pytest.mark.parametrize("block", [lambda value: ToolUse("1", "put", value), lambda value: Opaque("new", value)])
+def test_f11_more_values_than_a_pickle_should_note_are_not_kept(
+    keys: int, is_kept: bool, block: Any, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The input itself is a value, and so is the list in it."""
+    monkeypatch.setattr(parsed, "_MOST_VALUES", 100)
+    session = load(file)
+    session.records.let_go(file, session.records.size, digest_of(session.records.data))
+    huge = Message("huge", "assistant", (block({"rows": [*range(keys)]}),))
+    parsed.keep(replace(session, messages=(huge, *session.messages[:1])))
+    assert shelf.place(file, "session").exists() is is_kept
 
 
 def test_another_file_is_read_anew(file: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,11 +19,15 @@ from workbench.base.reading import open_file
 from workbench.formats.carried import beside
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.registry import by_id
-from workbench.session import Message, Records, Session
+from workbench.session import Message, Opaque, Records, Session, ToolUse
 from workbench.session.session import DIGEST_BYTES
 
 _TOGETHER = 256
 """Messages that are written in one go: other threads wait so long."""
+
+_MOST_VALUES = 200_000
+"""JSON values of so many messages; where there are more the session is not kept. A pickle notes each that it writes and
+each that it reads: of two million it would take 150 MB more than the session does."""
 
 _BLOCK = 1 << 22
 
@@ -40,8 +45,31 @@ def keep(session: Session) -> None:
     path, records = session.path, session.records
     if path is None or not records.digest or not _stands_alone(session.format, path):
         return
+    if not all(map(_has_room, _parts(session))):
+        return
     about = _about(path, records.size, records.digest)
     shelf.put(shelf.place(path, "session", session.facts.part), about, lambda file: _write(session, file))
+
+
+def _parts(session: Session) -> Iterator[tuple[Message, ...]]:
+    """The messages as they are written."""
+    for start in range(0, len(session.messages), _TOGETHER):
+        yield session.messages[start : start + _TOGETHER]
+
+
+def _has_room(part: tuple[Message, ...]) -> bool:
+    """Whether the messages hold `_MOST_VALUES` JSON values at most; no more than that are looked at."""
+    blocks = [block for message in part for block in message.blocks]
+    waiting: list[object] = [block.input for block in blocks if isinstance(block, ToolUse)]
+    waiting += [block.raw for block in blocks if isinstance(block, Opaque)]
+    room = _MOST_VALUES - len(waiting)
+    while waiting and room >= 0:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            room -= len(one)
+            if room >= 0:
+                waiting += one.values() if isinstance(one, dict) else one
+    return room >= 0
 
 
 def _stands_alone(format: str, path: Path) -> bool:
@@ -86,8 +114,8 @@ def _write(session: Session, file: BinaryIO) -> None:
     """Everything but the messages, then these in parts, then nothing."""
     whole = {one.name: getattr(session, one.name) for one in fields(Session) if one.name not in _APART}
     pickle.dump((whole, session.records.packed), file, 5)
-    for start in range(0, len(session.messages), _TOGETHER):
-        pickle.dump(session.messages[start : start + _TOGETHER], file, 5)
+    for part in _parts(session):
+        pickle.dump(part, file, 5)
     pickle.dump((), file, 5)
 
 
