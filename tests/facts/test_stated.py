@@ -135,7 +135,7 @@ def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later:
     ],
 )
 def test_which_sentences_hold_no_more(said: list[str], gone: set[int]) -> None:
-    assert {number for number, later in enumerate(replaced(said)) if later is not None} == gone
+    assert {number for number, later in enumerate(replaced(tuple(said))) if later is not None} == gone
     told = {one.fact.text for one in stated([user(text) for text in said]) if one.superseded_by}
     assert told == {said[number] for number in gone}
 

@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
+from workbench.base.memory import remembered
 from workbench.facts.terms import language_of
 from workbench.facts.topics import Topic, changing_clauses, speaking, topic_of
 
 
-def replaced(sentences: Sequence[str]) -> list[int | None]:
+@remembered(16)
+def replaced(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
     """For each the number of the last later one that replaces it, None where none does. What two share tells which are
-    compared: near linear."""
+    compared: near linear. The bench, a replay and each preset ask of the same sentences."""
     if len(sentences) < 2:
-        return [None] * len(sentences)
+        return (None,) * len(sentences)
     # By the endings of one language all: that two sentences are read alike says more than that each is read well.
     language = language_of(" ".join(sentences))
     topics = [topic_of(text, language) for text in sentences]
@@ -50,7 +52,7 @@ def replaced(sentences: Sequence[str]) -> list[int | None]:
             named = [at for at in before if one.withdraws <= topics[at].about]
             if len(named) == 1 and found[named[0]] is None:
                 found[named[0]] = number
-    return found
+    return tuple(found)
 
 
 COMPARED = 100
@@ -126,7 +128,7 @@ def _said_anew(later: Topic, one: Topic) -> bool:
 
 def _another_value(later: Topic, one: Topic) -> bool:
     """Whether of a kind that both have the later one has another value."""
-    return any(later.of(kind) and later.of(kind) != one.of(kind) for kind in {kind for kind, _ in one.values})
+    return any(kind in later.by_kind and later.by_kind[kind] != values for kind, values in one.by_kind.items())
 
 
 def _together(order: Sequence[str], some: frozenset[str]) -> bool:

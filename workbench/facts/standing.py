@@ -236,6 +236,6 @@ def _leans(low: str) -> bool:
 
 
 def _superseded(several: list[Standing]) -> Iterator[Standing]:
-    for one, later in zip(several, replaced([one.fact.text for one in several]), strict=True):
+    for one, later in zip(several, replaced(tuple(one.fact.text for one in several)), strict=True):
         elsewhere = later is not None and several[later].fact.index != one.fact.index
         yield Standing(one.fact, one.reason, several[later].fact if later is not None and elsewhere else None)

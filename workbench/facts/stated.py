@@ -46,7 +46,7 @@ def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
         found[key] = fact
         told |= {key} if is_told else set()
     keys, facts = list(found), list(found.values())
-    later = replaced([fact.text for fact in facts])
+    later = replaced(tuple(fact.text for fact in facts))
     if not any(message.calls for message in messages):
         for key, newer in zip(keys, later, strict=True):
             if newer is not None:

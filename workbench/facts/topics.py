@@ -7,9 +7,9 @@ taken out before the rest is looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 from workbench.base.memory import remembered
@@ -25,7 +25,7 @@ in another's place; leans on what was said before ("make that …"); stands `apa
 something is so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topic:
     """What a sentence is about.
 
@@ -45,17 +45,25 @@ class Topic:
     withdraws: frozenset[str]
     marks: frozenset[Mark]
 
-    @property
+    @cached_property
     def about(self) -> frozenset[str]:
         return frozenset(self.order)
 
-    @property
+    @cached_property
     def all(self) -> frozenset[str]:
         """Its words and its values."""
         return self.about.union(value for _, value in self.values)
 
+    @cached_property
+    def by_kind(self) -> Mapping[str, list[str]]:
+        """The values of each kind that it has."""
+        found: dict[str, list[str]] = {}
+        for kind, value in self.values:
+            found.setdefault(kind, []).append(value)
+        return found
+
     def of(self, kind: str) -> list[str]:
-        return [value for one, value in self.values if one == kind]
+        return self.by_kind.get(kind, [])
 
 
 @remembered(4_096)
