@@ -11,7 +11,7 @@ import pytest
 
 from tests.analysis.courses import counter_of, session_of
 from workbench.analysis.course import Course, course_of
-from workbench.analysis.rework import Rework, rework, told_rework
+from workbench.analysis.rework import Rework, rework, said_again, told_rework
 from workbench.facts.standing import said_in
 from workbench.session import Block, Compaction, Epoch, Message, Text, ToolResult, ToolUse
 
@@ -339,6 +339,8 @@ def test_an_instruction_given_again() -> None:
     assert items(user(RULE), answer("Yes."), CUT, user(again)) == [("said", again, "m0", "m2")]
     assert items(user(RULE), answer("Yes."), CUT, user("Never push to the main branch without asking.")) == []
     assert items(user(RULE), answer("Yes."), user(again), CUT, user("Go on.")) == []
+    between = (user(RULE), answer("Yes."), user(again))
+    assert items(START, CUT, *between, CUT, user("Go on.")) == [], "nothing was taken between them"
 
 
 def test_how_alike_an_instruction_must_be() -> None:
@@ -351,6 +353,22 @@ def test_how_alike_an_instruction_must_be() -> None:
 
 def test_what_comes_again_and_again_is_a_habit() -> None:
     assert items(user(RULE), answer("Yes."), user(RULE), answer("Yes."), CUT, user(RULE)) == []
+
+
+@pytest.mark.parametrize(("others", "found"), [(2, True), (3, False)])
+def test_f11_a_message_is_compared_with_the_newest_ones(
+    others: int, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long session each with each would take minutes."""
+    monkeypatch.setattr(said_again, "COMPARED", 3)
+    between = [part for number in range(others) for part in (user(f"Weave {number} of them."), answer("Yes."))]
+    last = f"m{2 + len(between)}"
+    assert items(user(RULE), answer("Yes."), *between, CUT, user(RULE)) == [("said", RULE, "m0", last)] * found
+    asked = "Which colour should the border threads of the scarf have?"
+    other = [(answer(f"Which of the {n} looms should weave tomorrow's sample?"), user("All.")) for n in range(others)]
+    asks = [part for both in other for part in both]
+    again = [one[:2] for one in items(START, answer(asked), user("Blue."), *asks, CUT, answer(asked), user("Blue!"))]
+    assert again == [("question", asked)] * found
 
 
 def test_the_user_reminds_the_agent() -> None:

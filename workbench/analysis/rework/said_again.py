@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,9 @@ FEWEST_WORDS = 4
 
 LONGEST = 600
 """Characters: a longer message that comes again is a template or a paste."""
+
+COMPARED = 1_000
+"""A message is compared with so many before it, the newest."""
 
 _TOLD = (
     r"(?:as|like) I(?:'ve| have)? (?:already |just )?(?:said|told|mentioned|asked|explained|wrote)|"
@@ -70,19 +74,22 @@ def said_again(typed: Sequence[tuple[int, str]], taken: Taken, rules_in: RulesIn
     for index, words in typed:
         if is_compaction_prompt(words):
             continue
-        before = [one for one in earlier if taken.between(one.index, index)]
+        epoch = taken.epoch_of(index)
+        stop = bisect_left(earlier, epoch, key=lambda one: one.epoch)
+        before = earlier[max(0, stop - COMPARED) : stop]
         if before and len(words) <= LONGEST and (found := _repeated(words, rules_in, before)):
             sentence, at = found
-            yield SaidAgain("said", sentence, at, index, taken.epoch_of(index) - 1)
-        if taken.epoch_of(index) < newest:  # nothing is said behind the compaction that took what comes later
-            earlier.append(_Earlier(index, words, tuple(words_of(text) for text, _ in rules_in(words))))
+            yield SaidAgain("said", sentence, at, index, epoch - 1)
+        if epoch < newest:  # nothing is said behind the compaction that took what comes later
+            earlier.append(_Earlier(index, epoch, words, tuple(words_of(text) for text, _ in rules_in(words))))
 
 
 @dataclass(frozen=True)
 class _Earlier:
-    """A message, and the words of each of its instructions."""
+    """A message of an epoch, and the words of each of its instructions."""
 
     index: int
+    epoch: int
     words: str
     rules: tuple[frozenset[str], ...]
 
@@ -130,7 +137,7 @@ def asked_again(messages: Sequence[Message], calls: Sequence[Called], taken: Tak
     earlier: list[tuple[int, frozenset[str]]] = []
     for index, question in sorted((*_through_tools(calls), *_in_words(messages))):
         said = words_of(question)
-        same = {at for at, theirs in earlier if _alike(said, theirs)}
+        same = {at for at, theirs in earlier[-COMPARED:] if _alike(said, theirs)}
         if len(same) == 1 and taken.between(at := same.pop(), index):
             yield SaidAgain("question", question, at, index, taken.epoch_of(index) - 1)
         earlier.append((index, said))
