@@ -15,7 +15,7 @@ from textual.events import Resize, ScreenResume
 from textual.geometry import Region, Size
 from textual.screen import Screen as TextualScreen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Static, Tabs
 
 from tests.tui.app import on_bench, press, settled, story
 from tests.tui.every_screen import visited
@@ -327,3 +327,19 @@ async def test_f12_of_resizes_in_a_row_the_screen_is_laid_out_for_the_last(
         await settled(pilot)
         assert (screen.size, {*laid_out}) == (Size(120, 40), {Size(120, 40)})
         assert 0 < len(laid_out) <= 2 * alone
+
+
+@pytest.mark.parametrize("turns", range(0, 60, 6))
+async def test_f12_a_tab_that_is_marked_for_another_width_leads_nowhere(turns: int) -> None:
+    """A narrow screen marks the pane, a wide one what the middle shows. The next resize comes so many turns of the loop
+    later: when the tabs may not have told of the mark yet."""
+    async with on_bench(story(), size=(100, 30)) as (pilot, screen):
+        assert (screen.view.pane, screen.view.tab) == ("rounds", "message")
+        for width in (120, 100):
+            pilot.app._size = Size(width, 30)
+            screen.post_message(Resize(pilot.app.size, pilot.app.size))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        await settled(pilot)
+        assert (screen.size.width, screen.view.pane) == (100, "rounds")
+        assert screen.query_one(Tabs).active == "tab-rounds"

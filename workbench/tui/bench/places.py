@@ -53,9 +53,12 @@ def show_place(screen: Screen[Any], view: View) -> None:
 
 
 def mark_tab(screen: Screen[Any], view: View) -> None:
+    """Mark the tab of what is seen. The tabs post no message of it: it could arrive when the screen has another width,
+    for which another tab is to be marked, and would then be taken for the user's choice."""
     tabs, active = screen.query_one(Tabs), f"tab-{tab_of(screen, view)}"
     if tabs.active != active:
-        tabs.active = active
+        with tabs.prevent(Tabs.TabActivated):
+            tabs.active = active
 
 
 def focus_place(screen: Screen[Any], view: View) -> None:
