@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.look import Look
 
 ID = "autogen"
@@ -30,7 +30,7 @@ _MESSAGES = (
 def recognise(look: Look) -> str:
     body = dict_of(look.document)
     if isinstance(body.get("agent_states"), dict) or "llm_context" in body:
-        return f"a saved state: {body.get('type') or 'agent_states'}"
+        return f"a saved state: {text_of(body.get('type')) or 'agent_states'}"
     told = thread_of(look.document)
     if told and all(map(is_message, told[:5])):
         return "a list of messages with source and type, as AgentChat gives them"
