@@ -361,17 +361,35 @@ def test_an_open_call_of_the_newest_response_stays() -> None:
     assert repaired(data).fixes == ()
 
 
+PI_HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-09-11T09:00:00.000Z", "cwd": "/x"}
+
+
+def entry(id: str, parent: str | None, kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "id": id, "parentId": parent, "timestamp": "2026-09-11T09:00:00.000Z", **more}
+
+
+def said(id: str, parent: str | None, role: str, content: list[Any], **more: Any) -> dict[str, Any]:
+    usage = {"usage": {"input": 10, "output": 1, "cacheRead": 0, "cacheWrite": 0}} if role == "assistant" else {}
+    return entry(id, parent, "message", message={"role": role, "content": content, **usage, **more})
+
+
+@pytest.mark.parametrize("id", [{"a": 1}, ["c1"], 5, None])
+def test_a_call_whose_id_is_no_text_hides_no_other_of_its_message(id: Any) -> None:
+    calls = [{"type": "toolCall", "id": one, "name": "bash", "arguments": {}} for one in (id, "c2")]
+    data = jsonl(
+        PI_HEADER,
+        said("e1", None, "user", [{"type": "text", "text": "Why?"}]),
+        said("e2", "e1", "assistant", calls),
+        said("e3", "e2", "user", [{"type": "text", "text": "And now?"}]),
+    )
+    added = [json.loads(line)["message"] for line in repaired(data).data.splitlines() if b"toolResult" in line]
+    assert ("c2", "bash") in [(one["toolCallId"], one["toolName"]) for one in added]
+
+
 def test_an_older_compaction_is_taken_out_of_what_the_newest_keeps() -> None:
-    def entry(id: str, parent: str | None, kind: str, **more: Any) -> dict[str, Any]:
-        return {"type": kind, "id": id, "parentId": parent, "timestamp": "2026-09-11T09:00:00.000Z", **more}
-
-    def said(id: str, parent: str | None, role: str, content: list[Any], **more: Any) -> dict[str, Any]:
-        usage = {"usage": {"input": 10, "output": 1, "cacheRead": 0, "cacheWrite": 0}} if role == "assistant" else {}
-        return entry(id, parent, "message", message={"role": role, "content": content, **usage, **more})
-
     call_ = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {}}
     data = jsonl(
-        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-09-11T09:00:00.000Z", "cwd": "/x"},
+        PI_HEADER,
         said("e1", None, "user", [{"type": "text", "text": "Why?"}]),
         said("e2", "e1", "assistant", [call_]),
         entry("k1", "e2", "compaction", summary="old", firstKeptEntryId="e2", tokensBefore=10),

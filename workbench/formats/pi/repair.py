@@ -132,7 +132,7 @@ class _Pairing:
         entry.put(("message",), {"role": "user", "content": content, "timestamp": body.get("timestamp")})
 
     def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
-        names = {part.get("id"): part.get("name") for part in _parts(entry)}
+        names = {text_of(part.get("id")): part.get("name") for part in _parts(entry)}
         stamp = _body(entry).get("timestamp")
         return [
             LINKS.new_record(
