@@ -444,6 +444,20 @@ def test_only_the_newest_summary_is_sent() -> None:
     assert session.epochs[1].ended_by == Compaction("manual", None, "k2", 1767323045.5)
 
 
+@pytest.mark.parametrize("metadata", ["x", 5, ["t1"], {}, None])
+def test_a_result_is_rewritten_whatever_its_call_has_for_metadata(metadata: Any) -> None:
+    session = read([{**one, "tool_call_metadata": metadata} if one["id"] == 11 else one for one in OLD])
+    shorter = [
+        replace(one, blocks=(replace(one.results[0], content=(Text("in short"),)),), source=())
+        if one.results and one.results[0].text == "/w"
+        else one
+        for one in session.context()
+    ]
+    assert shorter != list(session.context())
+    written = assert_exact(FORMAT, session, tuple(shorter))
+    assert [one for one in json.loads(written.data) if one.get("content") == "in short"]
+
+
 @pytest.mark.parametrize("events", [EVENTS, OLD])
 def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[Any]) -> None:
     session = read(events)

@@ -245,7 +245,7 @@ def _place(sheet: _Sheet, index: int, kept: bool = True) -> Any:
             changes["cause"] = render(cause)
     if call and said and said.role == "assistant":
         sheet.actions[call] = id
-        sheet.answers[call] = event.get("tool_call_metadata")
+        sheet.answers[call] = dict_of(event.get("tool_call_metadata")) or None
     if sheet.tree and event:
         if event.get("parent_id") != sheet.parent:
             changes["parent_id"] = render(sheet.parent)
