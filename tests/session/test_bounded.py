@@ -94,6 +94,36 @@ def test_f11_each_block_of_a_message_is_bounded(kind: str) -> None:
     assert bounded.blocks[0] is beside
 
 
+@pytest.mark.parametrize("kind", ["text", "thinking", "call", "raw call", "result", "said", "unknown"])
+def test_f11_behind_so_many_characters_of_a_message_texts_are_cut_short(kind: str) -> None:
+    """Calls and results have texts of their own before theirs, which count."""
+    first = tuple(Text("x" * (LONGEST - 50)) for _ in range(MOST_CHARS // LONGEST))
+    for chars, is_cut in ((LEAST, False), (4 * LEAST, True), (LONGEST, True)):
+        last = Message("m", "user", (*first, block_of(kind, of(PROSE, chars))))
+        bounded = bounded_message(last)
+        assert (bounded is not last) is is_cut
+        assert all(one is same for one, same in zip(bounded.blocks, first, strict=False))
+        if is_cut:
+            assert "characters left out" in repr(bounded.blocks[-1])
+            assert len(repr(bounded.blocks[-1])) < 2 * LEAST
+
+
+def test_f11_each_input_of_a_message_has_its_own_values() -> None:
+    """Else of two hundred calls the last would tell no file."""
+    calls = tuple(ToolUse(str(at), "Write", {"path": "a.py", "rows": [0] * (MOST_VALUES - 10)}) for at in range(3))
+    message = Message("m", "assistant", calls)
+    assert bounded_message(message) is message
+
+
+def test_f11_many_results_in_one_message_cost_as_much_as_the_first() -> None:
+    results = tuple(ToolResult(str(at), (Text(of(LOG, LONGEST)),)) for at in range(200))
+    bounded = bounded_message(Message("m", "user", results))
+    kept = [len(result.text) for result in bounded.results]
+    assert kept[:4] == [LONGEST] * 4
+    assert max(kept[4:]) <= LEAST + len("\n[… 262 144 characters left out …]\n")
+    assert min(kept[4:]) > 0
+
+
 @pytest.mark.parametrize("make", [lambda several: {str(one): one for one in several}, list], ids=["keys", "items"])
 @pytest.mark.parametrize("count", [MOST_VALUES - 2, MOST_VALUES - 1, MOST_VALUES, 4 * MOST_VALUES])
 def test_f11_of_a_json_value_so_many_values_are_searched(make: Callable[[Any], Any], count: int) -> None:

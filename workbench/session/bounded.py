@@ -24,10 +24,11 @@ beginning. In public sessions the longest that a person gave has 225 039 charact
 70 964. People say what they want before or behind what they paste, and what a program prints ends with how it went."""
 
 MOST_VALUES = 10_000
-"""Values of a JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
+"""Values of one JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
 
 MOST_CHARS = 4 * LONGEST
-"""Characters of all texts in such a document; of each one behind them `LEAST` are searched."""
+"""Characters of all texts of a message, those in JSON values among them; of each one behind them `LEAST` are searched.
+A message with the results of 200 calls of 250 000 characters each would else take as long as its file has megabytes."""
 
 LEAST = 1024
 
@@ -40,9 +41,10 @@ LONGEST_WORD = 4 * 1024
 
 
 def bounded_message(message: Message) -> Message:
-    """The message with each huge text as its two ends and each huge input as its first values; the same object where
-    it has none. Costs no more than what is left of it."""
-    blocks = tuple(map(_bounded_block, message.blocks))
+    """The message with each huge text as its two ends and each huge input as its first values; so are all texts behind
+    the first `MOST_CHARS` characters. The same object where it has none. Costs no more than what is left of it."""
+    room = _Room(MOST_VALUES, MOST_CHARS)
+    blocks = tuple(_bounded_block(block, room) for block in message.blocks)
     return message if _are_same(blocks, message.blocks) else replace(message, blocks=blocks)
 
 
@@ -58,27 +60,27 @@ def bounded_text(text: str, most: int = LONGEST) -> str:
 def bounded_value(value: Any) -> Any:
     """A JSON value with its first `MOST_VALUES` values, huge texts among them as their ends, and in each object or list
     that loses some, last, a text that says how many; the same object where nothing is left out."""
-    return _first_of(value, _Room(MOST_VALUES, MOST_CHARS), DEEPEST)
+    return _Room(MOST_VALUES, MOST_CHARS).document(value)
 
 
-def _bounded_block(block: Block) -> Block:
+def _bounded_block(block: Block, room: _Room) -> Block:
     match block:
         case Text(text) | Thinking(text):
-            return block if (shorter := bounded_text(text)) is text else replace(block, text=shorter)
+            return block if (shorter := room.text(text)) is text else replace(block, text=shorter)
         case ToolUse(_, _, given):
-            return block if (shorter := bounded_value(given)) is given else replace(block, input=shorter)
+            return block if (shorter := room.document(given)) is given else replace(block, input=shorter)
         case Opaque(_, raw):
-            return block if (shorter := bounded_value(raw)) is raw else replace(block, raw=shorter)
+            return block if (shorter := room.document(raw)) is raw else replace(block, raw=shorter)
         case ToolResult(_, content):
-            parts, said = tuple(map(_bounded_part, content)), bounded_text(block.said)
+            parts, said = tuple(_bounded_part(part, room) for part in content), room.text(block.said)
             same = said is block.said and _are_same(parts, content)
             return block if same else replace(block, content=parts, said=said)
         case Media():
             return block
 
 
-def _bounded_part(part: Text | Media) -> Text | Media:
-    shorter = _bounded_block(part)
+def _bounded_part(part: Text | Media, room: _Room) -> Text | Media:
+    shorter = _bounded_block(part, room)
     assert isinstance(shorter, Text | Media)
     return shorter
 
@@ -97,10 +99,19 @@ def _word_start(text: str, at: int) -> int:
 
 @dataclass(slots=True)
 class _Room:
-    """Values and characters of a document that are still to be searched."""
+    """Values of a document and characters of a message that are still to be searched."""
 
     values: int
     chars: int
+
+    def text(self, text: str) -> str:
+        shorter = bounded_text(text, min(max(self.chars, LEAST), LONGEST))
+        self.chars -= len(shorter)
+        return shorter
+
+    def document(self, value: Any) -> Any:
+        self.values = MOST_VALUES
+        return _first_of(value, self, DEEPEST)
 
 
 def _first_of(value: Any, room: _Room, depth: int) -> Any:
@@ -108,9 +119,7 @@ def _first_of(value: Any, room: _Room, depth: int) -> Any:
     if not depth:
         return value
     if isinstance(value, str):
-        text = bounded_text(value, min(max(room.chars, LEAST), LONGEST))
-        room.chars -= len(text)
-        return text
+        return room.text(value)
     if isinstance(value, dict):
         several = _while(room, value.items())
         entries = {bounded_text(key): _first_of(inner, room, depth - 1) for key, inner in several}
