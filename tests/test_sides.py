@@ -18,7 +18,7 @@ from workbench.sides import sides, tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name
-from workbench.summarizers.purse import Purse
+from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens import Counter
 
 EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
@@ -119,3 +119,39 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
             await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
     assert api.received == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "answers", "asked_for", "sent"),
+    [
+        (1_000.0, [True], ["my-llama"], 2),
+        (1_000.0, [False], ["my-llama"], 0),
+        (0.0001, [True, True], ["my-llama", "$0.0001"], 2),
+        (0.0001, [True, False], ["my-llama", "$0.0001"], 0),
+    ],
+)
+async def test_f3_a_pair_with_an_unpriced_model_keeps_the_limit_for_the_priced_one(
+    limit: float,
+    answers: list[bool],
+    asked_for: list[str],
+    sent: int,
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A yes for the one is none for the other; without both nothing is sent."""
+    asked: list[str] = []
+
+    async def ask(what: str) -> bool:
+        asked.append(what)
+        return answers[len(asked) - 1]
+
+    async with fake_api(answer("One."), answer("Two.")) as api:
+        client_talks_to(api, monkeypatch)
+        pair = sides(bench, [], [Name("anthropic", "my-llama"), Name("anthropic", MODEL)])
+        try:
+            await tried(pair, Purse(limit, ask=ask), keeps=False)
+        except TooDear:
+            assert sent == 0
+        assert len(api.received) == sent
+    assert len(asked) == len(asked_for)
+    assert all(word in what for word, what in zip(asked_for, asked, strict=True))

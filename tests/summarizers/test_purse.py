@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -147,6 +148,43 @@ async def test_a27_a_yes_for_a_model_without_a_price_is_for_that_model_alone(api
     assert [await sent(SONNET, 3), await sent("my-other-llama", 4)] == [False, False]
     assert asked[1:] == ["This may cost $0.0330, more than $0.0329"]
     assert len(api.received) == 3
+
+
+async def test_f3_calls_at_once_of_a_model_without_a_price_are_one_question() -> None:
+    """Those that wait for the answer are sent after a yes, and none after a no; another such model is another
+    question, and a priced one has the whole limit still."""
+    for says, sent, questions in ((True, [True, True, True, False, True], 2), (False, [False] * 4 + [True], 1)):
+        asked: list[str] = []
+
+        async def ask(what: str, asked: list[str] = asked, says: bool = says) -> bool:
+            asked.append(what)
+            await asyncio.sleep(0)
+            return says and "other" not in what
+
+        purse = Purse(MOST, ask=ask)
+
+        async def call(model: str, most: float | None = None, purse: Purse = purse) -> bool:
+            try:
+                async with purse.held(most, model):
+                    await asyncio.sleep(0)
+            except TooDear:
+                return False
+            return True
+
+        got = await asyncio.gather(*(call("my-llama") for _ in range(3)))
+        got += [await call("my-other-llama"), await call(SONNET, MOST)]
+        assert (got, len(asked)) == (sent, questions)
+        assert (purse.limit, purse.spent) == (MOST, MOST)
+        assert not await call(SONNET, 2 * HAIR), "the limit is used up, whoever was let pass before"
+
+
+async def test_f3_the_next_run_asks_again(tmp_path: Path) -> None:
+    paths.settings().parent.mkdir(parents=True, exist_ok=True)
+    paths.settings().write_text("max_cost = 1.0\n")
+    first = usual_purse()
+    first.unpriced.add("my-llama")
+    with pytest.raises(TooDear, match="my-llama"):
+        usual_purse().check(None, "my-llama")
 
 
 MODELS = {"cheap": 0.01, "dear": 0.4, "unpriced": None, "unpriced too": None}

@@ -51,7 +51,8 @@ class Purse:
 
     Where there is somebody to `ask`, what could cost more is asked for: a yes raises the limit to just that, a no is
     for all that follows. A yes for a model whose price is not known is for that model alone, which is then `unpriced`:
-    the limit stays what it is for every other."""
+    the limit stays what it is for every other. It covers all calls of that model in this run, since nothing would be
+    known at the next one that was not known at the first; each run has a purse of its own, which asks again."""
 
     limit: float | None = None
     spent: float = 0.0
