@@ -17,6 +17,7 @@ from openai.types.responses import ResponseUsage
 from tests.summarizers.fake_api import MODEL, Connection, FakeApi, Reply, begin, response, write
 from tests.summarizers.live_calls import QUICK, ask, over, request
 from tests.summarizers.test_batches import batch, results
+from tests.summarizers.test_model_list import listed, model
 from tests.summarizers.test_server_side import ASKED, BLOCK, SESSION, made
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.strategy import Compacting, Summary, SummaryRequest
@@ -24,6 +25,7 @@ from workbench.session import Usage
 from workbench.summarizers import batches, driver, journal
 from workbench.summarizers.live import live
 from workbench.summarizers.live_events import LiveEvent, Misbilled, Used, bills, sentence
+from workbench.summarizers.model_list import fetch
 from workbench.summarizers.protocols import chat, messages, responses
 from workbench.summarizers.protocols.usage import MOST_TOKENS, ImpossibleUsage, figure
 from workbench.summarizers.purse import Purse, Spending
@@ -54,7 +56,8 @@ IMPOSSIBLE = [
 ]
 
 
-CONVERTED = ("42.0", "true", '"42"')
+CONVERTED = {"42.0": 42, "true": 1, '"42"': 42}
+"""What the clients make a whole number of before anybody sees it, in streams over Messages and Chat Completions."""
 
 
 @pytest.mark.parametrize(("value", "shown"), IMPOSSIBLE)
@@ -208,7 +211,7 @@ async def test_f4_impossible_usage_is_named_and_the_answer_kept(
 ) -> None:
     """Nothing of it is billed anywhere; of a limit the most is taken that the call could cost."""
     if value in CONVERTED and not in_one_piece and protocol != "responses":
-        pytest.skip("the client makes a whole number of it before anybody sees it")
+        pytest.skip("a whole number by then: see the next test")
     api.replies, purse = [billing(value, in_one_piece=in_one_piece)], Purse(1.0)
     events: list[LiveEvent] = []
     spending = Spending(purse, lambda _: 1_000)
@@ -222,6 +225,31 @@ async def test_f4_impossible_usage_is_named_and_the_answer_kept(
     assert sentence(misbilled) == said
     assert bills(events) == ()
     assert purse.spent == pytest.approx(0.033)  # 1 000 tokens in at $3 a million, 2 000 out at $15
+
+
+@pytest.mark.parametrize("protocol", ["messages", "chat"])
+@pytest.mark.parametrize(("value", "tokens"), CONVERTED.items())
+async def test_f4_what_a_client_makes_a_number_of_is_that_number(
+    value: str, tokens: int, protocol: str, api: FakeApi
+) -> None:
+    """It is billed as if the server had written it so."""
+    api.replies, purse = [billing(value, in_one_piece=False)], Purse(1.0)
+    spending = Spending(purse, lambda _: 1_000)
+    got = await live(SONNET, over(protocol, api), limits=QUICK, spending=spending)(request(max_output_tokens=2_000))
+    assert isinstance(got, Summary)
+    assert got.usage == Usage(1_000, tokens)
+    assert purse.spent == pytest.approx(0.003 + tokens * 15 / 1e6)
+
+
+@pytest.mark.parametrize("protocol", ["messages", "chat"])
+@pytest.mark.parametrize("value", ['"-1"', "-1.0", '"100000001"', "100000001.0", '"1e30"', '"42.5"', '"NaN"'])
+async def test_f4_the_bounds_hold_for_what_a_client_makes_a_number_of(value: str, protocol: str, api: FakeApi) -> None:
+    api.replies, purse = [billing(value, in_one_piece=False)], Purse(1.0)
+    spending = Spending(purse, lambda _: 1_000)
+    got = await live(SONNET, over(protocol, api), limits=QUICK, spending=spending)(request(max_output_tokens=2_000))
+    assert isinstance(got, Summary)
+    assert got.usage is None
+    assert purse.spent == pytest.approx(0.033)
 
 
 async def test_f4_a_figure_at_the_beginning_of_a_stream_voids_its_end(api: FakeApi) -> None:
@@ -315,6 +343,31 @@ async def test_f4_usage_in_a_batch_is_read_alike(api: FakeApi) -> None:
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", None)
     assert events == [Misbilled(asked.key, "output_tokens is -7")]
+
+
+@pytest.mark.parametrize(
+    ("value", "tokens"), [("42.0", 42), ('"42"', 42), ("true", 1), ("-1.0", None), ('"1e30"', None)]
+)
+async def test_f4_in_a_batch_the_client_makes_the_same_numbers(value: str, tokens: int | None, api: FakeApi) -> None:
+    asked, events = request(), list[LiveEvent]()
+    message = json.loads(_whole("messages", json.loads(value)))
+    line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": message}}
+    api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
+    running = batches.ran(asking(asked), MODEL, None, lambda _: None, batches.few_at_once(), tell=events.append)
+    async with running as run:
+        (got,) = run.answers
+    assert isinstance(got, Summary)
+    assert got.usage == (None if tokens is None else Usage(1_000, tokens))
+
+
+@pytest.mark.parametrize(
+    ("value", "window"), [(42.0, 42), ("42", 42), (True, 1), (-1.0, None), ("100000001", None), ("1e30", None)]
+)
+async def test_f4_in_a_list_of_models_the_client_makes_the_same_numbers(
+    value: object, window: int | None, api: FakeApi
+) -> None:
+    api.replies = [listed(model("claude-next", max_input_tokens=value))]
+    assert (await fetch()).models[0].window == window
 
 
 # --- the spend limit --------------------------------------------------------------------------------------------------

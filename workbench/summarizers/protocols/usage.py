@@ -1,6 +1,9 @@
 """Token figures as a server tells them: read one by one, and refused where no call can have them.
 
-Of a stream the official clients' models are read, which take `"42"` and `42.0` for 42; all else is read as it was sent.
+Of streams over Messages and Chat Completions, of batches and of lists of models the official clients give models, not
+what was sent: they make 42 of `"42"` and of `42.0`, and 1 of `true`, before anybody sees it. That harms nothing: the
+bounds hold for the number that is made, nothing else becomes one, and a server that writes its figures so means them.
+All else is read as it was sent.
 """
 
 from __future__ import annotations
