@@ -9,24 +9,32 @@ import pytest
 
 from workbench.analysis.probes.made import probes_of
 from workbench.analysis.retention import retention
-from workbench.base.secrets import MASK, found
+from workbench.base.secrets import MASK, found, without_secrets
+from workbench.base.text import clip_middle
 from workbench.compaction.assembled.react import react
-from workbench.compaction.carried import Texts, carried_of
+from workbench.compaction.carried import Original, Texts, carried_of, opening_request
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import OneText
 from workbench.compaction.edits import Edits, edited
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
+from workbench.compaction.ledger.gather import _turns, noted, numbering
 from workbench.compaction.ledger.lost import lost_from
+from workbench.compaction.ledger.names import names_of
 from workbench.compaction.outcome import Kept, Made, Outcome
-from workbench.compaction.progressive.retained import passages_of
-from workbench.compaction.shape_calls import calls_of
+from workbench.compaction.progressive.key_events import _instructions
+from workbench.compaction.progressive.retained import _requirement_after, passages_of
+from workbench.compaction.prompt_parts import prompt_parts
+from workbench.compaction.shape_calls import actions_at, calls_of
 from workbench.compaction.shape_facts import facts_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
+from workbench.compaction.strategies.user_messages import _shortened
 from workbench.compaction.strategy import SummaryRequest
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.session import Message, Span, Text
 from workbench.session.masked import masked_message
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
+from workbench.summarizers.runs import call_record
 
 SECRET = "Fwo9GZXIvYXdzEJr9kQ2mVt7"
 RULE = f"Always run `export AWS_SESSION_TOKEN={SECRET}` in the staging shell before the deploy of the billing service."
@@ -178,3 +186,80 @@ def test_f06_react_form_is_masked_before_it_is_json() -> None:
     told = "\n".join(react(context_of([*messages, result("r", ("c", f"x\npassword='{SECRET}'"))]).shape))
     assert SECRET not in told
     assert told.count(MASK) == 2
+
+
+# --- a secret that its name alone tells: what is cut from it bears none
+
+NAMED = "brass-Heron-77"
+SET = f"DB_PASSWORD={NAMED}"
+
+
+def tells(made: object) -> bool:
+    """Whether a run of eight characters of the secret stands in what was made."""
+    return any(NAMED[at : at + 8] in repr(made) for at in range(len(NAMED) - 7))
+
+
+def test_f02_an_open_request_that_is_lost_is_told_without_its_secret() -> None:
+    context = context_of([*loop("l", 3), user("u", f"Now connect with {SET} again.")])
+    nothing = Outcome("compacted", "", context.messages, (Made(summary("s", "Nothing."), (Span(0, 8),)),), (), tail=0)
+    assert [lost.message for lost in lost_from(context, nothing)] == ["u"]
+    assert MASK in repr(lost_from(context, nothing))
+    assert not tells(lost_from(context, nothing))
+
+
+@pytest.mark.parametrize("most", range(20, 60, 4))
+def test_f06_an_abridged_history_is_cut_from_masked_texts(most: int) -> None:
+    said = f"Now connect with {SET} again, and then go on to the next one of the services."
+    context = context_of([user("u", said), agent("a", said), user("u2", "Go on.")])
+    params = AbridgedHistoryParams(user_message_chars_limit=most, agent_response_chars_limit=most)
+    assert not tells(abridge(context, 2, params).text)
+
+
+@pytest.mark.parametrize("before", range(20, 120, 5))
+def test_f06_a_run_keeps_a_request_without_what_its_cuts_left_of_a_secret(before: int) -> None:
+    text = f"{'x ' * (before // 2)}{SET} {'y ' * 200}"
+    sent = f"{clip_middle(text, 160)} {text[: before + 20]}... {text[before + 20 :]}"
+    request = SummaryRequest("summary", (user("u", text),), "Sum up.", OneText(lambda: sent))
+    assert tells(without_secrets(sent))
+    assert not tells(without_secrets(call_record(request, None).request))
+
+
+def test_f02_what_a_summary_carries_and_how_a_session_began_bear_no_secret() -> None:
+    began = context_of([user("u", f"Connect with {SET} now."), agent("a", "Yes.")]).shape
+    assert opening_request(began) == Original(f"Connect with DB_PASSWORD={MASK} now.", "u", 1)
+    ledger = compacted(context_of([user("u", f"Never print {SET}."), *loop("l", 9)]), 90)
+    assert not tells(opening_request(context_of(ledger.messages).shape))
+    assert not tells(noted(context_of(ledger.messages)))
+
+
+def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
+    said = f"I decided to use {SET} instead of the vault, because it is down."
+    shape = context_of([user("u", f"Always use {SET} here."), agent("a", said, call("c", command=SET))]).shape
+    made = (names_of(shape), _turns(shape, numbering(shape)), _instructions(shape), calls_of(shape))
+    assert MASK in repr([*made[1]])
+    assert not any(tells([*one]) for one in made)
+
+
+def test_f02_the_requirement_behind_the_first_request_bears_no_secret() -> None:
+    context = context_of([user("u", "Build it."), user("v", f"Use {SET}."), agent("a", "Yes.")])
+    assert MASK in repr(_requirement_after(context.shape))
+    assert not tells(_requirement_after(context.shape))
+
+
+def test_f02_the_parts_of_a_prompt_are_masked_before_inputs_are_json() -> None:
+    context = context_of([user("u", "Go."), agent("a", "", call("c", command=f"true\n{SET}"))])
+    assert not tells(prompt_parts(context))
+
+
+@pytest.mark.parametrize("room", range(8, 40, 3))
+def test_f06_words_of_the_user_are_cut_from_the_masked_text(room: int) -> None:
+    context = context_of([user("u", f"{'word ' * 6}{SET} {'word ' * 40}"), agent("a", "Yes.")])
+    made = _shortened(context, context.messages[0], room)
+    assert not tells(made)
+
+
+def test_f02_a_call_that_a_result_answers_bears_no_secret() -> None:
+    messages = [user("u", "Go."), agent("a", "", call("c", command=SET)), result("r", ("c", "done"))]
+    shape = context_of(messages).shape
+    assert not tells(shape.call_of(2, "c"))
+    assert not tells(actions_at(shape, 1))

@@ -13,7 +13,7 @@ from workbench.compaction.past import Past, Place
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
 from workbench.compaction.shape_calls import actions_at
 from workbench.compaction.spans import each
-from workbench.session import Span
+from workbench.session import Message, Span
 
 TEMPLATE = "abridged-entry.jinja"
 
@@ -104,14 +104,21 @@ def _told(
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
     if key not in past.told:
-        past.told[key] = messages, _entry(template, request, continues=continues, params=params)
+        past.told[key] = messages, _entry(template, request, messages, continues=continues, params=params)
     return past.told[key][1]
 
 
-def _entry(template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams) -> str:
-    """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
-    tail when its open calls are answered there; else it was interrupted."""
-    messages = [shape.masked_at(index) for shape, index in request]
+def _entry(
+    template: Prompt,
+    request: Sequence[Place],
+    messages: Sequence[Message],
+    *,
+    continues: bool,
+    params: AbridgedHistoryParams,
+) -> str:
+    """One entry's text, of the request's `messages` without their secrets. It answered when its last message is the
+    agent's and calls no tool; else it continues in the tail when its open calls are answered there; else it was
+    interrupted."""
     asked = "\n".join(message.said for message in messages if message.said)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:

@@ -1,0 +1,104 @@
+"""What analyses tell of a session is made of its messages without their secrets: a line, an answer or a quotation has
+lost the name that its secret would be told by."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.courses import session_of
+from tests.analysis.test_rework import CUT, answer, reworked, shell
+from tests.analysis.test_rework import user as asking
+from tests.facts.talk import agent, answered, call, user
+from workbench.analysis.probes import Exam, Probe, looked_up, sources_of
+from workbench.analysis.probes.graded import graded
+from workbench.analysis.suggested_pins import suggest
+from workbench.analysis.transcript import transcript
+from workbench.analysis.watched import sentence_to_watch
+from workbench.base.secrets import MASK, without_secrets
+from workbench.compaction.outcome import Kept, Outcome
+from workbench.conformance.building import context_of
+
+SECRET = "brass-Heron-77"
+SET = f"DB_PASSWORD={SECRET}"
+
+
+def tells(made: object) -> bool:
+    """Whether a run of eight characters of the secret stands in what was made."""
+    return any(SECRET[at : at + 8] in repr(made) for at in range(len(SECRET) - 7))
+
+
+def test_f02_the_secret_is_told_by_its_name_alone() -> None:
+    assert without_secrets(SET) == f"DB_PASSWORD={MASK}"
+    assert without_secrets(SECRET) == SECRET
+
+
+TALK = (
+    user(f"The weir opens at a level of 412 cm with {SET} and the sluice follows an hour later."),
+    agent("I read the plans of the canal."),
+    user("Now draw the timetable for the ferries of Sunday."),
+)
+PROBES = (
+    Probe("recall", "At which level does the weir open?", "412 cm", source=TALK[0].id, says=TALK[0].said),
+    Probe("recall", "Who opens the weir, with the sluice an hour later?", "the lock keeper", says=TALK[0].said),
+)
+
+
+def exam() -> Exam:
+    context = context_of(TALK)
+    outcome = Outcome("unchanged", "", context.messages, (), (), tail=0)
+    return Exam(session_of(TALK), PROBES, sources_of(context, [("none", outcome)]))
+
+
+def test_f02_lines_that_answer_a_question_tell_no_secret() -> None:
+    probing = looked_up(exam())
+    assert MASK in repr(probing.given[0])
+    assert not tells(probing.given)
+
+
+def test_f02_lines_beside_a_model_s_answers_tell_no_secret() -> None:
+    context = context_of(TALK)
+    outcome = Outcome("compacted", "", context.messages, (Kept(0, 3),), (), tail=0)
+    sources = sources_of(context, [("all", outcome)])
+    probing = graded(Exam(session_of(TALK), PROBES, sources), {}, "somebody")
+    assert MASK in repr(probing.given[1])
+    assert not tells(probing.given)
+
+
+def test_f02_an_answer_that_a_pin_would_keep_tells_no_secret() -> None:
+    asked = call("Ask", {"question": "Which account?", "options": [{"label": SET}, {"label": "none"}]})
+    (pin,) = suggest(context_of((user("Bake it."), agent("", asked), answered(asked, SET))))
+    assert MASK in repr(pin)
+    assert not tells(pin)
+
+
+def test_f02_a_command_that_ran_again_tells_no_secret() -> None:
+    command = f"{SET} ./deploy.sh --stage billing"
+    made = reworked(
+        asking("Deploy it."), shell(command, "done"), CUT, asking("Go on."), shell(command, "done"), answer("x")
+    )
+    items = [item for one in made for item in one.items]
+    assert items
+    assert not tells(items)
+
+
+def test_f02_a_request_that_is_made_again_tells_no_secret() -> None:
+    said = f"Always set {SET} before you deploy the billing service to the staging cluster."
+    made = reworked(asking(said), answer("Yes."), CUT, asking(said), answer("Yes."))
+    items = [item for one in made for item in one.items]
+    assert items
+    assert not tells(items)
+
+
+@pytest.mark.parametrize("verbosity", ["default", "compact"])
+def test_f02_an_input_is_masked_before_it_is_json(verbosity: str) -> None:
+    """`\\n` before a name is a letter before it."""
+    entries = [*transcript([agent("", call("Bash", {"command": f"true\n{SET}"}))], verbosity)]  # type: ignore[arg-type]
+    assert MASK in repr(entries)
+    assert not tells(entries)
+
+
+def test_f02_a_sentence_that_is_watched_in_the_place_of_its_part_tells_no_secret() -> None:
+    rule = f"Never deploy the billing service to staging with {SET} set."
+    watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
+    assert watched.startswith("Never")
+    assert not tells(watched)
