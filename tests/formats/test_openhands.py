@@ -651,6 +651,8 @@ def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
             ["Event 2 answers a call that is forgotten."],
         ),
         ([], ["There are no events."]),
+        ([{**OLD[1], "id": "--1"}, OLD[2]], ["Event 1 has an id that is no number."]),
+        ([{**OLD[1], "id": "²"}, OLD[2]], ["Event 1 has an id that is no number."]),
         ([7], ["Event 1 is neither the user's, the agent's nor the environment's."]),
         ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s, which stands before it."]),
         (

@@ -89,7 +89,7 @@ def _id_faults(where: str, event: Item, ids: dict[str, int]) -> Faults:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.lstrip("-").isdigit() else None
+    return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten: set[str]) -> Faults:
