@@ -33,9 +33,10 @@ def session(tmp_path: Path) -> Path:
 class TestInspect:
     def test_epochs_are_listed_and_can_be_chosen(self, shared: Path) -> None:
         path = shared / "sessions" / "claude-code" / "entire-cd95add-3compactions.jsonl"
-        last, first = document("inspect", path), document("inspect", path, "--epoch", 1)
+        last, first = document("inspect", path, "--epoch", "last"), document("inspect", path, "--epoch", 1)
         assert last["epochs"] == first["epochs"] == 4
         assert (last["epoch"], first["epoch"]) == (4, 1)
+        assert document("inspect", path)["epoch"] == 3, "the newest that was compacted"
         assert [bool(epoch["ended_by"]) for epoch in last["epoch_list"]] == [True, True, True, False]
         assert first["context"]["messages"] == last["epoch_list"][0]["messages"] != last["context"]["messages"]
 

@@ -152,15 +152,24 @@ def number(figure: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "roo-window.json"])
-def test_a_command_takes_the_last_epoch_and_under_the_screens_one_tells_its_figures(name: str) -> None:
+def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: str) -> None:
     file = SAMPLES / name
     session, counter = workbench.load(file), Counter()
     counter.count_all(session.messages, lambda done, of: None, lambda: False)
     desk = Desk(session, counter)
     shown, last = desk.bench, len(session.epochs)
     preset = ("--preset", shown.preset)
-    assert document("compact", file, *preset, code=None)["epoch"] == last
-    there = document("compact", file, *preset, "--epoch", shown.epoch)
+    taken = {
+        "inspect": document("inspect", file)["epoch"],
+        "why": document("why", file)["epoch"],
+        "retention": document("retention", file, *preset)["epoch"],
+        "probe": document("probe", file, *preset)["epoch"],
+        "compact": document("compact", file, *preset)["epoch"],
+    }
+    assert taken == dict.fromkeys(taken, shown.epoch)
+    assert document("compact", file, *preset, "--epoch", "last", code=None)["epoch"] == last
+    assert document("retention", file, *preset)["overall"]["facts"] == len(shown.held(shown.offline.outcome).facts)
+    there = document("compact", file, *preset)
     after = shown.context.outcome_size(shown.offline.outcome)
     assert figures(there["before"]) == (
         shown.context.total.messages,
@@ -169,7 +178,7 @@ def test_a_command_takes_the_last_epoch_and_under_the_screens_one_tells_its_figu
     )
     assert (there["before"]["tokens"], there["after"]["tokens"]) == (shown.context.total.tokens, after.tokens)
     said = cwb("compact", file, *preset).output
-    assert (f"; the screen opens {shown.epoch}, " in said) == (shown.epoch < last)
+    assert (f"{shown.epoch} of {last}, the newest that overflowed or was compacted" in said) == (shown.epoch < last)
     older = cwb("compact", file, *preset, "--epoch", 1).output
     assert ("is not in a new file" in older) == (last > 1)
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.refusals import epoch_named
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
 from workbench.compaction.of_tool import of_its_time, tools_preset
-from workbench.compaction.opening import context_at, epoch_of, recounted
+from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
@@ -282,14 +282,15 @@ def open_bench(
     session: Session,
     counter: Counter,
     *,
-    epoch: int | None = None,
+    epoch: int | Literal["last"] | None = None,
     preset: str | None = None,
     window: int | None = None,
 ) -> Bench:
-    """Put a session on the bench where its story is: at the newest epoch that overflowed or was compacted, under the
-    preset of its own tool. Raises BadInput for an epoch or a preset that does not exist."""
+    """Put an epoch of a session on the bench, as `epoch_named` finds it, under the preset of its own agent.
+
+    Raises BadInput for an epoch or a preset that does not exist."""
     chosen = of_its_time(load_preset(preset or tools_preset(session) or USUAL), session)
-    number = overflowed(session) if epoch is None else epoch_of(session, epoch)
+    number = epoch_named(session, epoch)
     opened = context_at(session, number, counter, window=window)
     return Bench(session, number, opened, strategy(chosen.strategy), chosen.policy, chosen.id, chosen.version)
 

@@ -12,7 +12,6 @@ import click
 
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
-from workbench.analysis.why.refusals import overflowed
 from workbench.base.figures import grouped
 from workbench.cli.ab_many import compared
 from workbench.cli.compacting import NO_SUMMARY
@@ -35,10 +34,10 @@ from workbench.tokens.cost import usage_words
 @selection(
     "part",
     "window",
+    "epoch",
     "watch",
     "mask",
     nargs=-1,
-    epoch="The epoch; of several sessions, by default, the newest that overflowed or was compacted, else the last.",
     strategy="How to compact; else the prompts' own strategy.",
     preset="Numbers and prompt to start from.",
     pin="Keep a message verbatim in both.",
@@ -127,7 +126,7 @@ def _many(
 
     def opened(path: Path) -> tuple[Side, Side]:
         let_go()
-        return sides(on_bench(replace(chosen, files=(path,)), policy, overflowed), found, named)
+        return sides(on_bench(replace(chosen, files=(path,)), policy), found, named)
 
     compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json)
 

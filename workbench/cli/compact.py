@@ -22,7 +22,8 @@ from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import epoch_words, found_rows, policy_words
+from workbench.cli.opening import epoch_words
+from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words, changed_words
 from workbench.cli.selection import Selection, selection
@@ -118,8 +119,8 @@ def command(
 ) -> None:
     """Compact FILE, which itself never changes, and say what became of every message.
 
-    Compacted is the last epoch, for that is what its tool goes on with; the screen opens the newest that was compacted
-    or overflowed, and where that is another one, this says so.
+    By default it is the newest epoch that overflowed or was compacted, as on the screen. A file made of an older epoch
+    lacks what came after it, which this says; --epoch last compacts what the agent goes on with.
 
     Without -o nothing is written. A live summarizer takes its key from the environment; Ctrl-C cancels it.
 
@@ -294,7 +295,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
     failed = [one for one in result.checks if not one.passed]
     rows = [
         ("strategy", policy_words(call.bench)),
-        ("epoch", ": ".join(filter(None, (epoch_words(call.bench), call.bench.left_behind)))),
+        ("epoch", ": ".join(filter(None, (epoch_words(call.bench.session, call.bench.epoch), call.bench.left_behind)))),
         ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
         ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
         ("before", size_words(before)),

@@ -28,7 +28,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, Stand, choose_preset, stands
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import epoch_words
+from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
 from workbench.cli.retention import percent, told_share
 from workbench.cli.running import keep_run, run_named
@@ -118,7 +118,7 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
         compared = Compared(str(name), bench.context.total, ceiling, their, ours)
         write_json(compared, {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {})
         return
-    if epoch := epoch_words(bench):
+    if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
     click.echo(f"before: {size_words(bench.context.total)}")
     click.echo(f"to fit: below {grouped(ceiling.tokens)} tokens, {ceiling.source}\n" if ceiling else "")

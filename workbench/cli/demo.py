@@ -23,7 +23,7 @@ def command(**how: Any) -> None:
     needed; the strategies plan as for any session, and the offline summarizer writes. Space pauses, the arrows step,
     + and - change the speed, enter opens the session on the bench, q leaves.
     """
-    bench, course = on_bench_and_course(Selection(files=(SAMPLE,), window=WINDOW), lambda session: 1)
+    bench, course = on_bench_and_course(Selection(files=(SAMPLE,), window=WINDOW, epoch=1))
     found = demonstration(course, bench.opened.limit)
 
     def show() -> int:

@@ -15,7 +15,7 @@ from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, prin
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import counted
-from workbench.cli.opening import Opened, opened
+from workbench.cli.opening import Opened, epoch_words, opened
 from workbench.cli.output import only_in_json, size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
@@ -36,7 +36,7 @@ MAX_WARNINGS = 10
 
 
 @click.command("inspect")
-@selection("part", "window", "mask", epoch="Look at this epoch, from 1; the last one by default.")
+@selection("part", "window", "mask", "epoch")
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
@@ -324,7 +324,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
             ("session", printable(session.title or session.id or str(session.path))),
             ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
             ("model", f"{printable(session.model or 'not recorded')}, {_window_words(context.limit)}"),
-            ("epoch", f"{found.epoch} of {len(session.epochs)}"),
+            ("epoch", epoch_words(session, found.epoch) or "1 of 1"),
             ("context", f"{size_words(total)}{share}"),
             ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),

@@ -12,43 +12,33 @@ from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
-from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
 
-def on_bench(
-    chosen: Selection,
-    policy: Callable[[str], Preset] | None = None,
-    begin: Callable[[Session], int] = lambda session: len(session.epochs),
-) -> Bench:
-    """The epoch, else the one that `begin` says, by default the last: what the session goes on with; changed by hand as
-    was named, and under the preset that `policy` gives, which is told the id of the tool's own one, "" where there is
-    none.
+def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> Bench:
+    """The epoch of the session, changed by hand as was named, and under the preset that `policy` gives, which is told
+    the id of the tool's own one, "" where there is none.
 
     Raises BadInput for a file that is no session, and for an epoch or a message that it does not have.
     """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
-        epoch = begin(session) if chosen.epoch is None else chosen.epoch
-        bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
+        bench = with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
         keep(session, counter)
     bench = counted(bench, counter)
     return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen)
 
 
-def on_bench_and_course(
-    chosen: Selection, begin: Callable[[Session], int], policy: Callable[[str], Preset] | None = None
-) -> tuple[Bench, Course]:
-    """The epoch, else the one that `begin` says, as `on_bench` gives it, and the session from there on."""
+def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> tuple[Bench, Course]:
+    """The epoch as `on_bench` gives it, and the session from there on."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
         keep(session, counter)
-    epoch = begin(session) if chosen.epoch is None else chosen.epoch
-    bench = counted(with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window)), counter)
-    course = course_of(session, counter, first=epoch, scale=bench.scale)
+    bench = counted(with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter)
+    course = course_of(session, counter, first=bench.epoch, scale=bench.scale)
     return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen), course

@@ -11,7 +11,7 @@ from workbench.base.environment import variables
 from workbench.base.errors import BadInput
 from workbench.base.resources import SAMPLES
 from workbench.cli.output import has_a_screen
-from workbench.cli.selection import EPOCH
+from workbench.cli.selection import EPOCH, EpochNumber, Newest
 
 OVERFLOWING = "claude-code-overflow.jsonl"
 
@@ -23,7 +23,10 @@ OVERFLOWING = "claude-code-overflow.jsonl"
 @click.option("--follow", is_flag=True, help="Follow FILE while its agent writes it: new messages appear.")
 @click.option("--fresh", is_flag=True, help="Leave aside pins, split and policy remembered for this session.")
 @click.option(
-    "--epoch", type=int, metavar="N", help=f"Open this epoch, from 1; by default the newest that overflowed. {EPOCH}"
+    "--epoch",
+    type=EpochNumber(),
+    metavar="N|last",
+    help=f"The epoch, from 1, or `last`; by default the newest that overflowed or was compacted. {EPOCH}",
 )
 @click.option("--preset", metavar="NAME", help="The strategy and numbers to begin with; by default the tool's own.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The context window, in tokens.")
@@ -34,7 +37,7 @@ def command(
     part: str,
     follow: bool,
     fresh: bool,
-    epoch: int | None,
+    epoch: int | Newest | None,
     preset: str | None,
     window: int | None,
     watched: tuple[str, ...],

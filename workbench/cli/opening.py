@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import click
 
+from workbench.analysis.why.refusals import epoch_named
 from workbench.base import paths
 from workbench.cli.output import on_a_terminal, over_line, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
-from workbench.compaction.opening import context_at, epoch_of
+from workbench.compaction.opening import context_at
 from workbench.formats import parsed
 from workbench.formats.files import load
 from workbench.formats.masked import load_masked
@@ -33,7 +34,7 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
-        epoch = epoch_of(session, chosen.epoch)
+        epoch = epoch_named(session, chosen.epoch)
         counter.count_all(to_weigh(session, epoch), watched.messages_counted, lambda: False)
         keep(session, counter)
     scale = None if forgetting else scales.recall(session)
@@ -42,6 +43,14 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
         forgotten = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
         warn(f"{forgotten}; the figures go by what the session itself was billed.")
     return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
+
+
+def epoch_words(session: Session, epoch: int) -> str:
+    """Which epoch of several this is, and why that one; "" where there is but one."""
+    last = len(session.epochs)
+    if epoch < last and epoch == epoch_named(session, None):
+        return f"{epoch} of {last}, the newest that overflowed or was compacted; --epoch last for the newest"
+    return f"{epoch} of {last}" if last > 1 else ""
 
 
 def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:

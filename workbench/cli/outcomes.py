@@ -9,7 +9,6 @@ from typing import Any
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.retention import HeldFact
 from workbench.analysis.transcript import one_line
-from workbench.analysis.why.refusals import overflowed
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
@@ -26,15 +25,6 @@ _NOUNS: dict[FactKind, str] = {
     "instruction": "standing instruction", "stated": "statement", "error": "error message", "url": "link",
 }  # fmt: skip
 """Kinds of facts that need another word than their name."""
-
-
-def epoch_words(bench: Bench) -> str:
-    """Which epoch of several this is, and why that one; "" where there is but one."""
-    last, story = len(bench.session.epochs), overflowed(bench.session)
-    if bench.epoch == last and story < last:
-        elsewhere = f"; the screen opens {story}, the newest that was compacted or overflowed: --epoch {story}"
-        return f"{last} of {last}, which its tool goes on with{elsewhere}"
-    return f"{bench.epoch} of {last}" if last > 1 else ""
 
 
 def policy_words(bench: Bench) -> str:

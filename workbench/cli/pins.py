@@ -11,6 +11,7 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench
+from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
@@ -19,7 +20,7 @@ WORDS = 66
 
 
 @click.command("pins")
-@selection("part", epoch="Look at this epoch, from 1; the last one by default.")
+@selection("part", "epoch")
 @click.option("--suggest", "all_of_them", is_flag=True, help="Standing instructions and constraints too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
@@ -28,13 +29,16 @@ def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
     left out there.
     """
-    context = on_bench(chosen).context
+    bench = on_bench(chosen)
+    context = bench.context
     found = [pin for pin in suggest(context) if all_of_them or pin.reason == PIN_REASON]
     taken = accepted(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
     if as_json:
         write_json({"pins": found, "auto_pin": taken, "tokens": tokens})
         return
+    if epoch := epoch_words(bench.session, bench.epoch):
+        click.echo(f"epoch: {epoch}")
     if not found:
         click.echo(_nothing(all_of_them))
         return

@@ -40,7 +40,7 @@ def command(chosen: Selection, **how: Any) -> None:
     policies = chosen.policies() if chosen.presets or chosen.strategies else []
     if len(policies) > 2:
         raise BadInput(f"{len(policies)} policies are named; a story has room for two.")
-    bench, course = on_bench_and_course(chosen, lambda session: 1)
+    bench, course = on_bench_and_course(chosen.whole)
     if not policies:
         own = tools_preset(bench.session) or USUAL
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]

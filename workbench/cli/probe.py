@@ -11,7 +11,6 @@ import click
 
 from workbench.analysis.probes import Probe, Probing, Sum, beside, looked_up, write_probes
 from workbench.analysis.probes.made import MOST
-from workbench.analysis.why.refusals import overflowed
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
@@ -52,12 +51,12 @@ T = TypeVar("T")
 @selection(
     "part",
     "window",
+    "epoch",
     "pin",
     "auto_pin",
     "watch",
     "mask",
     nargs=-1,
-    epoch="The epoch; by default the newest that overflowed or was compacted, else the last.",
     strategy="A compaction to ask after, by strategy; several may be named.",
     preset="A compaction to ask after, by preset; several may be named. By default the tool's own.",
 )
@@ -128,14 +127,14 @@ def command(
 
     def opened(path: Path) -> tuple[Bench, Questions]:
         let_go()
-        bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
+        bench = on_bench(replace(chosen, files=(path,)))
         wanted = questions(bench, file, most)
         if not wanted.probes:
             raise nothing_to_ask(bench)
         return bench, wanted
 
     def written(path: Path) -> Path:
-        bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
+        bench = on_bench(replace(chosen, files=(path,)))
         there = file or (None if path in chosen.piped else beside(bench.session))
         if there is None:
             raise BadInput("What comes through a pipe lies nowhere; say with --probes where the questions are to lie.")

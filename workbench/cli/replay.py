@@ -57,7 +57,7 @@ def command(chosen: Selection, summarizer: str | None, drawn: bool, as_json: boo
     A watched sentence is judged at every compaction; what stands in filler nobody can say.
     """
     policies = chosen.policies()
-    bench, course = on_bench_and_course(chosen, lambda session: 1)
+    bench, course = on_bench_and_course(chosen.whole)
     answer = _SUMMARIZERS[summarizer] if summarizer else writer(bench.watched)
     name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
     played = list(replays(course, policies, bench.opened.limit, answer, bench.watched))

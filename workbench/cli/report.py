@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from workbench.analysis.compare import candidates
-from workbench.analysis.why.refusals import overflowed
 from workbench.base.errors import BadInput
 from workbench.base.files import refuse_taken, write_atomically
 from workbench.base.secrets import Personal, masking
@@ -26,10 +25,10 @@ BESIDE = ("claude-code", "codex", DEFAULT)
     "pin",
     "set",
     "window",
+    "epoch",
     "watch",
     strategy="The policy reported on, with its own preset.",
     preset=f"The policy reported on; by default the tool's own, else {BESIDE[0]}.",
-    epoch="The epoch; by default the newest that overflowed, else the last.",
 )
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="PATH", help="A .html or .md file.")
 @click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets that stand beside it.")
@@ -54,7 +53,7 @@ def command(
         raise BadInput(f"{target}: a report is HTML or Markdown; give the file a name that ends in .html or .md.")
     refuse_taken(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
-    bench, course = on_bench_and_course(chosen, overflowed, lambda own: chosen.policy(own or BESIDE[0]))
+    bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))
     report = gather(bench, course, others)
     also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
     with masking(*also):

@@ -90,7 +90,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
     damaged, repair = chosen.file, repaired(chosen.file, chosen.part)
     if repair is not None:
         chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)
-    bench = _under_its_policy(on_bench(chosen), chosen, asks=summarizer_name is not None)
+    bench = _under_its_policy(on_bench(replace(chosen, epoch="last")), chosen, asks=summarizer_name is not None)
     done = compacted(bench, name, purse, journal=True, to=bench.session.format)
     made = done.made
     saved = None

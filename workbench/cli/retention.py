@@ -20,7 +20,8 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import epoch_words, policy_words
+from workbench.cli.opening import epoch_words
+from workbench.cli.outcomes import policy_words
 from workbench.cli.output import (
     only,
     plain,
@@ -121,7 +122,7 @@ def command(
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
         write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said, "watched": stood})
         return
-    epoch = epoch_words(bench)
+    epoch = epoch_words(bench.session, bench.epoch)
     write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
                   ("status", verdict(outcome.status, outcome.reason)),
                   *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
@@ -156,7 +157,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     first = on_bench(replace(chosen, epoch=chosen.epoch or 1))
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
-    wanted = [number for number in ended if chosen.epoch in (None, number)]
+    wanted = ended[-1:] if chosen.epoch == "last" else [one for one in ended if chosen.epoch in (None, one)]
     found: list[tuple[int, Retention | None, LaterUse | None, RecordedClaims | None]] = []
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))

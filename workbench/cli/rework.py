@@ -21,7 +21,7 @@ WORDS = 120
 
 
 @click.command("rework")
-@selection("part", epoch="Only the compaction that ended this epoch; by default all.")
+@selection("part", epoch="Only the compaction that ended this epoch, `last` for the newest; by default all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with whole ids and texts.")
 def command(chosen: Selection, as_json: bool) -> None:
     """Say what was done again in FILE after each compaction that the agent recorded.
@@ -30,10 +30,12 @@ def command(chosen: Selection, as_json: bool) -> None:
     what the user said again, edits that undo or redo earlier ones: each with the message that did it first and the one
     that did it again. And how many calls and tokens went by before the agent took a new step. No model is asked.
     """
-    _, course = on_bench_and_course(replace(chosen, epoch=None), lambda session: 1)
+    _, course = on_bench_and_course(replace(chosen, epoch=1))
     found = rework(course)
     if chosen.epoch is not None:
-        found = tuple(one for one in found if one.made.epoch == chosen.epoch)
+        newest = found[-1].made.epoch if found else None
+        wanted = newest if chosen.epoch == "last" else chosen.epoch
+        found = tuple(one for one in found if one.made.epoch == wanted)
         if not found:
             raise BadInput(f"No recorded compaction ended epoch {chosen.epoch}; leave --epoch out to see all.")
     if as_json:

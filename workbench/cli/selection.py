@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import click
 
@@ -18,6 +18,21 @@ from workbench.base.errors import BadInput
 
 if TYPE_CHECKING:  # A command without a policy does not wait for what policies need.
     from workbench.compaction.preset import Preset
+
+
+Newest = Literal["last"]
+
+
+class EpochNumber(click.ParamType[int | Newest]):
+    name = "epoch"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Newest:
+        if value == "last":
+            return "last"
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither the number of an epoch nor `last`.", param, ctx)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +56,7 @@ class Selection:
     shortens: tuple[str, ...] = ()
     split: str | None = None
     watched: tuple[str, ...] = ()
-    epoch: int | None = None
+    epoch: int | Newest | None = None
     window: int | None = None
     mask: bool = False
 
@@ -50,6 +65,11 @@ class Selection:
         """The FILE of a command that takes just one."""
         (file,) = self.files
         return file
+
+    @property
+    def whole(self) -> Selection:
+        """The same from the first epoch on, unless another one was named."""
+        return replace(self, epoch=1) if self.epoch is None else self
 
     def policy(self, otherwise: str = "") -> Preset:
         """The policy named last, else that of the parameters, else the preset `otherwise`, with its fields changed.
@@ -136,7 +156,8 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail, which stays as it is."),
     "watch": (("--watch", "watched"), {"multiple": True, "metavar": "TEXT"},
               "Tell of this sentence how it stands: verbatim, paraphrased, contradicted or gone; several."),
-    "epoch": (("--epoch",), {"type": int, "metavar": "N"}, "The epoch to compact, from 1; the last one by default."),
+    "epoch": (("--epoch",), {"type": EpochNumber(), "metavar": "N|last"},
+              "The epoch, from 1, or `last`; by default the newest that overflowed or was compacted."),
     "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),
     "mask": (("--mask",), {"is_flag": True},
              "Take FILE's secrets out as it is read: none is sent, summarised or written."),

@@ -14,7 +14,6 @@ from workbench.analysis.transcript import printable
 from workbench.analysis.watched import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
-from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.waste import UNUSED_RULE
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -39,10 +38,10 @@ ID = 12
     "part",
     "set",
     "window",
+    "epoch",
     "watch",
     strategy="Whose triggers are looked at, with its own preset.",
     preset=f"Whose triggers are looked at; by default the tool's own, else {PRESET}.",
-    epoch="The epoch; by default the newest that overflowed, else the last.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
 def command(chosen: Selection, as_json: bool) -> None:
@@ -51,7 +50,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     What would have helped is computed, not guessed: the session is played on with its own messages, without what a
     sentence speaks of or under the policy that it names.
     """
-    bench, course = on_bench_and_course(chosen, overflowed)
+    bench, course = on_bench_and_course(chosen)
     preset = chosen.policy(tools_preset(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]

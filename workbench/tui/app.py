@@ -89,7 +89,7 @@ class WorkbenchApp(App[None]):
         self,
         first: Path | Session | Literal["files", "audit"],
         *,
-        epoch: int | None = None,
+        epoch: int | Literal["last"] | None = None,
         preset: str | None = None,
         window: int | None = None,
         part: str = "",
@@ -177,7 +177,7 @@ class WorkbenchApp(App[None]):
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
-    def open(self, path: Path, part: str = "", epoch: int | None = None) -> None:
+    def open(self, path: Path, part: str = "", epoch: int | Literal["last"] | None = None) -> None:
         """Open another file, or one session of it. What is on the bench stays until that one is ready."""
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))

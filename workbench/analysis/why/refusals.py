@@ -4,7 +4,9 @@ its epochs overflowed."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+from workbench.compaction.opening import epoch_of
 from workbench.session import Message, Session
 from workbench.session.api_errors import TOO_LONG
 from workbench.tokens.window import window_of
@@ -55,6 +57,14 @@ def overflowed(session: Session) -> int:
         if epoch.ended_by is not None or over or (refused and not refused.isdisjoint(epoch.members)):
             return epoch.number
     return len(session.epochs)
+
+
+def epoch_named(session: Session, epoch: int | Literal["last"] | None) -> int:
+    """Return the number of an epoch: for None the one that `overflowed` finds, for "last" the newest, which the agent
+    goes on with. The one rule for every command and for the screen. Raises BadInput where there is no such epoch."""
+    if epoch is None:
+        return overflowed(session)
+    return epoch_of(session, None if epoch == "last" else epoch)
 
 
 def _is_error(message: Message) -> bool:

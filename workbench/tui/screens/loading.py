@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.text import Text
 from textual import on, work
@@ -44,7 +44,7 @@ class Opening:
     """
 
     source: Path | Session
-    epoch: int | None = None
+    epoch: int | Literal["last"] | None = None
     preset: str | None = None
     window: int | None = None
     usual_window: int | None = None
