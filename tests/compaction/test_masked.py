@@ -207,9 +207,9 @@ def test_f02_an_open_request_that_is_lost_is_told_without_its_secret() -> None:
     assert not tells(lost_from(context, nothing))
 
 
-@pytest.mark.parametrize("most", range(20, 60, 4))
+@pytest.mark.parametrize("most", range(40, 160, 8))
 def test_f06_an_abridged_history_is_cut_from_masked_texts(most: int) -> None:
-    said = f"Now connect with {SET} again, and then go on to the next one of the services."
+    said = f"{'word ' * 20}{SET}{' word' * 4}"
     context = context_of([user("u", said), agent("a", said), user("u2", "Go on.")])
     params = AbridgedHistoryParams(user_message_chars_limit=most, agent_response_chars_limit=most)
     assert not tells(abridge(context, 2, params).text)
