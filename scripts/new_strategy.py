@@ -29,7 +29,7 @@ ROWS = (
     ("workbench/compaction/strategies/__init__.py", '"ledger": "ledger"', '    "$id": "$module",'),
     ("docs/strategies.md", "| [ledger](#ledger)", "| [$id](#$id) | none | the newest messages | messages | yes |"),
     ("docs/strategies.md", "## ledger", SECTION),
-    ("README.md", "| `ledger` |", "| `$id` | the newest messages stay; no model |"),
+    ("docs/reference.md", "| `ledger` |", "| `$id` | the newest messages stay; no model |"),
     ("tests/compaction/test_conformance.py", '"ledger": {"budget', '    "$id": {"newest_messages": 6},'),
     ("tests/borders/test_limits.py", '"trim.target_messages"', '    "$id.newest_messages": Row(left, 4, (3, 4, 5)),'),
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from tests.commands import cwb
 from tests.documents.rules import rows
-from tests.paths import ROOT
+from tests.paths import ROOT, SAMPLES
+from workbench.cli.open import OVERFLOWING
 
 _CITED = re.compile(r"\b(docs/[\w-]+\.md|00\d-\d{3}|(?<=[Dd]ocument )00\d)\b|§|\bspec/\w+\.md")
 
@@ -22,3 +24,21 @@ def test_only_what_is_here_is_cited() -> None:
         if not (found[1] and (found[1] in told or (ROOT / found[1]).is_file()))
     }
     assert missing == {}
+
+
+def test_the_readme_quotes_what_the_commands_say() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n\$ cwb (.*)\n((?:.*\n)*?)```", text, re.M)
+    assert len(blocks) == 2
+    for command, quoted in blocks:
+        words = [str(SAMPLES / OVERFLOWING) if word == "session.jsonl" else word for word in command.split()]
+        said = " ".join(cwb(*words).output.split())
+        lines = re.sub(r"\n {4,}", " ", quoted).splitlines()
+        assert [line for line in lines if " ".join(line.split()) not in said] == []
+
+
+def test_the_readme_is_short_and_names_only_files_that_are_there() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.split()) < 700
+    places = [place for place in re.findall(r"\]\(([^)#]+)", text) if not (ROOT / place).exists()]
+    assert places == []
