@@ -97,6 +97,12 @@ def test_f02_an_input_is_masked_before_it_is_json(verbosity: str) -> None:
     assert not tells(entries)
 
 
+def test_f02_a_text_is_masked_before_the_tag_that_names_its_secret_is_left_out() -> None:
+    secret = SET.partition("=")[2]
+    entries = [*transcript([agent(f"<password>\n{secret}\n</password>"), agent("Done.")], "compact")]
+    assert (entries[0].text, tells(entries)) == (f"{MASK} …", False)
+
+
 def test_f02_a_sentence_that_is_watched_in_the_place_of_its_part_tells_no_secret() -> None:
     rule = f"Never deploy the billing service to staging with {SET} set."
     watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
