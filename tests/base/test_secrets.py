@@ -61,7 +61,8 @@ https://u:⟨hunter2⟩@h, https://u:⟨p:w⟩@h and POSTGRES://app:⟨x⟩@db/x
 Authorization: Bearer ⟨abc.def-ghi⟩; the Bearer ⟨abcdefgh12345678⟩ was refused
 curl -H 'Authorization: Basic ⟨dXNlcjpwYXNz⟩'
 {"api_key": "⟨abcdef123456⟩", 'x-api-key': '⟨0123456789⟩'} api_key=⟨a1-b2c3d4e5⟩ is wrong
-DB_PASSWORD=⟨correcthorse⟩ AWS_SECRET_ACCESS_KEY=⟨wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY⟩
+DB_PASSWORD=⟨correcthorse⟩ AWS_SECRET_ACCESS_KEY=⟨wJalrXUtnFEMI/K7MDENG/bPxRfiCYq2w8e4r6⟩
+AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
 DB_PASSWORD="⟨correct horse battery⟩" and export PGPASSWORD='⟨four words in lowercase⟩'
 APP_KEY=base64:⟨aB3dE6gHaB3dE6gHaB3dE6gHaB3dE6gH+D//wqW7Pxf=⟩ and key=base64:encoded
 LDClient("⟨sdk-b8bec35a-d292-4f4d-a894-ac8d52c5aa5a⟩") mobile ⟨mob-b8bec35a-d292-4f4d-a894-ac8d52c5aa5a⟩
@@ -328,6 +329,8 @@ Basic_aaaaaaaa password= password_=_ a. token:_ ://u: xoxb- _secret AAAAAAAAAAAA
 \\ \\" \\\\n {"kty" "Secret" "Secret","data":{ credentials_a:a a_/_ echo_a| password_for_ <password_a="b"_
 login_a_password_
 Digest_ ://a:b@ password"_{ ldap_-w_a ,_password=b secret_key: ?key=a \\\\a auth=("a",
+|_password_|_a¶ password,a¶ password__a¶ login("a","b", INSERT_INTO_a_(password)_VALUES_('a'),( echo_a_|_passwd_
+get_secret_jsonpath_ $_cat_secret¶ Authorization:_a_ codes:_a1b2c3_ password_a_to_ jwt.sign({ key:_a_
 """
 
 

@@ -68,7 +68,7 @@ def met(name: str) -> list[tuple[str, Shape]]:
 def _drawn(line: str) -> Shape:
     chance = random.Random(line)
     text = re.sub(DRAWN, lambda found: _draw(chance, found), line).replace("\\\\", "\0")
-    text = text.replace("\\n", "\n").replace("\0", "\\")
+    text = text.replace("\\n", "\n").replace("\\t", "\t").replace("\0", "\\")
     return Shape(line, text)
 
 

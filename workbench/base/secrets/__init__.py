@@ -96,14 +96,16 @@ def _of_key(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
 
 def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
     """`text` masked by `mask`, which is given under `name`."""
-    from workbench.base.secrets import names
+    from workbench.base.secrets import given, names
+    from workbench.base.secrets.spans import read
 
     once = mask(text)
     if once != text or not names.names_something(name):
         return once
     head = f'"{name}": "'
     within = text.replace('"', "'")  # of the same length, and no end of it
-    found = names.spans(f'{head}{within}"')
+    given_so = f'{head}{within}"'
+    found = given.spans(given_so, names.named(read(given_so)))
     return _without(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.secrets.places import NO_PASSWORD
-from workbench.base.secrets.spans import Span, places_of
+from workbench.base.secrets.spans import Read, Span, by_word, hints_in, places_of
 from workbench.base.secrets.values import is_drawn, is_placeholder
 
 _WORD = r"(?:\"([^\"$]{4,80})\"|'([^'\n]{4,80})'|([^\s\"'$<-][^\s\"']{3,}))"
@@ -19,11 +19,6 @@ _ATTACHED = r"-p(?!\d{1,5}\s)(?:\"([^\"$]{4,}?)\"|'([^']{4,}?)'|([^\s\"'$-]{4,})
 _OF_WINDOWS = r"-U[ ][\"']?[^\s%\"']{1,60}%([^\s\"'$]{3,})"
 _OF_MINIO = rf"[^\s]{{1,80}}\s[^\s]{{1,200}}\s[^\s]{{1,80}}\s{_WORD}"
 _OF_ORACLE = r"[\"']?[\w-]{1,60}/[\"']?([^\s\"'@$/]{4,})"
-_PIPED = (
-    r"(?:-n\s)?[\"']?(?:[\w.@-]{1,60}:)?([^\s\"'$|]{4,200})[\"']?\s?\|[^\n|]{0,120}?"
-    r"(?:sudo\s{1,2}(?:-\w+\s){0,3}-S\b|--password-stdin|--passphrase-fd|--stdin|--with-token|\bchpasswd\b"
-    r"|pass(?:in|out)? stdin)"
-)
 _LOGIN = r"(?:(?<=docker)|(?<=podman)|(?<=registry)|(?<=auth)|(?<=skopeo)|(?<=\baz)|(?<=\boc)) login"
 _COMMANDS = {
     hint: (re.compile(rf"{program}(?=\s)"), re.compile(rf"\s(?:{place})"))
@@ -46,14 +41,13 @@ _COMMANDS = {
         ("bcp", "bcp", rf"-P[ ]?{_WORD}"),
         ("ipmitool", "ipmitool", rf"-P[ ]?{_WORD}"),
         ("mosquitto_", "mosquitto_(?:pub|sub)", rf"-P[ ]?{_WORD}"),
-        ("redis-cli", "redis-cli", rf"-a[ ]{_WORD}"),
-        ("ldap", "ldap(?:search|add|modify|passwd|delete|whoami)", rf"-w[ ]{_WORD}"),
+        ("ldap", "ldap(?:search|add|modify|passwd|delete|whoami)", rf"-[ws][ ]{_WORD}"),
         ("smbclient", "smbclient", _OF_WINDOWS),
         ("rpcclient", "rpcclient", _OF_WINDOWS),
         ("net rpc", "net rpc", _OF_WINDOWS),
         ("net use", "net use", rf"/user:[^\s]{{1,80}}[ ]{_WORD}|[ ]?(?![\\]){_WORD}[ ]/user:"),
-        ("net user", "net user", rf"[\w.-]{{1,60}}[ ]{_WORD}[ ]/add"),
-        ("openssl", "openssl", r"-\w{1,20}[ ][\"']?pass:([^\s\"'$]{3,})"),
+        ("net user", "net user", rf"[\w.-]{{1,60}}[ ](?!/){_WORD}"),
+        ("openssl", "openssl", rf"-\w{{1,20}}[ ][\"']?pass:([^\s\"'$]{{3,}})|-[kK][ ]{_WORD}"),
         ("ssh-keygen", "ssh-keygen", rf"-[NP][ ]{_WORD}"),
         ("htpasswd", "htpasswd", rf"-[a-zA-Z]*b[a-zA-Z]*\s[^\s]{{1,200}}\s[^\s]{{1,80}}\s{_WORD}"),
         ("ConvertTo-SecureString", "ConvertTo-SecureString", r"(?:-String\s)?[\"']([^\"'$]{4,})[\"']"),
@@ -75,11 +69,44 @@ _COMMANDS = {
         ("expdp", "expdp", _OF_ORACLE),
         ("impdp", "impdp", _OF_ORACLE),
         ("doctl auth", "doctl auth", r"init[ ]-t[ ]([^\s\"'$-]{8,})"),
-        ("echo ", "echo", _PIPED),
-        ("printf ", "printf", _PIPED),
+        ("add-generic-password", "add-generic-password", rf"-\w*w[ ]{_WORD}"),
+        ("plink", "plink", rf"-pw[ ]{_WORD}"),
+        ("pscp", "pscp", rf"-pw[ ]{_WORD}"),
+        ("isql", "isql", rf"[\w.-]{{1,60}}[ ][\w.-]{{1,60}}[ ]{_WORD}"),
+        ("cypher-shell", "cypher-shell", rf"-p[ ]{_WORD}"),
+        ("beeline", "beeline", rf"-p[ ]{_WORD}"),
+        ("evil-winrm", "evil-winrm", rf"-p[ ]{_WORD}"),
+        ("netexec", "netexec", rf"-p[ ]{_WORD}"),
+        ("crackmapexec", "crackmapexec", rf"-p[ ]{_WORD}"),
+        ("psexec", "psexec", rf"-p[ ]{_WORD}"),
+        ("schtasks", "schtasks", rf"/[Rr][Pp][ ]{_WORD}"),
+        ("mosquitto_passwd", "mosquitto_passwd", rf"-\w*b\w*[ ][^\s]{{1,200}}[ ][^\s]{{1,80}}[ ]{_WORD}"),
+        ("snmp", "snmp(?:walk|get|set|bulkwalk)", rf"-[AX][ ]{_WORD}"),
+        ("radtest", "radtest", rf"[^\s]{{1,80}}[ ]{_WORD}"),
+        ("swaks", "swaks", rf"-?-ap[ ]{_WORD}"),
+        ("http ", "https?", r"(?:-a|--auth)[ =][\"']?[\w.@+-]{1,80}:([^\s\"'$]{4,})"),
+        ("etcdctl", "etcdctl", r"--user[ =][\"']?[\w.@+-]{1,80}:([^\s\"'$]{4,})"),
+        ("-auth ", "(?:java[^\n]{0,80})?-auth", r"[\w.@+-]{1,80}:([^\s\"'$]{6,})"),
+        ("authtoken", "(?:ngrok )?(?:config )?(?:add-)?authtoken", r"([^\s\"'$-][^\s\"']{15,})"),
+        ("setapikey", "setapikey", r"([^\s\"'$-][^\s\"']{15,})"),
+        ("wandb login", "wandb login", r"([^\s\"'$-][^\s\"']{15,})"),
+        ("nuget push", "nuget push", r"[^\n]{0,200}?(?:-k|-ApiKey)[ ]([^\s\"'$-][^\s\"']{15,})"),
+        ("http-basic", r"http-basic[\w.-]*", rf"(?:[\w.-]{{1,80}}\.[\w.-]{{1,80}}[ ])?[\w.@+-]{{1,80}}[ ]{_WORD}"),
+        ("mysqladmin ", "mysqladmin", rf"[^\n]{{0,120}}?\bpassword[ ]{_WORD}"),
+        ("root-password", "root-password", r"password:([^\s\"'$:,]{4,})"),
+        ("rclone obscure", "rclone obscure", _WORD),
+        ("redis-cli", "redis-cli", rf"-a[ ]{_WORD}|[^\n]{{0,120}}?\bAUTH[ ](?:[\w.-]{{1,40}}[ ](?=\S))?{_WORD}"),
     )
 }
 """By the words to look for: the program's name, and the pattern of its arguments with the password as a group."""
+_HINTS = by_word(
+    _COMMANDS,
+    **{"7z": "z za", "mosquitto_": "mosquitto", "http ": "http https"},
+    mysql="mysql mysqldump mysqladmin mysqlimport mysqlshow",
+    mongo="mongo mongosh mongodump mongorestore mongoimport mongoexport",
+    ldap="ldapsearch ldapadd ldapmodify ldappasswd ldapdelete ldapwhoami",
+    snmp="snmpwalk snmpget snmpset snmpbulkwalk",
+)
 
 _BEGINS = re.compile(r"(?<![\w.-])")
 _LINE = re.compile(r"(?:[^\\\n]|\\[^\n]|\\\n){0,400}")
@@ -87,10 +114,12 @@ _PGPASS = re.compile(r":(?<=[\w*]:)(\d{4,5}|\*):[\w*-]{1,60}:[\w*.-]{1,60}:([^\s
 _PORTS_OF_POSTGRES = ("54", "64", "*")
 
 
-def spans(text: str) -> Iterator[Span]:
-    for hint, (program, place) in _COMMANDS.items():
+def spans(read: Read) -> Iterator[Span]:
+    text = read.text
+    for hint in hints_in(read.words, _HINTS):
+        program, place = _COMMANDS[hint]
         done = 0
-        for at in places_of(hint, text):
+        for at in places_of(hint, read.near):
             called = program.match(text, at) if at >= done else None
             if called and (hint[0] == " " or _BEGINS.match(text, at)):
                 line = _LINE.match(text, called.end())

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from workbench.base.secrets import commands, names, places
-from workbench.base.secrets.escapes import in_the_text, unescaped
-from workbench.base.secrets.shapes import MARKED, TOKEN
-from workbench.base.secrets.spans import Span
+from collections.abc import Iterator
 
+from workbench.base.secrets import calls, commands, given, places, printed, tables
+from workbench.base.secrets.escapes import in_the_text, unescaped
+from workbench.base.secrets.names import named
+from workbench.base.secrets.shapes import MARKED, TOKEN
+from workbench.base.secrets.spans import Span, places_of, read
+from workbench.base.secrets.values import is_drawn, is_strong
+
+MOST_REPEATED = 32
+"""Different secrets of a text that are looked for in all of it."""
 _HOLLOW = frozenset("xXyYzZ*.-_")
 """A placeholder such as `ghp_XXXX…` ends with these characters alone."""
 
@@ -17,8 +23,13 @@ def spans(text: str) -> list[Span]:
     found = [match.span() for match in TOKEN.finditer(plain) if not set(match[0][-12:]) <= _HOLLOW]
     for before, shape in MARKED:
         found += [(match.start() - before, match.end()) for match in shape.finditer(plain)]
-    for way in (places.keys, places.cut, places.addresses, places.headers, places.logins, commands.spans, names.spans):
-        found += way(plain)
+    read_so = read(plain)
+    names = list(named(read_so))
+    found += [*places.keys(plain), *places.addresses(plain), *places.headers(read_so), *calls.spans(read_so)]
+    found += [*commands.spans(read_so), *printed.spans(read_so)]
+    if names:
+        found += [*given.spans(plain, names), *tables.spans(read_so, names)]
+    found += [*_repeated(plain, found), *places.cut(plain)]
     found.sort()
     joined: list[Span] = []
     for start, end in found:
@@ -27,3 +38,11 @@ def spans(text: str) -> list[Span]:
         else:
             joined.append((start, end))
     return joined if plain is text or not joined else list(in_the_text(joined, text))
+
+
+def _repeated(text: str, found: list[Span]) -> Iterator[Span]:
+    """Other places of the secrets that were found: what a name or a place has told once is one everywhere."""
+    told = dict.fromkeys(text[start:end] for start, end in found if 12 <= end - start <= 400)
+    for secret in [secret for secret in told if is_drawn(secret, 12) or is_strong(secret)][:MOST_REPEATED]:
+        for at in places_of(secret, text):
+            yield at, at + len(secret)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.names import LONGEST
-from workbench.base.secrets.spans import Span, places_of
-from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed, is_name, is_placeholder, is_strong
+from workbench.base.secrets.given import LONGEST
+from workbench.base.secrets.spans import Read, Span, places_of
+from workbench.base.secrets.values import BEGINNING, is_drawn
 
 # --- keys of several lines
 
@@ -104,6 +104,7 @@ _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9
 """One of both ends of what looks drawn: of a secret ten characters can be too many."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
 """Short forms of a commit, a checksum or a session's id."""
+_OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\Z", re.IGNORECASE)
 
 
 def cut(text: str) -> Iterator[Span]:
@@ -111,6 +112,8 @@ def cut(text: str) -> Iterator[Span]:
     what is drawn right before it: the rest, by which it would be told, may be gone."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
+            if _OF_A_SUM.search(text, max(0, behind.start() - 140), behind.start()):
+                continue
             for word in _WORD.finditer(text, behind.start(), behind.end() + LONGEST):
                 if word.start() < behind.end() and is_drawn(word[0], 10):
                     yield word.span()
@@ -120,7 +123,7 @@ def cut(text: str) -> Iterator[Span]:
                 before = text[max(done, at - LONGEST) : at]
                 left = before[len(before.rstrip(_SIGNS)) :]
                 done = at
-                if _SUM.fullmatch(left):
+                if _SUM.fullmatch(left) or (left and _OF_A_SUM.search(text, max(0, at - 140), at)):
                     continue
                 if is_drawn(left[-BEGINNING:], 10):
                     yield at - len(left), at
@@ -140,7 +143,9 @@ _IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
 _OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
 _HOOK = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/\d{15,20}/"
-    r"|\.webhook\.office\.com/webhookb2/)([\w/@-]{20,})"
+    r"|\.webhook\.office\.com/webhookb2/|outlook\.office\.com/webhook/|hooks\.zapier\.com/hooks/catch/"
+    r"|maker\.ifttt\.com/trigger/[\w-]{1,60}/(?:json/)?with/key/|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"
+    r"|hook\.\w{2,5}\.make\.com/|events\.pagerduty\.com/integration/|hc-ping\.com/)([\w/@-]{12,})"
 )
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
 _BEARER = re.compile(r"\s{1,3}(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
@@ -156,6 +161,13 @@ _MARKS = {
     "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
 }
 """Marks after which a secret follows."""
+_AUTHORIZATION = re.compile(r"[\"']?\s?[:=,]\s?[\"'`]?[A-Za-z][\w.-]{1,40}[ =]{1,2}([^\s\"'`,;<>{}$]{8,})")
+"""Whatever its scheme is called."""
+_CODES = re.compile(r"(?:recovery|backup|scratch|rescue|2fa|mfa)[ _-]?\Z", re.IGNORECASE)
+_CODE = re.compile(
+    r"[\s,;\"'`*:=\[\](){}-]{0,12}(?:\d{1,2}[.)]\s{1,3})?"
+    r"((?=[A-Za-z -]{0,20}\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,4})(?![\w-])"
+)
 _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 
@@ -176,19 +188,20 @@ def addresses(text: str) -> Iterator[Span]:
         for at in places_of(way, text):
             if found_before := _OF_GO.search(text, max(0, at - 200), at):
                 yield found_before.span(1)
-    if "hook" in text:
+    if any(word in text for word in ("hook", "ifttt", "pagerduty", "hc-ping")):
         for found in _HOOK.finditer(text):
             if any(map(str.isdigit, found[1])):
                 yield found.span(1)
 
 
-def headers(text: str) -> Iterator[Span]:
-    for scheme in _SCHEMES:
-        for at in places_of(scheme, text):
+def headers(read: Read) -> Iterator[Span]:
+    text, near, words = read
+    for scheme in (scheme for scheme in _SCHEMES if scheme.lower() in words):
+        for at in places_of(scheme, near):
             if found := _BEARER.match(text, at + len(scheme)):
                 yield found.span(1)
     done = 0
-    for at in places_of("ookie", text):
+    for at in places_of("ookie", near):
         if at >= done and (line := _COOKIES.match(text, at)):
             done = line.end()
             for found in _COOKIE.finditer(text, *line.span(1)):
@@ -198,55 +211,26 @@ def headers(text: str) -> Iterator[Span]:
         if is_drawn(found[1], 16):
             yield found.span(1)
     for word, behind in _MARKS.items():
-        for at in places_of(word, text):
+        for at in places_of(word, near):
             if mark := behind.match(text, at + len(word)):
                 yield mark.span(1)
-    for at in places_of("Digest ", text):
+    for at in places_of("uthorization", near):
+        if (given := _AUTHORIZATION.match(text, at + 12)) and is_drawn(given[1], 16):
+            yield given.span(1)
+    for word in ("codes", "Codes", "CODES") if "codes" in words else ():
+        for at in places_of(word, near):
+            if _CODES.search(text, max(0, at - 12), at):
+                yield from _codes(text, at + len(word))
+    for at in places_of("Digest ", near) if "digest" in words else ():
         if answer := _DIGEST.match(text, at):
             yield answer.span(1)
 
 
-# --- beside the name of a user
-
-_CALLS = (
-    "auth=",
-    "ogin",
-    "asicAuth",
-    "asic_auth",
-    "redential",
-    "redentials",
-    "onnection",
-    "uthentication",
-    "uthenticate",
-)
-"""How functions end that take a user and a password."""
-_PAIR = re.compile(r"\(\s?(?:[\"'][^\"'\n]{1,200}[\"'],\s?){1,2}(?:N|Some\(\s?)?[\"']([^\"'\s]{4,200})[\"']\s?[,)]")
-_USER_BEFORE = re.compile(r"\b(?:login|user|account|username)\s{1,4}[^\s\"']{1,80}\s{1,8}\Z")
-_PASSWORD = re.compile(r"password\s{1,4}[\"']?([^\s\"'<$]{4,200})")
-_BOTH = re.compile(r"(?:entials?|s)\b[^\n/]{0,40}?[\s\"'`][\w.@+-]{2,60}:([^\s\"'`/]{6,60})")
-_SLASH = re.compile(
-    r"(?:credentials?|creds|log[ -]?ins?|sign in|zugangsdaten|anmeldedaten|identifiants|credenciales|credenziali"
-    r"|inloggegevens|dane logowania|логин)\b[^\n/|]{0,40}?[\s:=\"'`][\w.@+-]{2,60} / [\"'`]?([^\s\"'`/]{6,60})",
-    re.IGNORECASE,
-)
-
-
-def logins(text: str) -> Iterator[Span]:
-    for word in _CALLS:
-        for at in places_of(word, text):
-            if (pair := _PAIR.match(text, at + len(word))) and _is_password(pair[1]):
-                yield pair.span(1)
-    for at in places_of("password ", text):  # of `.netrc`
-        found = _PASSWORD.match(text, at)
-        if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
-            yield found.span(1)
-    for at in (at for word in ("cred", "Cred") for at in places_of(word, text)):
-        if (found := _BOTH.match(text, at + 4)) and is_strong(found[1]) and _is_password(found[1]):
-            yield found.span(1)
-    for at in places_of(" / ", text):
-        if (found := _SLASH.search(text, max(0, at - 120), at + 64)) and _is_password(found[1]):
-            yield found.span(1)
-
-
-def _is_password(value: str) -> bool:
-    return is_mixed(value) and not (is_placeholder(value) or is_name(value) or NO_PASSWORD.match(value))
+def _codes(text: str, at: int) -> Iterator[Span]:
+    """The codes of a list that a service gives for the day on which a second factor is lost."""
+    for _ in range(24):
+        code = _CODE.match(text, at)
+        if code is None or len(code[1]) < 6:
+            return
+        yield code.span(1)
+        at = code.end()

@@ -20,10 +20,11 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w|@Microsoft\."
+    r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
+    r"|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
-_HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE\Z", re.IGNORECASE)
+_HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z", re.IGNORECASE)
 NAMES = re.compile(
     "pass|secret|token|key|pwd|cred|auth|kennwort|wachtwoord|lösenord|contrase|senha|hasło|heslo|parola|şifre|пароль"
     "|密码|密碼|口令|パスワード|비밀번호|암호",
@@ -32,7 +33,7 @@ NAMES = re.compile(
 """Words that speak of a secret, and are in the name of a variable or a field that holds one."""
 
 _SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
-_NAMED = re.compile(r"[\w-]*[^\W\d]\Z")
+_NAMED = re.compile(r"[\w./:-]*[^\W\d]\Z")
 _TERM = re.compile(r"(?:oauth|auth|base|sha|md|utf|x|s|ec|k|i18n|http|v|db|rsa|aes|ed|oidc|totp)\d{1,5}", re.IGNORECASE)
 """Words with digits in them."""
 
@@ -46,6 +47,20 @@ _SAID = re.compile(
 )
 """Words of sentences, which nobody takes into a password of some words."""
 _PHRASE = re.compile(r"[\w'&+#!-]+(?: [\w'&+#!-]+){1,7}\Z")
+_SENTENCE = re.compile(
+    r"\b(?:is|are|was|be|been|has|have|must|should|can|cannot|may|not|no|your|our|please|invalid|wrong|required|missing"
+    r"|optional|characters?|minimum|maximum|least|than|too|does|do|it|this|that|if|when|will|would|enter|type|again|used?"
+    r"|using|read|stored|needs?|needed|never|field|value|reset|forgot|forgotten|change|changed|confirm|show|hide|see"
+    r"|ist|muss|darf|nicht|bitte|wird|est|obligatoire|debe|ingrese|é|deve|obrigatóri[ao]|wpisz|voer|ange)\b",
+    re.IGNORECASE,
+)
+"""Words that make a sentence, which a password of some words does without."""
+_WORDS = re.compile(r"[^\s\"'`<>{}()]{1,20}(?: [^\s\"'`<>{}()]{1,20}){1,9}\Z")
+_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}\Z")
+_ODD = re.compile(
+    r"(?=\S*[A-Z])(?=\S*[a-z])(?!\S*(?:&&|\|\||::|==|->|=>|\(|\)|@[\w-]+\.\w))\S*\w[!#$%&*+?^~;|@=,]\w\S*"
+)
+_LOWERED = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)*\Z")
 
 
 def is_placeholder(value: str) -> bool:
@@ -106,3 +121,35 @@ def is_phrase(value: str) -> bool:
     if not _PHRASE.match(value) or speaks_of_one(value) or _SAID.search(value):
         return False
     return value.islower() or any(map(str.isdigit, value))
+
+
+def is_passphrase(value: str) -> bool:
+    """True for words where a value stands that can hardly be a sentence: no label and no message is one."""
+    if not _WORDS.match(value) or value[-1] in ".?!:…" or reads_like_a_sentence(value, strictly=False):
+        return False
+    words = value.split(" ")
+    if words[0].istitle() and " ".join(words[1:]).replace(" ", "").isalpha() and value[1:].islower():
+        return False
+    return len(words) >= 4 or not _SAID.search(value)
+
+
+def reads_like_a_sentence(value: str, *, strictly: bool) -> bool:
+    """True where its words make a sentence; `strictly` counts articles and the like, too."""
+    return speaks_of_one(value) or bool((_SAID if strictly else _SENTENCE).search(value))
+
+
+def is_app_password(value: str) -> bool:
+    """True for four times four letters, as mail services issue passwords for programs."""
+    return bool(_APP.match(value)) and not _SENTENCE.search(value)
+
+
+def is_odd(value: str) -> bool:
+    """True for a word with a sign between its letters, small ones and capitals, that only passwords have."""
+    return (
+        8 <= len(value) <= _LONGEST_CHOSEN and bool(_ODD.fullmatch(value)) and not is_path(value) and "://" not in value
+    )
+
+
+def is_lowered(value: str) -> bool:
+    """True for a word, a name with hyphens, a file, a field: `read-only`, `user.name`, `values.yaml`."""
+    return bool(_LOWERED.match(value))

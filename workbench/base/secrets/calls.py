@@ -1,0 +1,160 @@
+"""Secrets in calls, by the argument that a function takes one at, and beside the name of a user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.base.secrets.places import NO_PASSWORD
+from workbench.base.secrets.spans import SHORTEST, Read, Span, places_of
+from workbench.base.secrets.values import (
+    is_app_password,
+    is_drawn,
+    is_lowered,
+    is_mixed,
+    is_name,
+    is_odd,
+    is_path,
+    is_placeholder,
+    is_strong,
+)
+
+_OF_LOGINS = """
+auth= auth·=· ogin asicAuth asic_auth .auth redential redentials onnection uthentication
+uthenticate uthenticationToken BasicAuthentication PlainAuth ignIn ignUp sign_in register _pw_set
+reateUser ddUser create_user create_superuser add_user _bind _bind_s .bind EmailAndPassword oci_connect connect Connect
+FTP Sequelize
+"""
+_OF_DATABASES = "PDO mysqli mysqli_connect mysql_connect getConnection pymysql.connect MySQLdb.connect"
+_LOGINS = {
+    word.replace("·", " "): least for words, least in ((_OF_LOGINS, 1), (_OF_DATABASES, 2)) for word in words.split()
+}
+"""How functions end that take a user and a password; the password is not before the argument of this number."""
+_ARGUMENT = (
+    r"(?:[A-Za-z_]\w{0,30}\s?[=:]\s?)?(?:N|b|Some\(\s?)?"
+    r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\{[^{}\n]{0,300}\}|[^\s,\"'(){}]{1,80}(?:\([^()\n]{0,80}\))?)"
+)
+_ARGUMENTS = re.compile(rf"\(\s{{0,20}}{_ARGUMENT}(?:\s?,\s{{0,20}}{_ARGUMENT}){{1,5}}(?=[^\"'\w])")
+_LITERAL = re.compile(
+    r"(?:\A\(\s*|,\s*)(?:[A-Za-z_]\w*\s?[=:]\s?)?(?:N|b|Some\(\s?)?(?:\"([^\"\n]{4,200})\"|'([^'\n]{4,200})')"
+)
+_NAMED_BEFORE = re.compile(r"[A-Za-z_]\w*\s?[=:]\s?\Z")
+_MAIL = re.compile(r"[^@\s]+@[\w-]+(?:\.[\w-]+)+\Z")
+
+_OF_ONE = r"\(\s{0,20}(?:[\w.]{1,40}(?:\(|\.fromhex\(|,\s?|\.of\())?(?:b|N|r)?[\"']([^\"'\n]{6,200})[\"']"
+_BYTES_OF = r"(?:b|Buffer\.from\(\s?|Encoding\.\w+\.GetBytes\(\s?)?"
+_OF_A_PAYLOAD = rf"\(\s{{0,20}}{_ARGUMENT}\s?,\s{{0,20}}{_BYTES_OF}[\"']([^\"'\n]{{6,200}})[\"']"
+_KEYED = {
+    word: re.compile(place)
+    for words, place in (
+        ("Fernet AES.new SecretKeySpec Wallet privateKeyToAccount fromSecretKey HMAC256 HMAC512 hmac.new", _OF_ONE),
+        ("cookieParser SigningKey SecretBox ChaCha20Poly1305 AESGCM from_key Serializer", _OF_ONE),
+        ("jwt.sign jwt.verify jwt.encode jwt.decode JWT.sign JWT.verify JWT.encode JWT.decode", _OF_A_PAYLOAD),
+        ("createCipheriv createDecipheriv createHmac signWith hash_hmac AES.encrypt AES.decrypt", _OF_A_PAYLOAD),
+    )
+    for word in words.split()
+}
+"""How functions end that take a key: the place of the literal."""
+_HASHED = {
+    "hash": is_strong,
+    "Hash": is_strong,
+    "crypt.hash": is_mixed,
+    "argon2.hash": is_mixed,
+    "context.hash": is_mixed,
+    "hashSync": is_mixed,
+    "hashpw": is_mixed,
+    "crypt": is_mixed,
+    "CRYPT": is_mixed,
+    "Hash::make": is_mixed,
+    "password_hash": is_mixed,
+    "make_password": is_mixed,
+    "generate_password_hash": is_mixed,
+    "asswordEncoder.encode": is_mixed,
+    "MD5": is_strong,
+    "SHA1": is_strong,
+    "SHA2": is_strong,
+}
+"""How functions end that hash a password, and what it must look like."""
+_HASHES = re.compile(r"\(\s?b?[\"']([^\"'\n]{6,80})[\"']")
+_ANSWER = re.compile(
+    r"[^\n]{0,60}(?:\n[^\n]{0,40}){0,2}?\b(?:send|sendline|Send|SendLine|send_keys|write)\b(?: -- |[ (]{1,3})"
+    r"[\"']([^\"'\r\n$\\]{4,100})"
+)
+"""What a script answers when it is asked for a password."""
+_USER_BEFORE = re.compile(r"\b(?:login|user|account|username)\s{1,4}(?!and\b|or\b)[^\s\"']{1,80}\s{1,8}\Z")
+_PASSWORD = re.compile(r"password\s{1,4}[\"']?([^\s\"'<$]{4,200})")
+_BOTH = re.compile(r"(?:entials?|s)\b[^\n/]{0,40}?[\s\"'`][\w.@+-]{2,60}:([^\s\"'`/]{6,60})")
+_CREDS = {"cred", "creds", "credential", "credentials"}
+_SLASH = re.compile(
+    r"(?:credentials?|creds|log[ -]?ins?|log in|logged in|sign in|account|zugangsdaten|anmeldedaten|identifiants"
+    r"|credenciales|credenziali|credenciais|inloggegevens|dane logowania|логин|вход)\b[^\n/|]{0,40}?"
+    r"[\s:=\"'`][\w.@+-]{2,60} / [\"'`]?([^\s\"'`/]{6,60})",
+    re.IGNORECASE,
+)
+
+
+_BY_END: dict[str, list[str]] = {}
+for _word in (*_LOGINS, *_KEYED, *_HASHED):
+    _BY_END.setdefault(_word[-3:], []).append(_word)
+
+
+def spans(read: Read) -> Iterator[Span]:
+    text, near, words = read
+    for at in places_of("(", near):
+        for word in _BY_END.get(near[at - 3 : at], ()):
+            if near.endswith(word, 0, at):
+                yield from _arguments(word, text, at)
+    for at in places_of("assword:", near):
+        if (answer := _ANSWER.match(text, at + 8)) and _is_password(answer[1]):
+            yield answer.span(1)
+    yield from _beside_a_user(text, near, words)
+
+
+def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
+    """The secrets among the arguments at `at` of a function whose name ends with `word`."""
+    if word in _KEYED:
+        key = _KEYED[word].match(text, at)
+        if key is None or is_placeholder(key[1]) or is_name(key[1]):
+            return
+        if is_drawn(key[1], 16) or is_strong(key[1]) or (word[1:].startswith("wt.") and " " not in key[1]):
+            yield key.span(1)
+    elif word in _HASHED:
+        hashed = _HASHES.match(text, at)
+        if hashed and _HASHED[word](hashed[1]) and _is_password(hashed[1]):
+            yield hashed.span(1)
+    elif arguments := _ARGUMENTS.match(text, at):
+        yield from _passwords(arguments, _LOGINS[word], is_general=word in ("connect", "Connect", ".bind"))
+
+
+def _passwords(arguments: re.Match[str], least: int, *, is_general: bool) -> Iterator[Span]:
+    """The literals of a call that look like a password, from the second argument on."""
+    text = arguments[0]
+    for found in _LITERAL.finditer(text):
+        group = found.lastindex or 0
+        value, number = found[group], text.count(",", 0, found.start() + 1)
+        if number < max(least, 1 + is_general) or not (_is_password(value) or is_app_password(value)):
+            continue
+        if is_general and not (any(map(str.isdigit, value)) or is_odd(value)):
+            continue
+        yield arguments.start() + found.start(group), arguments.start() + found.end(group)
+
+
+def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span]:
+    for at in places_of("password ", near):  # of `.netrc`
+        found = _PASSWORD.match(text, at)
+        if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
+            yield found.span(1)
+    for at in (at for word in ("cred", "Cred") if words & _CREDS for at in places_of(word, near)):
+        if (found := _BOTH.match(text, at + 4)) and is_strong(found[1]) and _is_password(found[1]):
+            yield found.span(1)
+    for at in places_of(" / ", near):
+        if (found := _SLASH.search(text, max(0, at - 120), at + 64)) and _is_password(found[1]):
+            yield found.span(1)
+
+
+def _is_password(value: str) -> bool:
+    if is_placeholder(value) or is_name(value) or NO_PASSWORD.match(value) or len(value) < SHORTEST - 2:
+        return False
+    is_word = is_mixed(value) and " " not in value and not is_path(value) and "://" not in value
+    is_plain = is_lowered(value) and not any(map(str.isdigit, value))
+    return is_word and not is_plain and not _MAIL.match(value)

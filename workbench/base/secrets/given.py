@@ -1,0 +1,164 @@
+"""Values that a name is given, in code, settings and talk: `DB_PASSWORD=…`, `"api_key": "…"`, `my password is …`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from workbench.base.secrets.judging import is_passed_on, is_said_far, is_secret
+from workbench.base.secrets.names import Name
+from workbench.base.secrets.spans import Span
+from workbench.base.secrets.values import is_app_password, is_passphrase, reads_like_a_sentence
+
+_VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>\"{3}|'{3}|["'`“„«「]))?
+    (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?(?P<coded>base64:)?"""
+_ARE = r"(?:is|ist|lautet|est|es|was|é|è|är|jest|er|on|adalah|este|je|ir|là|είναι|है|هي|هو|היא)"
+_TO = r"(?:to|auf|en|à|a|na|naar|till|til|su|para)"
+_FIELD = r"""["']?\w{1,30}["']?\s?:\s?(?:"[^"\n]{0,100}"|[\w.-]{1,30})"""
+_IS = re.compile(
+    rf"""(?P<close>["'`*]{{0,2}}[\])]?)
+    (?: (?P<type>[ ]?:[ ]?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ])
+      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：)(?!=)[*]{{0,2}}[ \t]{{0,20}}+
+            (?!\{{[^{{}}]{{0,120}}\bvalue\b | \n\s{{1,20}}value:)
+      | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
+            (?:<!\[CDATA\[|<[Vv]alue>|<string>)?\s{{0,40}} | </key>\s{{0,40}}<string>)
+      | (?P<value>(?:\s{{1,9}}[\w:.-]{{1,40}}="[^"<>]{{0,60}}"){{0,4}}
+                [ ]?(?:,\s{{0,40}}|\s{{1,40}}|</\w{{1,20}}>\s{{0,40}}<|[ ]?:[ ]?\{{?\s{{0,40}})
+            (?:{_FIELD},?\s{{1,40}}){{0,3}}
+            ["']?(?i:(?:parameter|option|attribute|string|default)?_?value)["']?[ ]?[:=>][ ]{{0,3}}
+          | [ ]?\{{[^{{}}]{{0,200}}?\bdefault[ ]{{0,20}}=[ ]{{0,3}})
+      | (?P<typed>(?:(?<=["'])|[^"'{{}}\n]{{0,40}}["'])(?:\s?,\s{{0,40}}{_FIELD}){{0,5}}?\s?,\s{{0,40}}
+            ["'](?:text|value|content|input|keys|string)["']\s?:\s?)(?=["'])
+      | [ ]?(?P<comma>,[ ]{{0,2}})(?=["'])
+      | (?P<call>\([ ]?|["'\])]{{0,3}}(?:,[ ]?\{{[^{{}}\n]{{0,60}}\}}\))?(?:\.\w{{1,20}}\(\)){{0,2}}
+            \.(?:fill|type|send_keys|sendKeys|setValue|pressSequentially|val)\([ ]?)(?=[bN]?["'])
+      | (?P<is>[ ]{_ARE}[ ]?:?[ ] | (?<=hasło)[ ]to[ ] | [是为為][：:]?[ ]? | [はを][ ：:]?
+            | (?:改成|改为|设为|设置为|คือ)[ ]? | [는은][ ] | [ ][—–][ ] | [ ](?i:by)[ ](?=["']))
+      | (?P<to>[ ](?:(?:was|is|has[ ]been|got|wurde|ist)[ ])?(?:now[ ])?(?:(?:re)?set|changed|updated|rotated)?[ ]?
+            {_TO}[ ]:?)
+      | (?P<blank>[ \t]{{1,40}}) )
+    {_VALUE}""",
+    re.VERBOSE,
+)
+"""How a value stands behind its name."""
+
+_FAR, _FAR_TO = (
+    re.compile(
+        rf"""(?P<close>)(?P<type>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
+        (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?){end}{_VALUE}""",
+        re.VERBOSE,
+    )
+    for end in (rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ][—–][ ] )", f"(?P<to>[ ]{_TO}[ ])")
+)
+"""How it stands behind its name and what is said between: `password for the user ann: …`, `password of ann to …`."""
+
+_CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
+_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,400}")
+_IN_TAGS = re.compile(r"(?:[^<>\n\]]|\](?!\]>)){1,400}")
+_TAG_ENDS = re.compile(r"\s{0,40}(?:</|\]\]>)")
+_OF_A_SHELL = re.compile(r"[^\s\"'`\\]{1,400}?(?=[;,)}\]|&<]*(?:[\s\"'`\\]|\Z)|[;&]\w+=|&&|\|\|)")
+_BEFORE_IN_A_CONNECTION = re.compile(
+    r"\b(?:server|source|host|uid|user|user ?id|database|catalog|account\w*)=[^\"'\n]*;\s?\Z", re.I
+)
+_OF_A_CONNECTION = re.compile(r"[^\"'\n]{1,200}?(?=;\s?[A-Za-z][\w ]{1,40}=|;?\s?[\"'\n]|;?\Z)")
+_WORDS = re.compile(r"[a-z]{3,10}(?: [a-z]{3,10}){11,23}")
+_LINE = re.compile(r"[^\n]{1,400}")
+_COMMENT = re.compile(r"\s+(?:[#;].*)?\Z")
+_NO_LINE_OF_DATA = re.compile(r"[;,)}\]\"'`\\|]\Z|[\"'`<]|&&|\|\|")
+_QUERY = re.compile(r"[;&]\w+=")
+_ITS_LINE = re.compile(r"(?:\A|\n)[ \t>+-]{0,40}(?:(?:export|set|declare -x|setx|ENV) )?[\w.-]*\Z")
+_NEXT_TO_A_LINE = re.compile(r"(?:\A|\n)(?:export )?[A-Za-z_][\w.]*=[^\n]*\n(?:export )?[\w.]*\Z")
+_LINE_AFTER = re.compile(r"\s*\n(?:export )?[A-Za-z_][\w.]*=")
+_SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){3,9}(?=[.,;)\n\"'`]|\Z)")
+_OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
+LONGEST = 400
+"""Characters of the longest value that is given a name."""
+_EXPANDED = re.compile(r"\$\{\w*\Z")
+
+
+def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
+    """Yield the spans of secret values that follow their `names` in `text`."""
+    done, last = 0, -1
+    for name in names:
+        if name.start < last:  # of the next word that names
+            done = 0
+        last = name.start
+        if name.start < done:
+            continue
+        for way in (_IS, _FAR, _FAR_TO) if name.kind in ("chosen", "pass", "pin") else (_IS,):
+            given = way.match(text, name.end)
+            if given and (span := _value(name, given, is_far=way is not _IS)):
+                done = span[1]
+                yield span
+                break
+
+
+def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
+    """Return the span of the name's value, None where the value is no secret."""
+    text, at, quote = given.string, given.end(), given["quote"]
+    if quote and (close := _closing(text, at, _CLOSING.get(quote, quote))) > 0:
+        value = text[at:close]
+    else:
+        quote = None
+        value = _bare(name, given)
+        if not value:
+            return None
+    if _EXPANDED.search(name.before):  # `${NAME:-default}` may hold one, `${NAME:?message}` does not
+        if value[:1] not in ("-", "="):
+            return None
+        at, value = at + 1, value[1:]
+    if given["to"] and not is_passed_on(value, name, given):
+        return None
+    judge = is_said_far if is_far else is_secret
+    return (at, at + len(value)) if judge(value, name, given, quoted=bool(quote)) else None
+
+
+def _closing(text: str, at: int, closing: str) -> int:
+    """Return where the quoted value ends, -1 for no end in its line. A quote within a word may be one of its signs."""
+    first = end = text.find(closing, at, at + LONGEST)
+    if end < 0 or "\n" in text[at:end]:
+        return -1
+    while end > 0 and text[end + 1 : end + 2].isalnum() and " " not in text[at:end]:
+        end = text.find(closing, end + 1, at + LONGEST)
+    return first if end < 0 or " " in text[at:end] or "\n" in text[at:end] else end
+
+
+def _bare(name: Name, given: re.Match[str]) -> str:
+    """Return the value that stands there without quotes, "" for none."""
+    text, at = given.string, given.end()
+    if name.kind == "words":
+        kind = _WORDS
+    elif given["tag"]:
+        found = _IN_TAGS.match(text, at)
+        return found[0].rstrip() if found and _TAG_ENDS.match(text, found.end()) else ""
+    elif given["sign"] == "=" == given[0] and _BEFORE_IN_A_CONNECTION.search(name.before):
+        kind = _OF_A_CONNECTION
+    elif name.kind == "chosen" and (words := _words(name, given)):
+        return words
+    else:
+        kind = _OF_A_SHELL if name.itself.isupper() and given[0] == "=" else _BARE
+    found = kind.match(text, at)
+    return found[0].rstrip() if found else ""
+
+
+def _words(name: Name, given: re.Match[str]) -> str:
+    """Return the value that is the rest of its line, with signs that end others and blanks; "" for none."""
+    text, at = given.string, given.end()
+    if given["is"] or given["sign"]:
+        if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):
+            return app[0]
+        said = _SAID_WORDS.match(text, at) if "phrase" in name.itself.lower() else None
+        if said and not reads_like_a_sentence(said[0], strictly=":" not in given[0]):
+            return said[0]
+    line = _LINE.match(text, at) if given["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
+    if line is None:
+        return ""
+    value = _COMMENT.sub("", line[0])
+    if _NO_LINE_OF_DATA.search(value) or (given["sign"] == "=" and _QUERY.search(value)):
+        return ""
+    if " " not in value:
+        return value
+    is_of_a_file = "." in name.before[name.before.rfind("\n") + 1 :] or bool(
+        _NEXT_TO_A_LINE.search(name.before) or _LINE_AFTER.match(text, line.end())
+    )
+    return value if given[0] == "=" and is_of_a_file and is_passphrase(value) else ""
