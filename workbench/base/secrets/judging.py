@@ -29,6 +29,8 @@ _SPOKEN_OF = re.compile(
     r"[${<%&*=>!|\[(]|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)*!?[(\[{<]"
     r"|(?:[^\W\d]|-)+\d{0,2}(?:(?:\.|::|->|\?\.)[A-Za-z_]+\d{0,2})*(?:[!?:|=].*)?\Z"
 )
+_TWO_WORDS = re.compile(r"[A-Z][a-zäöüß]{2,}[._][A-Z][a-zäöüß]{2,}\d{1,3}\Z")
+"""Two words and a number, `Copper.Wire8`: variables of that form are rare, passwords are not."""
 _CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:(?:\.|::|->)[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")
 _VARIABLE = re.compile(r"[a-z_]+\d?\Z|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+\Z")
 _KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*\Z")
@@ -189,6 +191,8 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
     if name.itself.isupper() and given[0] == "=":  # a shell's or an .env file's: whatever is no reference is a value
         return value[0] != "(" and not _CALL.match(value)
     if given["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
+        return True
+    if _TWO_WORDS.match(value) and not speaks_of_one(value) and _behind(value, given)[:1] not in ("(", "["):
         return True
     if _is_setting(value, name, given) or _is_word_of_a_setting(value, name, given):
         return True
