@@ -28,7 +28,7 @@ def test_what_is_told_of_messages_adds_up(sample: str, preset: str, tmp_path: Pa
     told = document("compact", file, "--preset", preset, "--full", code=None)
     session = load(file)
     messages, result = told["message_list"], told["result_list"]
-    assert [message["id"] for message in messages] == [message.id for message in session.context()]
+    assert [message["id"] for message in messages] == [message.id for message in session.context(told["epoch"])]
     assert [message["number"] for message in messages] == [*range(1, len(messages) + 1)]
     fates = [message["fate"] for message in messages]
     assert {fate: fates.count(fate) for fate in told["fates"]} == told["fates"]

@@ -107,8 +107,10 @@ def is_name(value: str) -> bool:
 
 
 def has_inner_digit(value: str) -> bool:
-    """True where digits are between its letters, or more than two at its end; no name has that."""
-    return bool(re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
+    """True where digits are between its letters, more than two at its end, or a number between hyphens beside
+    capitals; no name has that."""
+    is_numbered = "-" in value and not value.islower() and not value.isupper() and re.search(r"-\d+-", value)
+    return bool(is_numbered or re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
 
 def speaks_of_one(value: str) -> bool:
