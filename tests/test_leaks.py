@@ -77,7 +77,7 @@ compact FILE --epoch 1 --preset ledger
 compact FILE --epoch 1 --preset progressive --auto-pin
 compact FILE --epoch 1 --preset copilot --watch 'never with the default of the billing service'
 compact FILE --epoch 1 --preset layered
-compact FILE --strategy trim --drop 3 --shorten 2
+compact FILE --epoch last --strategy trim --drop 3 --shorten 2
 """
 
 BUDGETS = (120, 200, 300, 400, 600, 900, 1_400)

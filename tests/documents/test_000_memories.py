@@ -176,7 +176,7 @@ def test_more_lines_than_the_limit_cause_one_request(lines: int, fires: bool) ->
 def test_the_answer_replaces_the_agents_memories_in_the_file(tmp_path: Path) -> None:
     typed, out = tmp_path / "answer.txt", tmp_path / "out.json"
     typed.write_text("- Kept short.\n- Kept, too.")
-    args = ("compact", SAMPLE, "--preset", "augment-memories", "--summarizer", f"typed:{typed}")
+    args = ("compact", SAMPLE, "--epoch", "last", "--preset", "augment-memories", "--summarizer", f"typed:{typed}")
     found = document(*args, "-o", out)
     new = ["- Kept short.", "- Kept, too.", *OLD[-10:]]
     assert (found["written"], found["memories"].split("\n")) == (True, new)
