@@ -103,8 +103,8 @@ COMPACTIONS = [
     *(f"compact FILE --epoch {epoch} --preset {name} --json --full" for name in preset_names() for epoch in (1, 2)),
     *(f"compact FILE --epoch {epoch} --strategy {name} --json --full" for name in STRATEGIES for epoch in (1, 2)),
     *(f"compact FILE --epoch 1 --strategy ledger --set budget_tokens={most} --json --full" for most in BUDGETS),
-    *(f"compact FILE --strategy ledger --set budget_tokens={most} --json --full" for most in BUDGETS),
-    *(f"compact FILE --strategy trim --shorten {at} --json --full" for at in LONG_ONES),
+    *(f"compact FILE --epoch last --strategy ledger --set budget_tokens={most} --json --full" for most in BUDGETS),
+    *(f"compact FILE --epoch last --strategy trim --shorten {at} --json --full" for at in LONG_ONES),
 ]
 
 
