@@ -60,8 +60,9 @@ def overflowed(session: Session) -> int:
 
 
 def epoch_named(session: Session, epoch: int | Literal["last"] | None) -> int:
-    """Return the number of an epoch: for None the one that `overflowed` finds, for "last" the newest, which the agent
-    goes on with. The one rule for every command and for the screen. Raises BadInput where there is no such epoch."""
+    """Return the number of an epoch: for None the one that `overflowed` finds, the default of the screen and of each
+    command that looks at one epoch; for "last" the newest, which the agent goes on with. Raises BadInput where there is
+    no such epoch."""
     if epoch is None:
         return overflowed(session)
     return epoch_of(session, None if epoch == "last" else epoch)
