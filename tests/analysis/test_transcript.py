@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.transcript import LINE_CHARS, last_answers, one_line, printable, transcript
+from workbench.analysis.transcript import last_answers, transcript
+from workbench.base.printable import LINE_CHARS, one_line, printable
 from workbench.conformance.building import agent, result
 from workbench.conformance.drawn import conversations
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse

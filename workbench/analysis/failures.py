@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.loop import Loop, loop_of
-from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import clip_at_word, counted
 from workbench.formats.registry import by_id
 from workbench.session import ApiError, Cause, Message, Session, Thinking

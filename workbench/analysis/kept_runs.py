@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.stamps import shown
 from workbench.base.text import clip
 from workbench.compaction.outcome import verdict

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from workbench.base.secrets import masked
-from workbench.base.text import clip, untagged
+from workbench.base.printable import one_line, printable
 from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolResult, ToolUse, rounds_of
 from workbench.session.masked import masked_message
@@ -18,9 +16,6 @@ VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
 """All of it; calls, results and the answers in between one line each; only the last answer."""
 
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
-
-LINE_CHARS = 100
-"""Characters of a block that is shown as one line, `…` included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +66,6 @@ def _last_answer(messages: Sequence[Message], span: Span) -> int | None:
         if message.role == "assistant" and message.kind == "normal" and message.text.strip():
             return index
     return None
-
-
-def one_line(text: str, chars: int = LINE_CHARS) -> str:
-    """The first line that says something, printable, cut to `chars`; `…` stands for whatever was left out."""
-    body = text.strip()
-    head = untagged(clip(body, 4 * chars)).lstrip()
-    first, more, _ = head.partition("\n")
-    line = printable(" ".join(first.split()))
-    if len(line) > chars:
-        return line[: chars - 1] + "…"
-    if more or len(body) > 4 * chars:
-        return line[: chars - 2] + " …"
-    return line
-
-
-def printable(text: str) -> str:
-    """The text for a person's eyes: secrets masked, and without anything that a terminal would obey.
-
-    Control and bidirectional characters become visible, newlines and tabs stay; lone surrogates, which no stream can
-    carry, become escapes.
-    """
-    return masked(_UNSAFE.sub(_shown, text.replace("\r\n", "\n")))
-
-
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def _shown(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else f"\\u{code:04x}"
 
 
 def _said(message: Message, block: Block) -> tuple[Voice, str]:

@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.transcript import printable
 from workbench.auditing.advice import advise
 from workbench.auditing.columns import TABLES, About, Column, Kind, Record, Value, column, records, sorted_by, words
 from workbench.auditing.groups import Group, Key, groups
@@ -19,6 +18,7 @@ from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
 from workbench.base.files import write_atomically
+from workbench.base.printable import printable
 from workbench.base.secrets import masked, masked_value
 from workbench.base.spreadsheet import csv_of
 from workbench.base.stamps import is_time, iso, moment

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from workbench.analysis.prompt_use import by_id
-from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.cli.ab_many import compared
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.loading import on_bench

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from workbench.analysis.transcript import printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.output import interrupted, only, plain, warn, write_json, write_table

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-from workbench.analysis.transcript import one_line, printable
 from workbench.auditing.advice import advise
 from workbench.auditing.cache import RowCache
 from workbench.auditing.columns import (
@@ -32,6 +31,7 @@ from workbench.auditing.whole import whole
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.output import (
     has_a_screen,

@@ -14,9 +14,9 @@ from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.receipt import Receipt
 from workbench.analysis.retention import HeldFact
-from workbench.analysis.transcript import printable
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.bench import Bench, Stand, receipt, stands
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly

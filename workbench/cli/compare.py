@@ -22,9 +22,9 @@ from workbench.analysis.compare import (
 )
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
-from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.bench import Bench, Stand, choose_preset, stands
 from workbench.cli.loading import on_bench

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from workbench.analysis.bills import TOLERANCE, Bill, Bills, Gap, bills_of
-from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.base.in_use import still_written
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import open_bench
 from workbench.cli.output import fields_of, plain, write_fields, write_json

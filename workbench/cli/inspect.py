@@ -11,8 +11,9 @@ import click
 
 from workbench.analysis.cost import Paid, paid
 from workbench.analysis.failures import failures_of
-from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
+from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.opening import Opened, epoch_words, opened

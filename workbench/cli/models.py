@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch

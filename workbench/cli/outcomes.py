@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.retention import HeldFact
-from workbench.analysis.transcript import one_line
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import fields_of, plain

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
-from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words

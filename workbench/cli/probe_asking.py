@@ -11,9 +11,9 @@ from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
 from workbench.analysis.probes.journalled import as_probe
-from workbench.analysis.transcript import printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, warn

@@ -10,8 +10,8 @@ import click
 
 from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
-from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.output import only, write_fields, write_table
 from workbench.cli.probe_asking import Sat

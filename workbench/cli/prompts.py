@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from workbench.analysis.prompt_use import Found, by_id, doubts, found, rendered
-from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.cli.loading import on_bench
 from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection

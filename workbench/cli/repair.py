@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from workbench.analysis.transcript import printable
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from workbench.analysis.transcript import printable
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, Stand, choose_preset, stands
 from workbench.cli.compacting import DONE, Compacted, compacted

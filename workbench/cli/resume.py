@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from workbench.analysis.transcript import printable
+from workbench.base.printable import printable
 from workbench.cli.output import write_json
 from workbench.finding.resuming import can_be_resumed, steps_of
 from workbench.formats.files import load

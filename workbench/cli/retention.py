@@ -14,9 +14,9 @@ from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
-from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.watched import judge_recorded
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
 from workbench.cli.loading import on_bench

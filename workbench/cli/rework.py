@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from workbench.analysis.rework import KINDS, Rework, rework
-from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import only, warn, write_fields, write_json, write_table

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, warn

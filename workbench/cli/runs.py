@@ -9,10 +9,10 @@ import click
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.spending import By, in_all, spending
-from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.output import fields_of, warn, write_fields, write_json, write_table

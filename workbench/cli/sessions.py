@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from workbench.analysis.fullness import fullness, glanced_window
-from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.output import only, plain, warn, write_json, write_table

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.analysis.transcript import printable
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import candidates
 from workbench.base.errors import BadInput
 from workbench.base.memory import forget
+from workbench.base.printable import printable
 from workbench.cli.output import warn
 from workbench.finding.discover import is_session_folder
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from workbench.analysis.transcript import printable
+from workbench.base.printable import printable
 from workbench.cli.output import interrupted, over_line
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting

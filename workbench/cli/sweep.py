@@ -18,11 +18,11 @@ from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
-from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.watched import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.spread import cores
 from workbench.base.text import counted
 from workbench.cli.output import interrupted, on_a_terminal, plain, takes_escapes, warn, write_json, write_table

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.watched import Passed, Trail
+from workbench.base.printable import one_line, printable
 from workbench.bench import Stand
 from workbench.cli.output import only, plain, write_table
 

@@ -10,12 +10,12 @@ import click
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.rewrites import CAUSES, Rewrites
-from workbench.analysis.transcript import printable
 from workbench.analysis.watched import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_fields, write_json, write_table

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.analysis.course import Course
-from workbench.analysis.transcript import printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Trigger

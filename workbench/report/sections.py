@@ -12,9 +12,9 @@ from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import Share as HeldShare
 from workbench.analysis.rework import KINDS, told_rework
-from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
+from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Judged, Report

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.analysis.receipt import receipt_of
-from workbench.analysis.transcript import printable
 from workbench.analysis.why.findings import HEADLINES
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.gathered import Judged, Report
 

@@ -10,8 +10,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.stamps import shown
 from workbench.base.text import before_figure, clip, plural
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from workbench.analysis.transcript import one_line
 from workbench.analysis.why import fillers
 from workbench.base.figures import short
+from workbench.base.printable import one_line
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
