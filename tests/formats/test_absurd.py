@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.conformance.building import agent, session_of, user
+from workbench.formats import absurd
 from workbench.formats.absurd import MOST, judged
 from workbench.formats.files import load
 from workbench.session import (
@@ -140,6 +141,16 @@ def test_a3_the_warning_names_the_first_of_them() -> None:
     assert [str(one) for one in judged(grown(1_000_017)).warnings] == [
         "a usage of 1 000 017 tokens is recorded, too many for the messages before it; it is left out of every figure"
     ]
+
+
+def test_large_prompts_cost_no_more_than_reading_each_message_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages before every one of 60 000 calls took minutes."""
+    measured: list[str] = []
+    measure = absurd.all_characters
+    monkeypatch.setattr(absurd, "all_characters", lambda one: measured.append(one.id) or measure(one))
+    session = grown(*[2_000_000] * 40, between=260_000)
+    assert believed_bills(session) == [0, *[2_000_000] * 39]
+    assert 0 < len(measured) <= 2 * len(session.messages)
 
 
 def test_a3_a_recorded_size_of_the_whole_is_held_to_the_window_too() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -122,9 +122,8 @@ def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, in
     for epoch in session.epochs:
         calls = [(place, _prompt(session.messages[member])) for place, member in enumerate(epoch.members)]
         calls = [(place, tokens) for place, tokens in calls if tokens]
-        doubted = {
-            place for place, tokens in calls if exceeds(tokens, epoch.window) or _is_above_all(session, epoch, place)
-        }
+        doubted = {place for place, tokens in calls if exceeds(tokens, epoch.window)}
+        doubted |= _above_all(session, epoch, calls)
         if is_complete:
             doubted |= _leaps(session, epoch, [one for one in calls if one[0] not in doubted])
         for place in sorted(doubted):
@@ -133,11 +132,14 @@ def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, in
         seen.update(epoch.members)
 
 
-def _is_above_all(session: Session, epoch: Epoch, place: int) -> bool:
-    """Return True if the call at `place` of an epoch records more tokens than all text before it can have, plus
-    `UNRECORDED`."""
-    more = _prompt(session.messages[epoch.members[place]]) - UNRECORDED
-    return more > 0 and more > TOKENS_PER_CHARACTER * _between(session, epoch, range(place))
+def _above_all(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[int]:
+    """The places of calls that record more tokens than all text before them can have, plus `UNRECORDED`."""
+    large = [(place, tokens - UNRECORDED) for place, tokens in calls if tokens > UNRECORDED]
+    if not large:
+        return set()
+    characters = (all_characters(session.messages[member]) for member in epoch.members)
+    before = list(accumulate(characters, initial=0))
+    return {place for place, tokens in large if tokens > TOKENS_PER_CHARACTER * before[place]}
 
 
 def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[int]:
