@@ -44,7 +44,7 @@ class TestInspect:
         words = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eback [/bold] \ud83d"
         path = write_lines(tmp_path / "odd.jsonl", [user("u", None, words), assistant("a", "u", "m", text(words))])
         whole = program("inspect", path, "--verbosity", "default").stdout
-        short, said = (cwb(command, path).stdout for command in ("inspect", "doctor"))
+        short, said = (cwb("inspect", path, *options).stdout for options in ((), ("--health",)))
         for out in (whole, short, said):
             assert not set("\x1b\x07\x9b\u202e") & set(out)
         assert "[/bold]" in short
@@ -212,7 +212,7 @@ BAD_FILES: dict[str, Callable[[Path], object]] = {
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("command", ["open", "inspect", "compact", "doctor"])
+    @pytest.mark.parametrize("command", ["open", "inspect", "compact"])
     @pytest.mark.parametrize("kind", BAD_FILES)
     def test_a_bad_file_gives_one_sentence_that_names_it(self, kind: str, command: str, tmp_path: Path) -> None:
         path = tmp_path / "bad.jsonl"
@@ -290,9 +290,9 @@ class TestOtherCommands:
             ["verbatim", "Never", "log", "the", "refresh", "token."],
         ]
 
-    def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
+    def test_health_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')
-        found = document("doctor", session)
+        found = document("inspect", "--health", session)
         assert "line 1" in found["why"]
         assert [warning["line"] for warning in found["warnings"]] == [4 * ROUNDS + 1]
 

@@ -90,7 +90,7 @@ STYLED: tuple[tuple[str, ...], ...] = (
     ("inspect", SESSION_FILE),
     ("inspect", SESSION_FILE, "--verbosity", "default"),
     ("inspect", SESSION_FILE, "--layers"),
-    ("doctor", SESSION_FILE),
+    ("inspect", "--health", SESSION_FILE),
     ("compare", SESSION_FILE),
     ("strategies",),
     ("strategies", "trim"),

@@ -31,8 +31,8 @@ inspect FILE --epoch 1 --verbosity quiet
 why FILE
 why FILE --json
 why FILE --epoch 1 --json --watch 'never with the default'
-doctor FILE --all
-doctor FILE --json
+inspect --health FILE --all
+inspect --health FILE --json
 pins FILE --epoch 1 --suggest
 pins FILE --epoch 1 --suggest --json
 rework FILE

@@ -34,7 +34,7 @@ from workbench.formats import registry
 KINDS = (*structure.KINDS, "database", "archive", "folder")
 """Kinds of inputs. Inputs take turns."""
 
-COMMANDS = ("inspect", "why", "compact", "report", "repair", "doctor")
+COMMANDS = ("inspect", "why", "compact", "report", "repair", "inspect --health")
 
 SECONDS = 10.0
 """Seconds of the processor's time that a command may take."""
@@ -148,7 +148,7 @@ def runs(seed: int, number: int, each: int) -> Iterator[Run]:
     first = number // len(KINDS)
     for place in range(each):
         command = COMMANDS[(first + place) % len(COMMANDS)]
-        yield (command, *dice.choice(_OPTIONS[command]), *(_policy(dice) if command == "compact" else ()))
+        yield (*command.split(), *dice.choice(_OPTIONS[command]), *(_policy(dice) if command == "compact" else ()))
 
 
 def _policy(dice: random.Random) -> Run:
@@ -177,7 +177,7 @@ _OPTIONS: dict[str, tuple[Run, ...]] = {
         ),
         "report": ("-o {out}.html", "-o {out}.md", "-o {out}.md --compare=", "-o {out}.html --window 2000"),
         "repair": ("", "--json", "--dry-run --json", "--dry-run", "-o {out}"),
-        "doctor": ("", "--json", "--all", "--all --json"),
+        "inspect --health": ("", "--json", "--all", "--all --json"),
     }.items()
 }
 

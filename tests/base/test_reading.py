@@ -112,7 +112,6 @@ GIVEN = {
     "ab": ("--prompt", "exchange-summary.en", "--prompt", "exchange-summary.zh", "--summarizer", "extractive"),
     "play": ("--text",),
     "sessions": (),
-    "doctor": (),
     "rescue": (),
 }
 """Commands that take a FILE, with what else they have to be given."""

@@ -115,12 +115,14 @@ def test_names_places_and_commands_are_harmless(name: str, id: str, home: str, e
     assert (written.name, written.home, bool(written.commands)) == expected
 
 
-@pytest.mark.parametrize("command", ["inspect", "doctor"])
-def test_f10_a_document_that_cannot_be_copied_is_refused_in_a_sentence(tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize("options", [(), ("--health",)])
+def test_f10_a_document_that_cannot_be_copied_is_refused_in_a_sentence(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
     """The reader of its values goes deeper than the one that finds where they lie."""
     path = tmp_path / "deep.json"
     deep = "[" * 900 + "]" * 900
     path.write_text(f'{{"model":"gpt-4o","x":{deep},"messages":[{{"role":"user","content":"Hi"}}]}}')
-    done = CliRunner().invoke(commands, [command, str(path)])
+    done = CliRunner().invoke(commands, ["inspect", str(path), *options])
     assert done.exception is None or isinstance(done.exception, SystemExit)
     assert "Traceback" not in done.output

@@ -117,7 +117,7 @@ def test_a6_the_context_of_the_reported_session_is_what_pi_sent(shared: Path) ->
     assert [warning.line for warning in session.warnings] == [24]
 
 
-@pytest.mark.parametrize("command", [("inspect", "--epoch", "last"), ("doctor",)], ids=lambda words: words[0])
+@pytest.mark.parametrize("command", [("inspect", "--epoch", "last"), ("inspect", "--health")], ids=" ".join)
 def test_a6_the_commands_say_the_cause(command: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(lines(HEADER, *PATH, REFUSED))

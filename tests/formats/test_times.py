@@ -41,8 +41,8 @@ def test_a_reader_takes_no_time_outside_the_calendar(sample: str, tmp_path: Path
     session = load(path)
     assert session.format == load(SAMPLES / sample).format
     assert [message.time for message in session.messages if message.time is not None] == []
-    for command in ("inspect", "doctor"):
-        assert cwb(command, path).exit_code == 0
+    for options in ((), ("--health",)):
+        assert cwb("inspect", path, *options).exit_code == 0
     choice = ("--preset", "trim", "--set", "trigger_messages=2", "--to", "openai-chat")
     run = cwb("compact", path, *choice, "-o", tmp_path / "out", "--force")
     assert run.exit_code in (0, 1), run.output

@@ -339,7 +339,10 @@ async def test_opening(album: Album) -> None:
         await press(pilot, "escape", "escape")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "open-80x24", *"json")
-        await show(pilot, RefusalScreen("notes.txt is not a session file; `cwb doctor notes.txt` says what was tried."))
+        await show(
+            pilot,
+            RefusalScreen("notes.txt is not a session file; `cwb inspect --health notes.txt` says what was tried."),
+        )
         await album.taken_now(pilot, "refusal-80x24")
         await show(pilot, Held(Opening(Path("long.jsonl")), lambda: None))
         await album.taken_now(pilot, "loading-80x24")

@@ -26,36 +26,8 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
 from workbench.base.version import __version__
+from workbench.cli.names import COMMANDS, FORMER, GROUPS
 from workbench.cli.output import INTERRUPTED, takes_escapes
-
-COMMANDS = {
-    "open": "Open a session on the workbench's screen (also: `cwb FILE`).",
-    "inspect": "Show what a session holds and where its tokens are.",
-    "compact": "Compact a session, check the result and export it.",
-    "rescue": "Compact the newest session of this folder without a model, and say how to go on.",
-    "repair": "Write a repaired copy of a damaged session, and list each fix.",
-    "resume": "Print the steps that resume a session, or an export, in its tool.",
-    "why": "Say why a session's context overflowed, and what would have helped.",
-    "compare": "Compact a session by many strategies at once, in one table.",
-    "replay": "Play a session from its start under many policies, with their costs.",
-    "sweep": "Replay sessions over a grid of one or two fields, on all cores or a cluster.",
-    "report": "Write one page about a session, to attach to a bug report.",
-    "retention": "Say which facts a compaction still holds, and which are lost after several.",
-    "rework": "Say what was done again after each compaction that the agent recorded.",
-    "probe": "Ask what is still known after a compaction, in questions with exact answers.",
-    "pins": "List what in a session asks to be kept, with the cost of each pin.",
-    "ab": "Try two prompts or two models on the same messages, side by side.",
-    "runs": "List, show, compare and delete the kept runs of live compactions.",
-    "prompts": "List the prompts; show one as it is sent for a session; copy one.",
-    "models": "List the models that the server offers, with windows and prices.",
-    "play": "Play a session as a story of about a minute, under one policy or two.",
-    "demo": "Show in a minute what compaction does, on a sample, offline.",
-    "strategies": "List the strategies and presets; with an ID, its fields.",
-    "sessions": "List the sessions that agents keep on this machine, or the several in one FILE.",
-    "audit": "Say what compactions did to every session on this machine, or below folders.",
-    "doctor": "Say what a file is and why, what is odd in it, and what an export would change.",
-}
-"""Name and help of each command, here so that `cwb --help` need not import any of them."""
 
 NO_OUTPUT = 74
 """The exit code where output has nowhere to go, as sysexits has it."""
@@ -80,7 +52,7 @@ class Commands(click.Group):
     """Commands by name; anything else that stands first is a file to open, and so is nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -89,12 +61,14 @@ class Commands(click.Group):
         mask_logs()
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in group.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, ["open", *args] if _means_open(ctx, args) else args)
+        return super().parse_args(ctx, ["open", *args] if _means_open(ctx, args) else _with_new_name(args))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -112,15 +86,28 @@ def _means_open(ctx: click.Context, args: list[str]) -> bool:
     first = next((arg for arg in args if not arg.startswith("-")), None)
     if first is None:
         return not {"--help", "-h", "--version"} & set(args)
-    meant = difflib.get_close_matches(first, COMMANDS, 1, 0.7)
-    if meant and first not in COMMANDS and not Path(first).exists():
-        raise click.UsageError(f"There is no command {first!r}; did you mean {meant[0]!r}?", ctx)
-    return first not in COMMANDS
+    known = {*COMMANDS, *FORMER}
+    meant = difflib.get_close_matches(first, sorted(known), 1, 0.7)
+    if meant and first not in known and not Path(first).exists():
+        now = str(FORMER[meant[0]]).removeprefix("cwb ") if meant[0] in FORMER else meant[0]
+        raise click.UsageError(f"There is no command {first!r}; did you mean {now!r}?", ctx)
+    return first not in known
+
+
+def _with_new_name(args: list[str]) -> list[str]:
+    """The arguments with a former name of a command replaced, which is said on stderr."""
+    if not args or args[0] not in FORMER:
+        return args
+    now = FORMER[args[0]]
+    click.echo(f"`cwb {args[0]}` is now `{now}`.", err=True)
+    return [*now.args, *args[1:]]
 
 
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="[--version | --help]",
+    subcommand_metavar="[FILE | COMMAND] [OPTIONS]...",
     epilog="`cwb FILE` opens FILE; `cwb` alone opens a sample that overflows.",
 )
 @click.version_option(__version__, prog_name="cwb")

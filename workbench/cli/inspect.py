@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.opening import Opened, epoch_words, opened
 from workbench.cli.output import only_in_json, size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
@@ -36,7 +37,17 @@ NOTE = 400
 MAX_WARNINGS = 10
 
 
-@click.command("inspect")
+@click.command(
+    "inspect",
+    cls=Jobs,
+    jobs=(
+        Job(
+            "",
+            "part epoch window mask verbosity exact forget_exact as_react as_layers with_notes as_json full",
+        ),
+        Job("--health", "part everything as_json", "health"),
+    ),
+)
 @selection("part", "window", "mask", "epoch")
 @click.option(
     "--verbosity",
@@ -62,10 +73,31 @@ MAX_WARNINGS = 10
     is_flag=True,
     help="What is noted beside the messages: files mentioned, files that changed, how far the to-do list is.",
 )
+@click.option(
+    "--health",
+    is_flag=True,
+    help="Format, faults and gaps of FILE, and what an export would change, tried in memory; nothing is written.",
+)
+@click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
-def command(
+def command(chosen: Selection, health: bool, **given: Any) -> None:
+    """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
+
+    A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
+    Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
+    """
+    if health:
+        from workbench.cli.health import health as write_health
+
+        write_health(chosen, **given)
+    else:
+        _inspect(chosen, **given)
+
+
+def _inspect(
     chosen: Selection,
+    *,
     verbosity: Verbosity | None,
     exact: str | None,
     forget_exact: bool,
@@ -75,11 +107,6 @@ def command(
     as_json: bool,
     full: bool,
 ) -> None:
-    """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
-
-    A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
-    Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
-    """
     only_in_json(full, as_json=as_json)
     found = opened(chosen, forgetting=forget_exact)
     count = None
@@ -367,7 +394,7 @@ def _window_words(window: Window | None) -> str:
 def _warnings(session: Session) -> list[tuple[str, str]]:
     shown = [("warning", printable(str(warning))) for warning in session.warnings[:MAX_WARNINGS]]
     more = len(session.warnings) - len(shown)
-    return [*shown, ("", f"and {grouped(more)} more; --json and `cwb doctor` list all")] if more else shown
+    return [*shown, ("", f"and {grouped(more)} more; --json and `cwb inspect --health` list all")] if more else shown
 
 
 def _transcript(context: Context, verbosity: Verbosity) -> None:

@@ -129,7 +129,7 @@ def _bills(gaps: Sequence[Gap]) -> list[Finding]:
     if more := gaps[NAMED:]:
         tokens = sum(abs(gap.tokens) for gap in more)
         text = f"{counted(len(more), 'call')} with smaller differences, {grouped(tokens)} tokens together, that the "
-        text += "context shown does not explain either; `cwb doctor` names each."
+        text += "context shown does not explain either; `cwb inspect --health` names each."
         found.append(Finding("bill", text, tokens, tuple(gap.message for gap in more)))
     return found
 

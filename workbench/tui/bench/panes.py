@@ -81,7 +81,7 @@ def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
         yield f"After: a preview, {made}; r makes it stand."
     yield from map(str, gaps[:NAMED])
     if len(gaps) > NAMED:
-        yield f"Nor {counted(len(gaps) - NAMED, 'other call')}; `cwb doctor` names each."
+        yield f"Nor {counted(len(gaps) - NAMED, 'other call')}; `cwb inspect --health` names each."
 
 
 def draw_epochs(line: EpochsLine, was: View | None, now: View) -> None:

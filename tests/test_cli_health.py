@@ -1,4 +1,4 @@
-"""`cwb doctor`: what a file is and why, whether its context is whole, what an export would change."""
+"""`cwb inspect --health`: what a file is and why, whether its context is whole, what an export would change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
 from workbench.analysis.bills import Bill, Bills, Gap
 from workbench.base.errors import BadInput
-from workbench.cli.doctor import _billed as bills_finding
+from workbench.cli.health import _billed as bills_finding
 from workbench.formats import diagnosis, registry
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
@@ -33,7 +33,7 @@ def test_silent_truncation_open_calls_and_odd_lines_are_found(tmp_path: Path) ->
     open_call["message"] = {**open_call["message"], "id": "msg_y", "usage": None}
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl(*lines, open_call, less) + b"not json\n")
-    found = document("doctor", path)
+    found = document("inspect", "--health", path)
     told = {finding["what"]: finding for finding in found["findings"]}
     assert told["bills"]["level"] == "missing"
     assert [gap["message"] for gap in found["bills"]["gaps"]] == ["z9"]
@@ -61,10 +61,10 @@ def test_what_else_a_file_is_close_to(tmp_path: Path) -> None:
 def test_a_part_of_a_session_names_its_folder(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "roo-window.json", tmp_path / "api_conversation_history.json")
     (tmp_path / "ui_messages.json").write_text("[]")
-    run = cwb("doctor", tmp_path / "ui_messages.json")
+    run = cwb("inspect", "--health", tmp_path / "ui_messages.json")
     assert run.exit_code == 2
     assert run.stderr.strip().endswith(f"is only a part of a session; open its folder {tmp_path}.")
-    assert document("doctor", tmp_path)["why"] == "a folder with api_conversation_history.json"
+    assert document("inspect", "--health", tmp_path)["why"] == "a folder with api_conversation_history.json"
 
 
 def test_changes_are_counted_by_record(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_records_of_a_file_are_decoded_once_for_all_exports(
     looked_at: Counter[bytes] = Counter()
     decode = diagnosis.loads_text
     monkeypatch.setattr(diagnosis, "loads_text", lambda text: looked_at.update([text.encode()]) or decode(text))
-    document("doctor", path, "--all")
+    document("inspect", "--health", path, "--all")
     lines = path.read_bytes().splitlines()
     assert len(list(registry.targets())) > 20
     assert max(looked_at[line] for line in lines[1:]) <= 2  # once more where an export changed it
@@ -103,10 +103,10 @@ def export_of(path: Path) -> bytes:
 
 def test_sub_agents_are_named_and_can_be_opened(shared: Path) -> None:
     path = shared / "sessions/claude-code/spotter-fa812bfe.jsonl"
-    beside = {one["id"]: one["what"] for one in document("doctor", path)["beside"]}
+    beside = {one["id"]: one["what"] for one in document("inspect", "--health", path)["beside"]}
     assert list(beside) == ["a93ccab", "aa84377", "acompact-70d8e7"]
     assert "which led to the boundary" in beside["acompact-70d8e7"]
-    call = document("doctor", path, "--part", "acompact-70d8e7")
+    call = document("inspect", "--health", path, "--part", "acompact-70d8e7")
     assert "asked for" in call["beside"][0]["what"]
 
 

@@ -1,4 +1,4 @@
-"""`cwb doctor`: what a file is, how that was recognised, what is odd in it, and what an export would change."""
+"""`cwb inspect --health`: format of a file, faults in it, whether its context is complete, changes by an export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import open_bench
 from workbench.cli.output import fields_of, plain, write_fields, write_json
-from workbench.cli.selection import Selection, selection
+from workbench.cli.selection import Selection
 from workbench.formats import registry
 from workbench.formats.diagnosis import (
     Change,
@@ -47,15 +47,8 @@ OBJECTIONS = 5
 _SIGNS = {"complete": "✔", "note": "·", "missing": "✘"}
 
 
-@click.command("doctor")
-@selection(part="One of several sessions in FILE, a branch or a sub-agent of it.")
-@click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-def command(chosen: Selection, everything: bool, as_json: bool) -> None:
-    """Say what FILE is and why, what was odd, whether its context is complete, and what an export would change.
-
-    The exports are made in memory, of the context as it is and of what a compaction would leave; nothing is written.
-    """
+def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
+    """Write the health of a file. Exports are made in memory, in every format where `everything` is set."""
     file = chosen.file
     session = load(file, part=chosen.part)
     found = verdict(file)

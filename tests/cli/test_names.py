@@ -1,0 +1,68 @@
+"""The names of the commands: the page that lists them, former names, and the options of each job."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands import cwb, session_lines, write_lines
+from workbench.cli.names import COMMANDS, FORMER
+
+CHANGED = 1_767_323_045
+"""When the session was changed: some commands tell."""
+
+
+def test_every_command_has_a_line_of_its_own_on_one_page() -> None:
+    page = cwb("--help").output.splitlines()
+    for name, line in COMMANDS.items():
+        assert len(line) < 60
+        assert [one for one in page if re.fullmatch(rf"  {name} +{re.escape(line)}", one)]
+    assert max(map(len, page)) < 80
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = write_lines(tmp_path / "session.jsonl", session_lines())
+    os.utime(path, (CHANGED, CHANGED))
+    return path
+
+
+SAME = [
+    ("doctor {file}", "inspect {file} --health"),
+    ("doctor {file} --json", "inspect {file} --json --health"),
+]
+"""Command lines with a former name, and what they are now."""
+
+
+@pytest.mark.parametrize(("former", "now"), SAME)
+def test_a_former_name_does_the_same_and_says_the_new_one(former: str, now: str, session: Path) -> None:
+    then, today = (cwb(*line.format(file=session, folder=session.parent).split()) for line in (former, now))
+    name = former.split()[0]
+    assert then.stdout == today.stdout != ""
+    assert then.stderr == f"`cwb {name}` is now `{FORMER[name]}`.\n{today.stderr}"
+    assert then.exit_code == today.exit_code
+
+
+def test_every_former_name_is_tried() -> None:
+    assert {line.split()[0] for line, _ in SAME} == set(FORMER)
+
+
+REFUSED = [
+    ("inspect {file} --health --notes", "--notes does not go with --health; leave one of them out."),
+    ("inspect {file} --all", "--all goes with --health; add that, or leave --all out."),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), REFUSED)
+def test_an_option_of_another_job_is_refused(line: str, sentence: str, session: Path) -> None:
+    done = cwb(*line.format(file=session, folder=session.parent).split())
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == f"Error: {sentence}"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("inspct", "inspect"), ("docto", "inspect --health")])
+def test_a_mistyped_name_is_told_what_may_be_meant(typed: str, meant: str) -> None:
+    assert f"did you mean '{meant}'?" in cwb(typed).stderr

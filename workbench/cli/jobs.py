@@ -1,0 +1,82 @@
+"""A command with several jobs: an option asks for each but the first, and each has options of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+
+def _never(given: Mapping[str, Any]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of a command. `option` names what asks for it, "" for the job that nothing has to ask for.
+
+    `takes` lists the parameters that the job uses, `flags` those that ask for it, by their names and divided by blanks;
+    `asked` says whether other parameters ask for it.
+    """
+
+    option: str
+    takes: str
+    flags: str = ""
+    asked: Callable[[Mapping[str, Any]], bool] = _never
+
+    @property
+    def parameters(self) -> set[str]:
+        return {*self.takes.split(), *self.flags.split()}
+
+    def is_asked_for(self, given: Mapping[str, Any]) -> bool:
+        return any(given[flag] for flag in self.flags.split()) or self.asked(given)
+
+
+class Jobs(click.Command):
+    """Calls its function with the flags and what the job takes, refuses other options, and has a help section for each
+    job."""
+
+    def __init__(self, *args: Any, jobs: Sequence[Job], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.usual, *self.others = jobs
+        self.flags = {flag for one in jobs for flag in one.flags.split()}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        job = next((one for one in self.others if one.is_asked_for(ctx.params)), self.usual)
+        for param in self._options(ctx):
+            if param.name is None or param.name in job.parameters:
+                continue
+            if ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(self._refusal(param, job), ctx)
+            if param.name not in self.flags:
+                ctx.params.pop(param.name, None)
+        return super().invoke(ctx)
+
+    def _refusal(self, param: click.Option, job: Job) -> str:
+        name = max(param.opts, key=len)
+        options = [one.option for one in self.others if param.name in one.parameters]
+        if not options or param.name in self.flags:
+            return f"{name} does not go with {job.option}; leave one of them out."
+        asking = " or ".join(options)
+        if job is self.usual:
+            return f"{name} goes with {asking}; add that, or leave {name} out."
+        return f"{name} goes with {asking}, not with {job.option}; leave one of them out."
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for param in self._options(ctx):
+            if record := param.get_help_record(ctx):
+                sections.setdefault(self._section(param), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def _section(self, param: click.Option) -> str:
+        jobs = [one for one in (self.usual, *self.others) if param.name in one.takes.split()]
+        return f"With {jobs[0].option}" if len(jobs) == 1 and jobs[0] is not self.usual else "Options"
+
+    def _options(self, ctx: click.Context) -> list[click.Option]:
+        return [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
