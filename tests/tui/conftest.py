@@ -67,7 +67,6 @@ def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("app.wait_for_idle", "pilot.wait_for_idle", "pilot.Pilot._wait_for_screen"):
         monkeypatch.setattr(f"textual.{name}", quiet)
     monkeypatch.setattr("textual.screen.Screen._compositor_refresh", paint_later)
-    monkeypatch.setattr("workbench.tui.screen.Screen._paint_on", paint_later)
     monkeypatch.setattr("textual.notifications.Notification.time_left", 86_400.0)  # a note stays until a test reads it
     monkeypatch.setattr("workbench.tui.typed_ahead.PATIENCE_S", 86_400.0)  # a key waits for the one before it
     for name in RESTS:

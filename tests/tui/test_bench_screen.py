@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
-from textual.widgets import Button, Input, Static
+from textual.events import Resize
+from textual.geometry import Size
+from textual.widgets import Button, Input, Static, Tabs
 
 from tests.base.shapes import missed, shapes
 from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
@@ -207,3 +210,19 @@ async def test_a_crash_leaves_a_traceback_without_what_the_session_says(capsys: 
     assert "RuntimeError: cannot go on with the key is [masked]" in told
     assert "raise RuntimeError" in told
     assert key not in told
+
+
+@pytest.mark.parametrize("turns", range(0, 60, 12))
+async def test_f12_a_tab_that_is_marked_for_another_width_leads_nowhere(turns: int) -> None:
+    """A narrow screen marks the pane, a wide one what the middle shows. The next resize comes so many turns of the loop
+    later: when the tabs may not have told of the mark yet."""
+    async with on_bench(story(), size=(100, 30)) as (pilot, screen):
+        assert (screen.view.pane, screen.view.tab) == ("rounds", "message")
+        for width in (120, 100):
+            pilot.app._size = Size(width, 30)
+            screen.post_message(Resize(pilot.app.size, pilot.app.size))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        await settled(pilot)
+        assert (screen.size.width, screen.view.pane) == (100, "rounds")
+        assert screen.query_one(Tabs).active == "tab-rounds"

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual._compositor import Compositor, ReflowResult
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.css import stylesheet
-from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tests.tui.app import app_of, at_rest, bench_screen, notes, on_bench, press, session_of, settled, story, story_file
 from tests.tui.quiet import quiet
@@ -32,9 +30,7 @@ from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench import following
 from workbench.tui.bench.host import take
-from workbench.tui.bench.places import BREAKPOINTS, LINES
 from workbench.tui.bench.store import AT_ONCE
-from workbench.tui.fit import fit
 from workbench.tui.rest import AT_MOST, DUE, MANY, Collecting, keep_out
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -293,43 +289,6 @@ async def test_of_a_session_that_is_opened_anew_nothing_of_the_old_one_stays(
         app._collecting._look()
         assert old() is None
         assert gc.get_freeze_count()
-
-
-@pytest.mark.parametrize(
-    ("size", "classes"),
-    [
-        ((109, 29), {"-narrow", "-low"}),
-        ((110, 30), {"-wide", "-tall"}),
-        ((229, 30), {"-wide", "-tall"}),
-        ((230, 30), {"-huge", "-tall"}),
-    ],
-)
-async def test_the_first_layout_is_for_the_size_there_is(
-    size: tuple[int, int], classes: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else every widget is styled, laid out and painted twice."""
-    seen: list[set[str]] = []
-    lay_out = Compositor.reflow
-
-    def watched(compositor: Compositor, parent: Widget, size: Size) -> ReflowResult:
-        if isinstance(parent, Sized):
-            seen.append(set(parent.classes))
-        return lay_out(compositor, parent, size)
-
-    monkeypatch.setattr(Compositor, "reflow", watched)
-    async with App[None]().run_test(size=size) as pilot:
-        await pilot.app.push_screen(Sized())
-    assert seen
-    assert all(one == classes for one in seen)
-
-
-class Sized(Screen[None]):
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-    VERTICAL_BREAKPOINTS = LINES
-
-    def compose(self) -> ComposeResult:
-        fit(self)
-        yield Static("said")
 
 
 PLAIN = {"str", "int", "bool", "float", "Path", "None", "object"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from textual.app import App
+from textual.screen import Screen
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
@@ -15,7 +16,6 @@ from workbench.compaction.settings import Setting
 from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.bench.store import Store, View
-from workbench.tui.screen import Screen
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -25,10 +25,6 @@ LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall
 itself."""
 
 
-STYLED = "#verdict, #panes, #rounds, #middle, #text, #policy"
-"""The widgets that bench.tcss styles by which place is seen."""
-
-
 def place_of(view: View) -> str:
     return view.pane if view.pane in PLACES else "middle"
 
@@ -44,12 +40,10 @@ def in_list(screen: Screen[Any]) -> bool:
 
 def show_place(screen: Screen[Any], view: View) -> None:
     """Where only one place is seen at a time, say which. The policy is a sheet over the other places while it is at
-    hand. To style all widgets of the screen anew takes longer than a frame."""
-    at, was = place_of(view), screen.classes
+    hand."""
+    at = place_of(view)
     shown = {f"-show-{each}": each == at for each in PLACES} if screen.size.width < NARROW else {}
-    screen.update_classes({"-sheet": at == "policy", **shown}, update=False)
-    if screen.classes != was:
-        screen.app.stylesheet.update_nodes(screen.query(STYLED))
+    screen.update_classes({"-sheet": at == "policy", **shown})
 
 
 def mark_tab(screen: Screen[Any], view: View) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from textual.actions import parse
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static, Tab, Tabs
 from textual.worker import Worker
@@ -43,12 +43,10 @@ from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
 from workbench.tui.bench.store import Store, View, first_view
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Groups
-from workbench.tui.screen import Screen
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
@@ -123,7 +121,6 @@ class BenchScreen(Screen[None]):
         return self.store.bench
 
     def compose(self) -> ComposeResult:
-        fit(self)
         self.add_class("-show-rounds")
         yield Static(id="title")
         yield EpochsLine(id="epochs")
@@ -360,11 +357,10 @@ class BenchScreen(Screen[None]):
         if pane := places.led_to(self, event.widget, self.view):
             self.show_pane(pane)
 
-    async def on_resize(self) -> None:
+    def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
         places.show_place(self, self.view)
         self.call_later(lambda: places.mark_tab(self, self.view))  # when it is laid out
-        await asyncio.sleep(0)  # it is much of a frame, and more is to come
 
     # --- what the panes tell ----------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from textual.screen import Screen
+
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
@@ -24,7 +26,6 @@ from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outc
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.plain import several
-from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
     from workbench.analysis.why.mends import Edit

@@ -14,6 +14,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
@@ -32,7 +33,6 @@ from workbench.summarizers.server_forms import ServerSummary
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, several
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who

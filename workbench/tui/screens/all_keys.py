@@ -12,9 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import Static
-
-from workbench.tui.screen import ModalScreen
 
 COLUMN = 24
 """The least cells of a column: the longest key and name, and what parts it from the next."""

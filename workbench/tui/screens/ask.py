@@ -13,6 +13,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from workbench.base import paths
@@ -24,7 +25,6 @@ from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
@@ -39,7 +40,6 @@ from workbench.base.figures import dollars, unbroken
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, fit, one_line, several
-from workbench.tui.screen import Screen
 from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.records import Heads, Records

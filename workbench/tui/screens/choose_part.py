@@ -9,13 +9,13 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.widgets import Input
 
 from workbench.formats.format import Part
 from workbench.tui.entries import matching, part_entries
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
-from workbench.tui.screen import Screen
 from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING

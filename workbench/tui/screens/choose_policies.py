@@ -10,12 +10,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets.option_list import Option
 
 from workbench.compaction.preset import Preset
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
 

@@ -11,6 +11,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
@@ -18,10 +19,8 @@ from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, unusable
 from workbench.compaction.strategy import Strategy
-from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.options import Options
@@ -82,6 +81,9 @@ def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
 LOOKING, NOTHING = "Looking for strategies and presets …", "Nothing is called so: type less of it."
 """What stands in the list before it is read, and where nothing fits."""
 
+BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
+"""Columns from which a dialog with a list of sentences is broader, so that fewer of them are cut."""
+
 
 class ChoosePresetScreen(ModalScreen[Preset | None]):
     HELP = """\
@@ -117,7 +119,6 @@ follows at once, and undo brings the old policy back."""
         self.shown: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")

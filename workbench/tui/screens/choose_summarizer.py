@@ -13,6 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
@@ -31,10 +32,9 @@ from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import BROAD, fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
-from workbench.tui.screen import ModalScreen
+from workbench.tui.screens.choose_preset import BROAD
 from workbench.tui.screens.run_words import BY_HAND
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -238,7 +238,6 @@ are set up for new ones) or of the table of models. Nothing is sent from here bu
         self.shown: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical() as box:
             box.border_title = f"{self.job.title} · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")

@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
@@ -38,7 +39,6 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, course_on
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
@@ -57,7 +57,6 @@ from workbench.tui.ranking import (
     row,
     width_of,
 )
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
@@ -170,7 +169,6 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self.marked: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical():
             yield Static(id="said")
             yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)

@@ -12,6 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 from textual.worker import Worker
 
@@ -30,7 +31,6 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.dropdown import Dropdown
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 
 from workbench.compaction.outcome import Fate
@@ -17,7 +18,6 @@ from workbench.tui.filters import ROLES, Filter
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.dropdown import Dropdown
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
@@ -29,7 +30,6 @@ from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.retention_words import percent
 from workbench.tui.surviving import bar_of, heads, rows
 from workbench.tui.widgets.keys_line import KeysLine

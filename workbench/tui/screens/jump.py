@@ -10,11 +10,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Label, Tab, Tabs
-
-from workbench.tui.screen import ModalScreen
 
 LETTERS = "asdfghjklwertuiopzxcvbnmASDFGHJKLWERTUIOPZXCVBNM1234567890"
 """The row of the fingers first; without q, which leaves. More than these are never seen at once."""

@@ -8,14 +8,13 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine
@@ -54,7 +53,6 @@ class ListAndText(ModalScreen[T | None]):
     AUTO_FOCUS = "Options"
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical():
             yield CutText(id="about")
             with Horizontal():

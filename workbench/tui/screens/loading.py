@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
@@ -21,7 +22,6 @@ from workbench.base import paths
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import percent
 from workbench.tui.rest import keep_out
-from workbench.tui.screen import Screen
 
 if TYPE_CHECKING:
     from workbench.bench import Bench

@@ -15,6 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
@@ -31,11 +32,9 @@ from workbench.tui.entries import (
     typed_path,
 )
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
-from workbench.tui.screen import Screen
 from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -105,7 +104,6 @@ epochs are what the agent worked with between two compactions. Nothing is change
         self.said = " · looking …"
 
     def compose(self) -> ComposeResult:
-        fit(self)
         yield Input(placeholder="search, or a path", id="search")
         with Horizontal(id="lists"):
             yield EntriesList(id="entries")

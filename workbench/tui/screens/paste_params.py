@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from workbench.base.errors import BadInput
@@ -19,7 +20,6 @@ from workbench.compaction.strategy import Read, Strategy
 from workbench.tui.fields import differing, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 
 

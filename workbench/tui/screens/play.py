@@ -7,6 +7,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
@@ -15,7 +16,6 @@ from textual.widgets import Static
 from workbench.play.drawing import STYLES, Row, drawn
 from workbench.play.frames import Story
 from workbench.tui.help_key import help_key
-from workbench.tui.screen import Screen
 from workbench.tui.widgets.keys_line import KeysLine
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)

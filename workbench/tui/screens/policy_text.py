@@ -12,6 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
@@ -25,13 +26,11 @@ from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, asks_otherwise, changed, fields_of, is_asked
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.ask import Answer, ask_prompt_name
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
@@ -118,7 +117,6 @@ your own, which is then in the list of prompts."""
         self._sure = False
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical():
             yield Static(id="name")
             with Horizontal():

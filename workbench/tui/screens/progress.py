@@ -10,6 +10,7 @@ from typing import ClassVar, TypeVar
 from rich.text import Text
 from textual import on
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
@@ -17,7 +18,6 @@ from workbench.base.errors import BadInput
 from workbench.tui.courses import Abandoned, Told
 from workbench.tui.failures import failure_of
 from workbench.tui.plain import plain
-from workbench.tui.screen import ModalScreen
 
 T = TypeVar("T")
 

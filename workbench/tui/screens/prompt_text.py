@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from workbench.base import paths
@@ -17,7 +18,6 @@ from workbench.base.errors import BadInput
 from workbench.compaction.prompts import checked, file_of, write_own
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 
 _LINE = re.compile(r", line (\d+):")

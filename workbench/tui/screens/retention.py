@@ -12,6 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
@@ -20,11 +21,9 @@ from workbench import bench as steps
 from workbench.bench import Bench
 from workbench.facts.fact import FactKind
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.screens.retention_words import HEADS as KIND_HEADS
 from workbench.tui.screens.retention_words import (
     Judged,
@@ -127,7 +126,6 @@ there); c compacts several times in a row."""
         return self.history.present
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical():
             yield Static(id="said")
             with Horizontal(id="both"):

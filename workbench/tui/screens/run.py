@@ -36,7 +36,6 @@ from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import added
 from workbench.tui.failures import failure_of
-from workbench.tui.fit import fit
 from workbench.tui.plain import one_line
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
@@ -103,7 +102,6 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self._possible: tuple[bool | None, ...] = ()
 
     def compose(self) -> ComposeResult:
-        fit(self)
         yield Static(id="title")
         yield WatchedLines()
         yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")

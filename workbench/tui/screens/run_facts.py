@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on
+from textual.screen import Screen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
@@ -17,7 +18,6 @@ from workbench.bench import Bench
 from workbench.drafts import Draft, Reading
 from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
-from workbench.tui.screen import Screen
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.options import Options

@@ -11,13 +11,13 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 
 

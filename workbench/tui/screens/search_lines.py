@@ -9,13 +9,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from workbench.analysis.search import query_of
 from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import several
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.list_keys import Lined, found_in, hit
 from workbench.tui.widgets.one_line import OneLine
 

@@ -9,12 +9,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from workbench.base import paths
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 
 

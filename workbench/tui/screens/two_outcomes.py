@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
@@ -19,7 +20,6 @@ from workbench.tui.help_key import help_key
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.two_outcomes import Named, context_parts, summary_parts
 from workbench.tui.plain import plain
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import wrap
 

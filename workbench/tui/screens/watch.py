@@ -13,6 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
@@ -20,7 +21,6 @@ from workbench.analysis.watched import sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import fit, one_line
-from workbench.tui.screen import ModalScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.options import Options

@@ -25,7 +25,6 @@ from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
-from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
@@ -131,7 +130,6 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         self.mends: list[Mend | None] = []
 
     def compose(self) -> ComposeResult:
-        fit(self)
         with Vertical():
             yield Static(id="title")
             yield Static(id="headline")
