@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.figures import dollars
+from workbench.base.figures import change, dollars, percent
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,44 @@ from workbench.base.figures import dollars
 )
 def test_an_amount_is_never_told_as_nothing_but_where_it_is(amount: float, told: str) -> None:
     assert dollars(amount) == told
+
+
+@pytest.mark.parametrize(
+    ("share", "told"),
+    [
+        (None, ""),
+        (0, "0 %"),
+        (0.0001, "0.1 %"),
+        (0.004, "0.4 %"),
+        (0.005, "0.5 %"),
+        (0.0051, "1 %"),
+        (0.724, "72 %"),
+        (0.994, "99 %"),
+        (0.995, "99.5 %"),
+        (0.99999, "99.9 %"),
+        (1, "100 %"),
+        (1.002, "100.2 %"),
+        (1.5, "150 %"),
+        (9.99, "999 %"),
+        (46.5, "46 ×"),
+        (-0.03, "−3 %"),
+    ],
+)
+def test_b13_a_share_is_never_all_or_nothing_but_where_it_is(share: float | None, told: str) -> None:
+    assert percent(share) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (9_300_000, 46_000, "−99.5 %"),
+        (100, 40, "−60 %"),
+        (100, 103, "+3 %"),
+        (100, 100, "+0 %"),
+        (100, 0, "−100 %"),
+        (1_000, 46_500, "× 46"),
+        (0, 5, ""),
+    ],
+)
+def test_b13_a_change_is_told_as_what_it_is(before: int, after: int, told: str) -> None:
+    assert change(before, after) == told

@@ -90,9 +90,9 @@ def test_markdown_holds_the_same_and_no_markup_of_the_sessions(tmp_path: Path) -
 def test_what_was_done_again_stands_on_the_page_with_both_places(tmp_path: Path) -> None:
     report(SAMPLES / "augment-with-summary.json", "--epoch", "1", "-o", str(tmp_path / "page.md"))
     page = (tmp_path / "page.md").read_text("utf-8")
-    section = page.partition("## Done again after compactions")[2].partition("\n## ")[0]
+    section = page.partition("## Rework after compactions")[2].partition("\n## ")[0]
     assert "After 2 recorded compactions: 3 file reads repeated" in section
-    assert "| 262 | 1 | 2b1e83f0-05a | 0cc3bf15-d44 | file read again | tidewatch/harmonics.py |" in section
+    assert "| 262 | 1 | file read again | 2b1e83f0-05a | 0cc3bf15-d44 | tidewatch/harmonics.py |" in section
 
 
 @pytest.mark.parametrize(("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists already")])

@@ -18,8 +18,8 @@ from workbench.analysis.plots import Level, Line
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
 from workbench.analysis.why.mends import Edit
+from workbench.analysis.why.tables import tables
 from workbench.analysis.why.waste import Waste
-from workbench.base.text import clip
 from workbench.bench import open_bench
 from workbench.cli import commands
 from workbench.formats.files import load
@@ -28,7 +28,6 @@ from workbench.tokens import Counter
 from workbench.tui.cards import card, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
-from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -176,11 +175,11 @@ async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its
         told = [call_words(found, screen.bench, call).plain for call in marks]
         assert ["before it, after it 3 file reads repeated" in words for words in told] == [True, False]
         costliest = max(found.rework[0].items, key=lambda item: item.tokens)
-        table = TABLES["rework"][1](found)
-        assert table.rows[0].cells[3:5] == (clip(costliest.before, 9), clip(costliest.after, 9))
+        top = tables(found)["rework"].rows[0]
+        assert (*top.values[3:5], top.message) == (costliest.before, costliest.after, costliest.after)
         calm, none = replace(found, rework=(replace(found.rework[0], items=()),)), replace(found, rework=())
-        assert [TABLES["rework"][1](one).about for one in (calm, none)] == [
-            "Nothing was done again after the compaction that is recorded from this epoch on.",
+        assert [tables(one)["rework"].note for one in (calm, none)] == [
+            "Nothing was done again after the recorded compaction from this epoch on.",
             "No compaction is recorded from this epoch on: nothing can have been done again.",
         ]
         await press(pilot, "0", "enter")
@@ -214,12 +213,12 @@ def test_every_table_has_its_heads_and_leads_to_messages_of_the_context() -> Non
     counter = Counter()
     bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
     found = diagnose(bench.context, course, 1, own_preset(bench))
-    for name, (_, make) in TABLES.items():
-        table = make(found)
-        assert all(len(row.cells) == len(table.heads) for row in table.rows), name
+    made = tables(found)
+    for name, table in made.items():
+        assert all(len(row.values) == len(table.columns) for row in table.rows), name
         assert all(row.message in bench.layout.shape.index_of for row in table.rows) or name == "layers"
-    assert [row.cells[-1] for row in TABLES["tools"][1](found).rows] == ["Read"]
-    assert [row.cells[3] for row in TABLES["rounds"][1](found).rows] == sorted("1234", key=lambda n: -_of(found, n))
+    assert [row.values[-1] for row in made["tools"].rows] == ["Read"]
+    assert [str(row.values[3]) for row in made["rounds"].rows] == sorted("1234", key=lambda n: -_of(found, n))
 
 
 def _of(found: Any, number: str) -> int:
@@ -309,9 +308,10 @@ def test_a_table_without_rows_says_that_there_is_nothing() -> None:
     bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
     found = diagnose(bench.context, course, 1, own_preset(bench))
     none = replace(found, tools=(), files=(), waste=Waste((), (), (), (), ()))
-    told = {name: TABLES[name][1](none) for name in ("tools", "files", "rereads", "unused", "others")}
+    made = tables(none)
+    told = {name: made[name] for name in ("tools", "files", "rereads", "unused", "others")}
     assert not any(table.rows for table in told.values())
-    assert [table.about.split(". ")[0].rstrip(".") for table in told.values()] == [
+    assert [table.note.split(". ")[0].rstrip(".") for table in told.values()] == [
         "No tool was called in this epoch",
         "No call of this epoch views or changes a file",
         "No file was read more than once in this epoch",

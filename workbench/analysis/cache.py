@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.base.figures import dollars, grouped
+from workbench.base.tables import Kind, words
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Kept, Outcome
 from workbench.tokens import find_model
@@ -32,11 +32,14 @@ class Rates:
     known: bool = False
     by: str = ""
 
+    @property
+    def kind(self) -> Kind:
+        """The kind of a table's column that holds costs in this unit."""
+        return "money" if self.known else "input"
+
     def words(self, amount: float) -> str:
         """An amount in this unit: dollars, or how many input tokens cost as much."""
-        if self.known:
-            return dollars(amount)
-        return f"{grouped(amount * 1_000_000)} in"
+        return words(amount, self.kind)
 
 
 def rates_of(model: str | None) -> Rates:

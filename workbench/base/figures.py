@@ -22,6 +22,29 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+def percent(share: float | None) -> str:
+    """A share in percent, "" for None: `72 %`. Less than all is never `100 %`, something never `0 %`; from ten times
+    on it is a factor, `46 ×`."""
+    if share is None:
+        return ""
+    size, sign = abs(share), "−" if share < 0 else ""
+    if size >= 10:
+        return f"{sign}{grouped(size)} ×"
+    if round(100 * size) in (0, 100) and size not in (0, 1):
+        return f"{sign}{min(max(100 * size, 0.1), 99.9) if size < 1 else 100 * size:.1f} %"
+    return f"{sign}{100 * size:.0f} %"
+
+
+def change(before: float, after: float) -> str:
+    """What became of an amount: `−60 %`, `+3 %`, from ten times on `× 46`; "" where there was nothing before."""
+    if not before:
+        return ""
+    if after >= 10 * before:
+        return f"× {grouped(after / before)}"
+    share = percent(after / before - 1)
+    return share if share.startswith("−") else f"+{share}"
+
+
 LEAST_DOLLARS = 0.00005
 """Below it four decimals would say that it is nothing."""
 

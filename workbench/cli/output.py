@@ -7,22 +7,27 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from functools import singledispatch
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from workbench.base import tables
+from workbench.base.figures import grouped
 from workbench.base.secrets import masked_value
+from workbench.base.tables import Table
 from workbench.base.text import counted
 from workbench.base.version import SCHEMA
 
 if TYPE_CHECKING:
     from workbench.tokens.sizes import Size
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C ended, as shells have it."""
@@ -157,6 +162,36 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
     # Not splitlines: a text may hold separators that end no line on a terminal.
     for number, line in enumerate(drawn.get().removesuffix("\n").split("\n")):
         click.secho(line.rstrip(), dim=number == 0 or None)
+
+
+def write_tables(several: Iterable[Table], most: int | None = None) -> None:
+    """Print the tables that have rows, at most `most` rows of each: title, note, headings, rows."""
+    for table in several:
+        shown = table if most is None else table.first(most)
+        if not shown.rows:
+            continue
+        left_out = f", {grouped(shown.more)} more in --json and --csv" if shown.more else ""
+        if table.title:
+            click.echo(f"\n{table.title}{left_out}")
+        if table.note:
+            click.secho(table.note, dim=True)
+        heads, *rows = tables.text(shown)
+        click.secho(heads, dim=True)
+        for row in rows:
+            click.echo(row)
+
+
+def csv_option(*keys: str) -> Callable[[Command], Command]:
+    """`--csv`, as the parameter `as_csv`: the key of the table to write, None for none. It takes a key where there are
+    several."""
+    if len(keys) == 1:
+        return click.option("--csv", "as_csv", flag_value=keys[0], default=None, help="The table as CSV, unrounded.")
+    told = f"One of the tables as CSV, complete and unrounded: {', '.join(keys)}."
+    return click.option("--csv", "as_csv", type=click.Choice(keys), metavar="TABLE", help=told)
+
+
+def write_csv(table: Table) -> None:
+    click.echo(tables.csv(table), nl=False)
 
 
 def only_in_json(full: bool, *, as_json: bool) -> None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
-from workbench.analysis.rewrites import CAUSES, Rewrites
+from workbench.analysis.rewrites import Rewrites
 from workbench.analysis.watched import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
+from workbench.analysis.why.tables import KEYS, tables
 from workbench.analysis.why.waste import UNUSED_RULE
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
+from workbench.base.tables import ID
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import fields_of, only, plain, write_fields, write_json, write_table
+from workbench.cli.output import csv_option, fields_of, only, plain, write_csv, write_fields, write_json, write_tables
 from workbench.cli.replay import replay_document
 from workbench.cli.rework import rework_document
 from workbench.cli.selection import Selection, selection
@@ -30,7 +31,7 @@ PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""
 
 SHOWN = 10
-ID = 12
+"""Rows of each table; --json and --csv have all."""
 
 
 @click.command("why")
@@ -44,7 +45,8 @@ ID = 12
     preset=f"Whose triggers are looked at; by default the tool's own, else {PRESET}.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
-def command(chosen: Selection, as_json: bool) -> None:
+@csv_option(*KEYS)
+def command(chosen: Selection, as_json: bool, as_csv: str | None) -> None:
     """Say why the context of FILE overflowed: how it grew, who filled it, and what would have helped.
 
     What would have helped is computed, not guessed: the session is played on with its own messages, without what a
@@ -54,6 +56,9 @@ def command(chosen: Selection, as_json: bool) -> None:
     preset = chosen.policy(tools_preset(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
+    if as_csv:
+        write_csv(tables(found)[as_csv])
+        return
     advised = advice(chosen.file, chosen.part) if not chosen.piped else None
     if as_json:
         write_json(found.failures, found, {"watched": passed, "repair": advised})
@@ -65,9 +70,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     click.echo("\n".join(in_characters(growth_picture(found))) + "\n")
     for number, one in enumerate(found.findings, 1):
         click.echo(f"{number:2}. {printable(one.text)}{_where(one)}")
-    _fillers(found)
-    _waste(found)
-    _cache(found)
+    write_tables(tables(found).values(), SHOWN)
     tell_recorded(passed)
     if advised:
         click.echo(f"\n{printable(str(advised))}")
@@ -112,71 +115,6 @@ def _overflow(found: Diagnosis) -> str:
     if found.rounds_left is None:
         return "not reached"
     return f"not reached; in about {counted(found.rounds_left, 'round')} at that growth"
-
-
-def _ranked(title: str, found: Sequence[Any], columns: dict[str, Callable[[Any], str]], whole: int = 0) -> None:
-    """A table of the first `SHOWN`, tokens first, as a share of `whole`, too, where that is given."""
-    if not found:
-        return
-    shares: dict[str, Callable[[Any], str]] = {"%": lambda one: f"{100 * one.tokens / whole:.0f}"} if whole else {}
-    cells = {"tokens": lambda one: grouped(one.tokens), **shares, **columns}
-    click.echo(f"\n{title}")
-    write_table(list(cells), [[printable(cell(one)) for cell in cells.values()] for one in found[:SHOWN]])
-
-
-def _fillers(found: Diagnosis) -> None:
-    whole = max(found.total.tokens, 1)
-    _ranked("By layer", found.layers, {"layer": lambda one: one.name}, whole)
-    for title, shares in (("By tool", found.tools), ("By file", found.files)):
-        more = f", {len(shares) - SHOWN} more in --json" if len(shares) > SHOWN else ""
-        columns = {"calls": lambda one: grouped(one.count), "name": lambda one: printable(one.name)}
-        _ranked(title + more, shares, columns, whole)
-    rounds = {
-        "context then": lambda one: grouped(one.upto),
-        "round": lambda one: str(one.number),
-        "message": lambda one: one.message[:ID],
-    }
-    _ranked("Largest rounds", sorted(found.rounds, key=lambda one: -one.tokens), rounds, whole)
-    messages = {
-        "#": lambda one: str(one.number),
-        "message": lambda one: one.message[:ID],
-        "what": lambda one: printable(one.what),
-    }
-    _ranked("Largest messages", found.largest, messages, whole)
-
-
-def _waste(found: Diagnosis) -> None:
-    waste = found.waste
-    rereads = {
-        "reads": lambda one: str(len(one.reads)),
-        "shown again later": lambda one: grouped(sum(read.tokens for read in one.repeated)),
-        "file": lambda one: printable(one.path),
-    }
-    _ranked("Read again and again", waste.rereads, rereads)
-    spots = {
-        "#": lambda one: str(one.index + 1),
-        "message": lambda one: one.message[:ID],
-        "note": lambda one: printable(one.note),
-    }
-    unused = f"Never referred to later. {UNUSED_RULE}"
-    kinds = ((unused, waste.unused), ("Base64", waste.base64), ("Logs", waste.logs), ("Cut results", waste.cut))
-    for title, found_there in kinds:
-        _ranked(title, sorted(found_there, key=lambda one: -one.tokens), spots)
-        if len(found_there) > SHOWN:
-            click.echo(f"{len(found_there) - SHOWN} more in --json")
-
-
-def _cache(found: Diagnosis) -> None:
-    """Print a table of the tokens that the whole session wrote to the prompt cache again, by cause."""
-    if found.rewrites is None or not found.rewrites.again:
-        return
-    rewrites = found.rewrites
-    columns = {
-        "calls": lambda one: grouped(one.calls),
-        "cost": lambda one: rewrites.rates.words(one.cost),
-        "cause": lambda one: CAUSES[one.cause],
-    }
-    _ranked(f"Written to the cache again, {rewrites}", rewrites.by_cause, columns)
 
 
 @plain.register

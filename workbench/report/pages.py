@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.analysis.pictures import Picture, in_characters
+from workbench.base import tables
 from workbench.base.figures import grouped
 from workbench.base.secrets import told as told_masks
 from workbench.base.templates import templates
 from workbench.base.version import __version__
 from workbench.report.drawing import drawn, key
 from workbench.report.gathered import Report
-from workbench.report.sections import Section, Table, clean, sections
+from workbench.report.sections import Section, clean, sections
 from workbench.report.top import KINDS, Bars, Kind, told, top
 
 TEMPLATE = "page.html.jinja"
@@ -57,13 +57,13 @@ def _whole(text: str) -> str:
 def markdown(report: Report) -> str:
     """One Markdown file."""
     head = top(report)
-    parts = [f"# {_escaped(_title(report))}", f"**{_escaped(head.verdict)}**", _in_characters(head.hero)]
-    parts += [_escaped(head.receipt), "## What it comes to"]
-    found = (f"{number}. {card.title}. {_escaped(card.text)}" for number, card in enumerate(head.cards, 1))
+    parts = [f"# {tables.escaped(_title(report))}", f"**{tables.escaped(head.verdict)}**", _in_characters(head.hero)]
+    parts += [tables.escaped(head.receipt), "## What it comes to"]
+    found = (f"{number}. {card.title}. {tables.escaped(card.text)}" for number, card in enumerate(head.cards, 1))
     parts.append("\n".join(found))
     for section in sections(report):
         parts += [f"## {section.title}", *_paragraphs(section)]
-    parts.append(_escaped(f"Made by compaction-workbench {__version__}. {told_masks()}"))
+    parts.append(tables.escaped(f"Made by compaction-workbench {__version__}. {told_masks()}"))
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,13 +73,13 @@ def _title(report: Report) -> str:
 
 
 def _paragraphs(section: Section) -> list[str]:
-    parts = [_escaped(sentence) for sentence in section.words]
+    parts = [tables.escaped(sentence) for sentence in section.words]
     if section.bars is not None:
         parts.append(_in_characters(section.bars))
     if section.picture is not None:
         parts.append(_fenced("\n".join(in_characters(section.picture))))
     if section.table is not None and section.table.rows:
-        parts.append(_table(section.table))
+        parts.append(tables.markdown(section.table))
     if section.code:
         parts.append(_fenced(section.code))
     return parts
@@ -105,23 +105,8 @@ def _in_characters(bars: Bars) -> str:
     return _fenced("\n".join([*lines, "   ".join(f"{_SIGNS[kind]} {KINDS[kind]}" for kind in bars.kinds)]))
 
 
-def _table(table: Table) -> str:
-    sides = ["---:" if number < table.numbers else "---" for number in range(len(table.heads))]
-    rows = [_row(table.heads), _row(sides), *(_row([_escaped(cell) for cell in row]) for row in table.rows)]
-    return "\n".join(rows) + (f"\n\nand {table.more} more" if table.more else "")
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _fenced(text: str) -> str:
     """A code block whose fence no line of `text` can close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.rstrip()}\n{fence}"
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no tag, no link, no table cell's end."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)

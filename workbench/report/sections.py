@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
@@ -11,10 +11,11 @@ from workbench.analysis.probes import Probing
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import Share as HeldShare
-from workbench.analysis.rework import KINDS, told_rework
-from workbench.analysis.why.fillers import Share
+from workbench.analysis.rework import told_rework
+from workbench.analysis.why.tables import tables as why_tables
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
+from workbench.base.tables import Column, Row, Table
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Judged, Report
@@ -24,17 +25,6 @@ ROWS = 15
 """A longer table is cut to so many rows and says so."""
 
 WORDS = 140
-ID = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of plain text under `heads`; the first `numbers` columns are figures. `more` rows are left out."""
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: int = 0
-    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +78,7 @@ def _session(report: Report) -> Section:
     if session.title:
         rows.insert(1, ("title", clean(session.title)))
     rows += [("odd", clean(str(warning))) for warning in session.warnings[:5]]
-    return Section("Session", table=Table(("", ""), tuple(rows)))
+    return Section("Session", table=_table(("", ""), rows))
 
 
 def _growth(report: Report) -> Section:
@@ -113,27 +103,8 @@ def _growth(report: Report) -> Section:
 
 
 def _fillers(report: Report) -> tuple[Section, ...]:
-    found = report.diagnosis
-    whole = max(found.total.tokens, 1)
-
-    def shares(title: str, all_shares: Sequence[Share]) -> Section:
-        rows = [
-            (grouped(one.tokens), _percent(one.tokens / whole), grouped(one.count), clean(one.name))
-            for one in all_shares
-        ]
-        return Section(title, table=_table(("tokens", "%", "calls", "name"), rows, numbers=3))
-
-    layers = [(grouped(one.tokens), _percent(one.tokens / whole), one.name) for one in found.layers]
-    large = [
-        (grouped(one.tokens), _percent(one.tokens / whole), grouped(one.number), clean(one.what))
-        for one in found.largest
-    ]
-    return (
-        Section("Who filled it, by layer", table=_table(("tokens", "%", "layer"), layers, numbers=2)),
-        shares("By tool", found.tools),
-        shares("By file", found.files),
-        Section("The largest messages", table=_table(("tokens", "%", "number", "what"), large, numbers=3)),
-    )
+    made = why_tables(report.diagnosis)
+    return tuple(_result(made[key]) for key in ("layers", "tools", "files", "largest") if made[key].rows)
 
 
 def _replay(report: Report) -> Section:
@@ -278,21 +249,8 @@ def _rework(report: Report) -> tuple[Section, ...]:
     found = report.diagnosis.rework
     if not found:
         return ()
-    rows = [
-        (
-            grouped(item.tokens),
-            grouped(one.made.epoch),
-            clean(item.before)[:ID],
-            clean(item.after)[:ID],
-            KINDS[item.kind][0],
-            clean(item.what),
-        )
-        for one in found
-        for item in one.items
-    ]
-    heads = ("tokens", "epoch", "before", "again", "done", "what")
-    words = ("No model judged this. " + told_rework(found),)
-    return (Section("Done again after compactions", words, table=_table(heads, rows, numbers=2) if rows else None),)
+    table = why_tables(report.diagnosis)["rework"]
+    return (replace(_result(table), words=("No model judged this. " + told_rework(found),)),)
 
 
 def _lost_section(title: str, held: Retention) -> Section:
@@ -325,12 +283,14 @@ def _policy(report: Report) -> Section:
     return Section("The policy", words, code=printable(preset_toml(bench.chosen)))
 
 
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: int = 0, most: int = ROWS) -> Table:
-    return Table(heads, tuple(rows[:most]), numbers, max(0, len(rows) - most))
+def _result(table: Table, most: int = ROWS) -> Section:
+    """A table as a section with its title and note."""
+    return Section(table.title, (table.note,) if table.note else (), table=table.first(most))
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}"
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0, most: int = ROWS) -> Table:
+    kinds = (Column(head, head, "count" if at < numbers else "text") for at, head in enumerate(heads))
+    return Table("", "", tuple(kinds), tuple(Row(tuple(row)) for row in rows)).first(most)
 
 
 def _share(share: float | None) -> str:

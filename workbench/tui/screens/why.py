@@ -21,6 +21,9 @@ from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.mends import Mend, mend_of
 from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.tables import KEYS as TABLE_KEYS
+from workbench.analysis.why.tables import tables
+from workbench.base.tables import Table as Result
 from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
@@ -28,7 +31,6 @@ from workbench.tui.courses import course_on, own_preset
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
-from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
@@ -42,8 +44,12 @@ LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
 """Lines from which the plot gets more than it needs."""
 
 FINDINGS = "findings"
-TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
+_TITLES = ("Found", "Layer", "Tool", "File", "Round", "Large", "Again", "Unused", "Logs", "Rework", "Cache")
+TITLES = dict(zip((FINDINGS, *TABLE_KEYS), _TITLES, strict=True))
 """The tabs, by name."""
+
+MOST = 200
+"""Rows of one table; `cwb why` has all of them in JSON and CSV."""
 
 KEYS = "1234567890c"
 """The key of each tab."""
@@ -126,7 +132,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         self.counter = counter
         self.epoch: int | None = None if bench.epoch == len(bench.session.epochs) else bench.epoch
         self.found: Diagnosis | None = None
-        self._messages: tuple[str, ...] = ()
+        self.tables: dict[str, Result] = {}
         self.mends: list[Mend | None] = []
 
     def compose(self) -> ComposeResult:
@@ -181,6 +187,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
     @on(Found)
     def _show(self, event: Found) -> None:
         self.found, self.bench = event.found, event.bench
+        self.tables = tables(event.found)
         found = event.found
         self.say(one_line(" ".join(filter(None, (found.failures.headline, found.verdict))), 600))
         self.query_one("#headline", Static).update(Text(headline(found), "dim", no_wrap=True, overflow="ellipsis"))
@@ -278,17 +285,13 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
 
     def _fill_tab(self) -> None:
         name = self.query_one(Tabs).active.removeprefix("tab-")
-        if self.found is None or name not in TABLES:
+        if self.found is None or name == FINDINGS:
             return
-        made = TABLES[name][1](self.found)
-        self.query_one("#about", Static).update(Text(plain(made.about), no_wrap=True, overflow="ellipsis"))
-        table = self.query_one(Table)
-        table.clear(columns=True)
-        for at, head in enumerate(made.heads):
-            table.add_column(Text(head, "dim", justify=made.side(at)))
-        for row in made.rows:
-            table.add_row(*(Text(cell, justify=made.side(at)) for at, cell in enumerate(row.cells)))
-        self._messages = tuple(row.message for row in made.rows)
+        made = self.tables[name].first(MOST)
+        more = f" {figure(made.more)} more rows in cwb why --csv {made.key}." if made.more else ""
+        about = Text(plain((made.note or made.title) + more), no_wrap=True, overflow="ellipsis")
+        self.query_one("#about", Static).update(about)
+        self.query_one(Table).show(made)
 
     # --- going there ------------------------------------------------------------------------------------------------
 
@@ -307,9 +310,9 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
 
     @on(DataTable.RowSelected)
     def _row_chosen(self, event: DataTable.RowSelected) -> None:
-        self._go(self._messages[event.cursor_row] if event.cursor_row < len(self._messages) else "")
+        self._go(self.query_one(Table).message)
 
-    def _go(self, message: str) -> None:
+    def _go(self, message: str | None) -> None:
         if message:
             self.dismiss(message)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
+from rich.console import JustifyMethod
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text, TextType
@@ -16,6 +17,8 @@ from textual.widgets import DataTable
 from textual.widgets.data_table import ColumnKey, RowKey
 
 from workbench.analysis.search import Query
+from workbench.base.tables import Table as Result
+from workbench.tui.plain import plain
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
 BEFORE, MORE = "‹ ", " ›"
@@ -33,6 +36,24 @@ class Table(DataTable[Text]):
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     sought: Query | None = None
+    result: Result | None = None
+
+    def show(self, result: Result) -> None:
+        """Draw a result, figures to the right; `message` then tells where the row at the cursor leads."""
+        self.result = result
+        self.clear(columns=True)
+        sides: list[JustifyMethod] = ["left" if one.is_text else "right" for one in result.columns]
+        for one, side in zip(result.columns, sides, strict=True):
+            self.add_column(Text(one.heading, "dim", justify=side), key=one.key)
+        for row in result.rows:
+            cells = zip(result.cells(row), sides, strict=True)
+            self.add_row(*(Text(plain(cell), justify=side) for cell, side in cells))
+
+    @property
+    def message(self) -> str | None:
+        """The message that the row at the cursor leads to."""
+        rows = self.result.rows if self.result else ()
+        return rows[self.cursor_row].message if self.cursor_row < len(rows) else None
 
     def add_column(self, label: TextType, **more: Any) -> ColumnKey:
         return super().add_column(label, **{"width": cell_len(str(label)), **more})

@@ -1,0 +1,164 @@
+"""A result as a table of typed values: made once, rendered as text, Markdown, HTML, JSON or CSV."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from rich.cells import cell_len
+
+from workbench.base.figures import dollars, grouped, percent
+from workbench.base.printable import printable
+from workbench.base.spreadsheet import csv_of
+from workbench.base.stamps import is_time, iso, shown
+
+Kind = Literal["text", "message", "time", "flag", "count", "tokens", "share", "money", "input", "seconds"]
+"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; tokens; shares (1 is all); US
+dollars; costs in millions of input tokens, where prices are not known; seconds."""
+
+Value = str | int | float | bool | None
+
+ID = 12
+"""Characters of a message's id in text: commands take the beginning of an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`key` names the column in JSON and CSV, `heading` for people."""
+
+    key: str
+    heading: str
+    kind: Kind = "text"
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind in ("text", "message", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`values` in the order of the columns, None for an empty cell; `message` is the id of the message to go to."""
+
+    values: tuple[Value, ...]
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`key` names the table in JSON, `--csv` and a screen's tab; `note` is a sentence about it; `more` counts rows that
+    were left out at the end."""
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+    more: int = 0
+
+    def first(self, most: int) -> Table:
+        """Return the table with at most `most` rows."""
+        return replace(self, rows=self.rows[:most], more=self.more + max(0, len(self.rows) - most))
+
+    def cells(self, row: Row) -> tuple[str, ...]:
+        """The row's values for people, on one line each, safe to print."""
+        return tuple(words(value, one.kind) for value, one in zip(row.values, self.columns, strict=True))
+
+    def with_ids(self) -> Table:
+        """Return the table with the ids of messages as a column before the last one, where no column shows them yet."""
+        if not any(row.message for row in self.rows) or any(one.kind == "message" for one in self.columns):
+            return self
+        *others, last = self.columns
+        rows = (replace(row, values=(*row.values[:-1], row.message or "", row.values[-1])) for row in self.rows)
+        return replace(self, columns=(*others, Column("id", "id", "message"), last), rows=tuple(rows))
+
+
+def columns(spec: str) -> tuple[Column, ...]:
+    """Columns from `key:kind:heading` parts. A part without a heading takes the key, one without a kind is text; `_`
+    stands for a space in a heading."""
+    found = []
+    for part in spec.split():
+        key, kind, heading = (*part.split(":"), "", "")[:3]
+        known = next(one for one in get_args(Kind) if one == (kind or "text"))
+        found.append(Column(key, (heading or key).replace("_", " "), known))
+    return tuple(found)
+
+
+def words(value: Value, kind: Kind) -> str:
+    """A value for people, on one line and safe to print; "" for None."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return printable(" ".join(value.split()))[: ID if kind == "message" else None]
+    match kind:
+        case "flag":
+            return "yes" if value else "no"
+        case "time":
+            return shown(value)
+        case "share":
+            return percent(value)
+        case "money":
+            return dollars(value)
+        case "input":
+            return f"{grouped(value * 1_000_000)} in"
+        case "seconds":
+            return duration(value)
+    return grouped(value)
+
+
+def duration(seconds: float) -> str:
+    """Seconds by their largest unit: `2.5 s`, `40 s`, `3 min`, `2 h`, `5 d`."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def text(table: Table) -> list[str]:
+    """The headings and the rows as lines of aligned text, figures to the right. Nothing is cut but ids."""
+    table = table.with_ids()
+    lines = [[one.heading for one in table.columns], *map(table.cells, table.rows)]
+    widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
+    return ["  ".join(map(_aligned, line, widths, table.columns)).rstrip() for line in lines]
+
+
+def _aligned(cell: str, width: int, column: Column) -> str:
+    room = " " * (width - cell_len(cell))
+    return cell + room if column.is_text else room + cell
+
+
+def markdown(table: Table) -> str:
+    """The table in Markdown; what a text holds stays text."""
+    sides = ["---" if one.is_text else "---:" for one in table.columns]
+    rows = [[one.heading for one in table.columns], sides, *([*map(escaped, table.cells(row))] for row in table.rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + (f"\n\nand {table.more} more" if table.more else "")
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no tag, no link, no table cell's end."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)
+
+
+def records(table: Table) -> list[dict[str, Value]]:
+    """The rows for JSON: the values by column, unrounded, and the message each leads to."""
+    found = []
+    for row in table.rows:
+        record = {one.key: value for one, value in zip(table.columns, row.values, strict=True)}
+        found.append(record | ({"message": row.message} if row.message is not None else {}))
+    return found
+
+
+def csv(table: Table) -> bytes:
+    """The table as CSV with a heading of keys: values unrounded, times in ISO, secrets masked, ids complete."""
+    table = table.with_ids()
+    rows = [[_csv_value(value, one.kind) for value, one in zip(row.values, table.columns, strict=True)]
+            for row in table.rows]  # fmt: skip
+    return csv_of([[one.key for one in table.columns], *rows])
+
+
+def _csv_value(value: Value, kind: Kind) -> Value:
+    if isinstance(value, str):
+        return printable(value)
+    if kind == "time" and value is not None:
+        return iso(value) if is_time(value) else None
+    return value
