@@ -128,7 +128,9 @@ def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
         ("12345.5", "12,345.6", False),
         ("1_536", "1536", True),
         ("536", "1_537", False),
+        ("9" * 5_000, "9" * 5_000, True),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_a_number_may_be_spelt_otherwise(number: str, head: str, there: bool) -> None:
     assert (Ground([user(f"It is {head} of them.")]).check(f"About {number} of them.").unfounded == ()) is there

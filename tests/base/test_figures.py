@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.figures import change, dollars, percent
+from workbench.base.figures import change, dollars, percent, whole_number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        ("-12", -12),
+        ("9" * 18, 10**18 - 1),
+        *((text, None) for text in ("", "-", "--1", "+1", " 1", "1_0", "1.5", "²", "١", "9" * 19, "9" * 5_000, "1\n")),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_number_in_a_text_is_read_where_a_calculation_takes_it(text: str, number: int | None) -> None:
+    assert whole_number(text) == number
 
 
 @pytest.mark.parametrize(

@@ -380,6 +380,10 @@ def test_a_ledger_as_text_and_back() -> None:
     assert written(ledger) == text
     assert read_ledger(f"{text}\n ") == ledger
     assert read_ledger(text.replace("</ledger>", "")) is None
+    assert read_ledger(text.replace("12 57", "9" * 5_000)) is None
+    uncounted = read_ledger(text.replace("12 addresses", f"{'9' * 5_000} addresses"))
+    assert uncounted is not None
+    assert uncounted.left_out == (("standing instructions", 3),)
 
 
 def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:

@@ -112,6 +112,8 @@ SMALL = Limits(
         ("edit", {}, {"applied": True, "diff_preview": "@@ -1,9 +2,3 @@\n+a\n@@ -20 +30,0 @@\n-b"},
          {"file": "/p/a.py", "range": "2-30", "applied": True, "truncated": True,
           "diff_preview": "(4 lines, +1 −1, left out)"}),
+        ("edit", {}, {"path": "b.py", "diff": f"{'9' * 5_000}→x"},
+         {"path": "b.py", "diff": "999999…999→x", "truncated": True}),
         ("edit", {}, {"path": "b.py", "range": "1-2", "diff": "    7→x"},
          {"path": "b.py", "range": "1-2", "diff": "    7→x"}),
         ("write", {}, "Overwrote it\na\nb\nc",

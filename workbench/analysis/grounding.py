@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
+from workbench.base.figures import whole_number
 from workbench.base.secrets import without_secrets
 from workbench.facts.wording import own_words
 from workbench.session import Message, Text
@@ -113,6 +114,6 @@ def _spellings(number: str) -> list[str]:
     plain = number.replace(",", "").replace("_", "").replace("\u202f", "")
     whole, dot, fraction = plain.partition(".")
     spellings = [number, plain]
-    if whole.isdigit() and len(whole) > 3:
-        spellings += [f"{int(whole):,}".replace(",", separator) + dot + fraction for separator in (",", "_", " ")]
+    if (count := whole_number(whole)) is not None and len(whole) > 3:
+        spellings += [f"{count:,}".replace(",", separator) + dot + fraction for separator in (",", "_", " ")]
     return list(dict.fromkeys(spellings))

@@ -28,7 +28,7 @@ MOST_FACTS = 240
 SHOWN_CHARS = 600
 """Of a fact so much is shown."""
 
-_LINE = re.compile(r"^\W*(\d+)\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
+_LINE = re.compile(r"^\W*(\d{1,6})\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

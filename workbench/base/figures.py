@@ -6,6 +6,15 @@ IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
 """A space at which no line is to be broken."""
 
 
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number that a text of at most 18 digits is, None for any other text: `int` takes other digits than a
+    figure has, fails at `--1`, and makes numbers of thousands of digits, which no calculation takes."""
+    return int(text) if _DIGITS.fullmatch(text) else None
+
+
 def grouped(number: float) -> str:
     """A whole number with its thousands set apart: `12 345`."""
     return f"{number:,.0f}".replace(",", " ")

@@ -59,12 +59,13 @@ _TOO_LONG = re.compile(
     r"|available context size",
     re.IGNORECASE,
 )
-_FIGURES = re.compile(r"(?P<had>\d[\d,]{2,}) tokens? > (?P<most>\d[\d,]{2,})")
-_SUM = re.compile(r"(?P<had>\d[\d,]{2,}) \+ (?P<answer>\d[\d,]{0,}) > (?P<most>\d[\d,]{2,})")
+_FIGURES = re.compile(r"(?P<had>\d[\d,]{2,17}) tokens? > (?P<most>\d[\d,]{2,17})")
+_SUM = re.compile(r"(?P<had>\d[\d,]{2,17}) \+ (?P<answer>\d[\d,]{0,17}) > (?P<most>\d[\d,]{2,17})")
 _ASKED = re.compile(
-    r"context length is (?P<most>\d[\d,]+) tokens.*?(?:resulted in|requested|has) (?P<had>\d[\d,]+)", re.DOTALL
+    r"context length is (?P<most>\d[\d,]{1,17}) tokens.*?(?:resulted in|requested|has) (?P<had>\d[\d,]{1,17})",
+    re.DOTALL,
 )
-_COMPLETION = re.compile(r"(?P<answer>\d[\d,]*) in the completion")
+_COMPLETION = re.compile(r"(?P<answer>\d[\d,]{0,17}) in the completion")
 _OPTIONAL = {
     "temperature": ("temperature",),
     "thinking": ("thinking", "reasoning_effort"),

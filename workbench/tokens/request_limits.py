@@ -65,9 +65,9 @@ class RequestLimits:
         return stated
 
 
-_MANY = re.compile(r"many-image requests?\D{0,5}(?P<side>\d[\d,]*) ?(?:px|pixels)", re.IGNORECASE)
-_SIDE = re.compile(r"exceeds? max(?:imum)? allowed size:? (?P<side>\d[\d,]*) ?(?:px|pixels)", re.IGNORECASE)
-_BYTES = re.compile(r"image exceeds [\d.]+ MB maximum: [\d,]+ bytes > (?P<most>\d[\d,]*) bytes", re.IGNORECASE)
+_MANY = re.compile(r"many-image requests?\D{0,5}(?P<side>\d[\d,]{0,17}) ?(?:px|pixels)", re.IGNORECASE)
+_SIDE = re.compile(r"exceeds? max(?:imum)? allowed size:? (?P<side>\d[\d,]{0,17}) ?(?:px|pixels)", re.IGNORECASE)
+_BYTES = re.compile(r"image exceeds [\d.]+ MB maximum: [\d,]+ bytes > (?P<most>\d[\d,]{0,17}) bytes", re.IGNORECASE)
 
 
 def _number(figure: str) -> int:

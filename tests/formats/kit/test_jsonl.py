@@ -17,6 +17,7 @@ from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
 from workbench.formats.kit.jsonl import (
     BLOCK,
+    MOST_DIGITS,
     is_padding,
     loads,
     loads_bounded,
@@ -252,6 +253,22 @@ def test_f10_every_door_reads_as_deep_as_a_line(depth: int, is_read: bool) -> No
                 continue
             with pytest.raises((ValueError, BadInput), match=r"nested (too deeply|more than 200 deep)"):
                 door(text)
+
+
+@pytest.mark.parametrize(("digits", "is_read"), [(MOST_DIGITS, True), (MOST_DIGITS + 1, False), (5_000, False)])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_every_door_reads_integers_that_a_float_takes(digits: int, sign: str, is_read: bool) -> None:
+    text = f'{{"a": {sign}{"9" * (digits - len(sign))}, "b": NaN}}'
+    for door in (
+        loads_text,
+        lambda text: loads_bounded(text.encode()),
+        lambda text: parse(Path("s"), text.encode())[0],
+    ):
+        if is_read:
+            assert f"{door(text)['a']:,.0f}"
+            continue
+        with pytest.raises((ValueError, BadInput), match="a number of more than 300 digits"):
+            door(text)
 
 
 JSON = st.recursive(

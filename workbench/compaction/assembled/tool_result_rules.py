@@ -151,7 +151,7 @@ def _grep_text(use: Use, text: str) -> Data:
     return {"summary": notes[0] if notes else words, "matches": matches}
 
 
-_NUMBERED = re.compile(r"^\s*(\d+)(?:→|\t|\| ?|: )")
+_NUMBERED = re.compile(r"^\s*(\d{1,9})(?:→|\t|\| ?|: )")
 
 
 def _lines_read(use: Use, data: Any) -> Any:
@@ -183,7 +183,7 @@ def _is_line(use: Use, key: str) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content", "preview")
 
 

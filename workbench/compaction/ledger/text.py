@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from workbench.base.figures import whole_number
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import KINDS, Entry, EntryKind
 from workbench.session import Message
@@ -91,7 +92,7 @@ WORDS: Mapping[Language, Words] = {
 }
 _ZH = (WORDS["zh"].about, WORDS["zh"].left_out, WORDS["zh"].narrative)
 _KIND_OF = {title: kind for words in WORDS.values() for kind, title in words.titles.items()}
-_OPENING = re.compile(r'\A<ledger upto="(\d{1,12})"(?: pinned="([\d ]{1,100000})")?>(?=\n)')
+_OPENING = re.compile(r'\A<ledger upto="(\d{1,12})"(?: pinned="(\d{1,12}(?: \d{1,12}){0,19999})")?>(?=\n)')
 _CLOSING = "\n</ledger>"
 _ENTRY = re.compile(r"- #(\d{1,12}) (?:\[(\w{0,20})\] )?")
 _MORE, _DETAIL = "    ", "  → "
@@ -264,6 +265,6 @@ def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
 
 def _counted(text: str) -> Iterable[tuple[str, int]]:
     for one in text.split(", "):
-        count, _, group = one.partition(" ")
-        if count.isdecimal():
-            yield group, int(count)
+        figure, _, group = one.partition(" ")
+        if (count := whole_number(figure)) is not None:
+            yield group, count

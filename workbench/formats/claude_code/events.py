@@ -109,7 +109,7 @@ def _clearing(about: dict[str, Any], time: float | None, instead: Callable[[str]
 
 def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
     """What the version of a line's tool sends for an emptied result. The folder of the person's home is not known."""
-    version = tuple(int(part) for part in re.findall(r"\d+", text_of(line.get("version")))[:3])
+    version = tuple(int(part) for part in re.findall(r"\d{1,9}", text_of(line.get("version")))[:3])
     if version < _SAVING:
         return CLEARED
     folder = f"~/.claude/projects/{project_name(text_of(line.get('cwd')))}"

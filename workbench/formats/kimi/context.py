@@ -38,7 +38,7 @@ from workbench.session import (
 
 _SUMMARY = "<system>Previous context has been compacted."
 _SYSTEM = re.compile(r"\s*<system>.*</system>\s*", re.DOTALL)
-_ASIDE = re.compile(r"context_(\d+)\.jsonl")
+_ASIDE = re.compile(r"context_(\d{1,9})\.jsonl")
 
 
 @dataclass(slots=True)

@@ -41,6 +41,9 @@ is an escape (`\\ud83d`)."""
 _TRIES = 64
 """Places in a cut record at which the next one is looked for: each costs a look at the whole line."""
 
+MOST_DIGITS = 300
+"""Digits of an integer that is read, its sign among them: a float takes the sum of as many as a file holds."""
+
 _HEX = r"[0-9a-fA-F]{2}"
 _MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPES = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|u[dD]([89a-fA-F]){_HEX}|.)", re.DOTALL)
@@ -229,14 +232,17 @@ def loads_text(text: str) -> Any:
 def loads_whole(text: str) -> Any:
     """The same of what `whole` gave."""
     try:
-        value = json.loads(text, strict=False)
+        value = json.loads(text, strict=False, parse_int=_integer)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # Python's own words are for those who write programs
-        raise ValueError("a number of more than 4300 digits") from None
     return _not_too_deep(value, text)
+
+
+def _integer(digits: str) -> int:
+    """An integer that any calculation takes. Raises ValueError for one of more than MOST_DIGITS digits."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number of more than {MOST_DIGITS} digits")
+    return int(digits)
 
 
 def _not_too_deep(value: Any, text: bytes | str) -> Any:

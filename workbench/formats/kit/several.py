@@ -9,6 +9,7 @@ from sqlite3 import Connection
 from typing import TypeVar
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import whole_number
 from workbench.formats.format import Part
 from workbench.formats.kit.database import rows
 from workbench.session import LoadWarning, Session
@@ -18,9 +19,10 @@ T = TypeVar("T")
 
 def numbered(path: Path, found: Sequence[T], number: str, what: str = "conversation") -> T:
     """The one of a number, from 1: how sessions are chosen that have no id. Raises BadInput where there is no such."""
-    if not number.isdecimal() or not 1 <= int(number) <= len(found):
+    place = whole_number(number)
+    if place is None or not 1 <= place <= len(found):
         raise BadInput(f"{path} has no {what} {number}; choose one of 1 to {len(found)}.")
-    return found[int(number) - 1]
+    return found[place - 1]
 
 
 def one_of(count: int, what: str, session: Session, which: str = "the first") -> Session:

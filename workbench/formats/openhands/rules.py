@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.base.figures import whole_number
 from workbench.formats.faults import Faults, Item, document, inner, some, validator
 
 _FIELDS_V1 = {
@@ -44,7 +45,7 @@ def validate(data: bytes) -> Faults:
             named = event.get("action_id", event.get("cause"))
             if asked is None:
                 yield f"{where} answers the call {call}, which no event before it makes."
-            elif not any(named in (one, _number(one)) for one in asked):
+            elif not any(named in (one, whole_number(one)) for one in asked):
                 yield f"{where} answers the call {call}, but names another event than {asked[-1]}."
             else:
                 answers.append((where, id, asked))
@@ -81,15 +82,11 @@ def _id_faults(where: str, event: Item, ids: dict[str, int]) -> Faults:
         if str(id) in ids:
             yield f"{where} has the id {id}, which stands before it."
         return
-    last = _number(next(reversed(ids), "-1"))
+    last = whole_number(next(reversed(ids), "-1"))
     if type(id) is not int:
         yield f"{where} has an id that is no number."
     elif last is not None and id <= last:
         yield f"{where} has the id {id}, which does not rise."
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten: set[str]) -> Faults:
@@ -100,7 +97,7 @@ def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten
     yield from (f"{where} forgets {id}, which no event before it has." for id in named if id not in ids)
     start, end = about.get("forgotten_events_start_id"), about.get("forgotten_events_end_id")
     if type(start) is int and type(end) is int:
-        named += [id for id in ids if (n := _number(id)) is not None and start <= n <= end]
+        named += [id for id in ids if (n := whole_number(id)) is not None and start <= n <= end]
     forgotten.update(named)
     offset = about.get("summary_offset")
     if not about.get("summary"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.base.figures import whole_number
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, decoded, messages_of
 from workbench.formats.kit.traced import Traced, values
@@ -77,6 +78,10 @@ def _call(span: Mapping[str, Any]) -> Traced | None:
     )
 
 
+_MOST_DOTS = 30
+"""Dots of a name at which it is split: more make objects within objects that nothing walks."""
+
+
 def tree(attributes: Any) -> dict[str, Any]:
     """Attributes with dots in their names as objects in objects; a value beside others of the same beginning is under
     the empty name. OTLP wraps each value in its type, others do not, and Phoenix gives the tree itself."""
@@ -87,7 +92,7 @@ def tree(attributes: Any) -> dict[str, Any]:
     )
     root: dict[str, Any] = {}
     for name, value in pairs:
-        *steps, last = str(name).split(".")
+        *steps, last = str(name).split(".", _MOST_DOTS)
         at = root
         for step in steps:
             inner = at.get(step)
@@ -105,7 +110,8 @@ def _plain(value: Any) -> Any:
     """A value of OTLP without its type."""
     for kind, inner in dict_of(value).items():
         if kind in ("intValue", "int_value") and isinstance(inner, str):
-            return int(inner) if inner.lstrip("-").isdecimal() else inner
+            number = whole_number(inner)
+            return inner if number is None else number
         if kind in ("arrayValue", "array_value"):
             return [_plain(one) for one in list_of(dict_of(inner).get("values"))]
         if kind in ("kvlistValue", "kvlist_value"):
@@ -124,13 +130,14 @@ def _leaf(value: Any) -> str:
 def _numbered(value: Any) -> list[Any]:
     """What stands under 0, 1, 2, …, or in a list."""
     if isinstance(value, dict):
-        return [value[key] for key in sorted((key for key in value if key.isdecimal()), key=int)]
+        numbers = {key: number for key in value if (number := whole_number(key)) is not None}
+        return [value[key] for key in sorted(numbers, key=numbers.__getitem__)]
     return list_of(decoded(value))
 
 
 def _nested(value: Any) -> Any:
     """A tree in which what is numbered is a list."""
-    if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
+    if isinstance(value, dict) and value and None not in map(whole_number, value):
         return [_nested(one) for one in _numbered(value)]
     if isinstance(value, dict):
         return {key: _nested(one) for key, one in value.items()}
