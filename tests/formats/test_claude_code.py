@@ -360,8 +360,18 @@ def test_the_web_export_reads() -> None:
     assert [message.role for message in session.context()][:3] == ["user", "assistant", "tool"]
     assert orjson.loads(session.records[0]) == lines[0]
     assert session.records.lines[0] == 3
-    with pytest.raises(BadInput, match="broken export"):
+    with pytest.raises(BadInput, match="damaged or cut off"):
         read_bytes(data[:-40])
+
+
+def test_the_web_export_is_read_as_deep_as_any_document() -> None:
+    deep = b'{"a":' * 300 + b"0" + b"}" * 300
+    for data in (
+        b'{"loglines": [{"type": "user", "message": %b}]}' % deep,
+        b'[{"type": "user", "message": %b}]' % deep,
+    ):
+        with pytest.raises(BadInput, match="nested more than 200 deep"):
+            read_bytes(data)
 
 
 def test_recognised_by_any_line_and_by_a_cut_one() -> None:

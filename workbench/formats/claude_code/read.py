@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import orjson
+from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -21,11 +20,12 @@ from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.stream import is_printed
 from workbench.formats.claude_code.tree import JOINED, LINE, RESUMED, Moment, branch_of, branches_of, chain_of
 from workbench.formats.format import Part, Progress, ReadLines, no_progress
-from workbench.formats.kit.document import render
+from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Lines, Record, lines_of, object_of, objects_of
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import shortened
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import (
     ApiError,
     LoadWarning,
@@ -48,8 +48,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     on_web = WEB_EXPORT.match(data) is not None
     if not on_web and data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
         return read_lines(path, lines_of(data), progress)
-    found = _listed(path, data, "loglines" if on_web else None)
-    return _read(path, Lines(found, Records(data), len(data)), progress, on_web=on_web)
+    found, odd = _listed(path, data, "loglines" if on_web else None)
+    return _read(path, Lines(found, Records(data), len(data)), progress, on_web=on_web, odd=odd)
 
 
 def by_line(first: bytes) -> ReadLines | None:
@@ -61,8 +61,9 @@ def read_lines(path: Path, lines: Lines, progress: Progress) -> Session:
     return _read(path, lines, progress, on_web=False)
 
 
-def _read(path: Path, lines: Lines, progress: Progress, *, on_web: bool) -> Session:
+def _read(path: Path, lines: Lines, progress: Progress, *, on_web: bool, odd: Sequence[LoadWarning] = ()) -> Session:
     reading = taken(lines, progress)
+    reading.warnings[:0] = odd
     if not any(draft.blocks for draft in reading.drafts):
         raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
     return session_of(path, reading, on_web=on_web)
@@ -101,15 +102,21 @@ def _read_branch(path: Path, data: bytes, branch_id: str, progress: Progress) ->
         raise BadInput(f"{path} has no branch {branch_id!r}; it has {known}.") from None
 
 
-def _listed(path: Path, data: bytes, key: str | None) -> Iterator[Record]:
-    """The lines that one document lists, under `key` or as such, as records: spans of the document's bytes."""
+def _listed(path: Path, data: bytes, key: str | None) -> tuple[Iterator[Record], list[LoadWarning]]:
+    """The lines that one document lists, under `key` or as such, as records (spans of the document's bytes), and what
+    was odd about the document. Raises BadInput for one that is damaged or lists nothing."""
+    value, odd = parse(path, data)
+    values = list_of(dict_of(value).get(key) if key else value)
     text = data.decode("latin-1")  # one character per byte, so that spans of characters are spans of bytes
     bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     try:
         spans = [(start + bom, stop + bom) for start, stop in array_items(text[bom:], key)]
-        values = [orjson.loads(data[start:stop]) for start, stop in spans]
     except ValueError as error:
         raise BadInput(f"{path} is a broken export of Claude Code ({error}); export it again.") from None
+    return _records(data, spans, values), odd
+
+
+def _records(data: bytes, spans: Iterable[tuple[int, int]], values: Iterable[Any]) -> Iterator[Record]:
     line, seen = 1, 0
     for (start, stop), value in zip(spans, values, strict=True):
         line += data.count(b"\n", seen, start)
