@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import date
 
@@ -318,3 +319,18 @@ def test_from_how_many_tokens_on_of_200_000_each_product_compacts(preset: str, l
 )
 def test_what_each_product_keeps_and_shows(preset: str, version: str, setting: str, value: float) -> None:
     assert getattr(load_preset(preset).of_version(version).policy, setting) == value
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["1.0\x1b]0;x\x07.98", "1.0 DB_PASSWORD=brass-Heron-77", f"1.0.{'9' * 5_000}"],
+    ids=["control characters", "a secret", "digits"],
+)
+def test_of_a_version_in_a_file_only_numbers_are_shown(version: str) -> None:
+    preset = load_preset("claude-code").of_version(version)
+    assert re.fullmatch(r"claude-code as of [\d.]{1,40}", preset.name)
+
+
+def test_a_version_without_a_number_is_none() -> None:
+    preset = load_preset("claude-code")
+    assert preset.of_version("unknown") == preset

@@ -72,7 +72,8 @@ class Preset:
 
     def of_version(self, version: str, day: date | None = None) -> Preset:
         """As that version of the product did it, or the one of that day, but for what was set by hand; as it is where
-        nothing is known of it."""
+        nothing is known of it. Of `version`, which a file says, only the numbers count and are shown."""
+        version = found[0] if (found := _VERSION.search(version)) else ""
         changes: dict[str, Any] = {}
         for one in self.earlier:
             if one.holds(version, day):
@@ -98,9 +99,12 @@ class Preset:
         return replace(self, policy=policy, basis=basis, sources={**self.sources, **source})
 
 
+_VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}", re.ASCII)
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     """`2.1.80` so that it can be compared."""
-    return tuple(map(int, re.findall(r"\d+", version)))
+    return tuple(map(int, version.split(".")))
 
 
 def preset_names() -> tuple[str, ...]:
