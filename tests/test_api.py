@@ -475,3 +475,8 @@ def test_rework_names_both_places() -> None:
     ]
     assert (str(first), str(second)) == ("3 file reads repeated", "nothing done again")
     assert workbench.rework(openai_turn(1)) == ()
+
+
+def test_a_renamed_name_still_works_and_says_the_new_one() -> None:
+    with pytest.warns(DeprecationWarning, match=r"workbench\.Column is now workbench\.Assessment"):
+        assert workbench.Column is workbench.Assessment

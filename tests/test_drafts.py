@@ -11,7 +11,7 @@ from tests.tui.app import story
 from workbench.bench import Bench, choose_preset, open_bench, set_policy, toggle_pin
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.drafts import drafts_of, drafts_or, read_again
+from workbench.drafts import drafts_of, drafts_or, read_again, unanswered
 from workbench.quotes import quotes
 from workbench.session import Usage
 from workbench.summarizers.driver import drive, run
@@ -39,7 +39,7 @@ def test_untouched_drafts_give_the_run_again(bench: Bench) -> None:
     reading = read_again(bench, drafts)
     assert reading.run.outcome.messages == done.outcome.messages
     assert reading.run.answers == done.answers
-    assert not reading.unanswered
+    assert not unanswered(reading.run)
     assert reading.after == bench.context.outcome_size(done.outcome)
 
 
@@ -54,7 +54,7 @@ def test_an_edit_a_pin_and_a_blank() -> None:
     pinned = toggle_pin(bench, draft.request.messages[1].id)
     reading = read_again(pinned, (edited,))
     assert reading.run.requests[0].key != draft.request.key
-    assert not reading.unanswered
+    assert not unanswered(reading.run)
     assert any("edited" in message.text for message in reading.run.outcome.messages)
 
     blank = read_again(bench, (replace(draft, text="  "),)).run
@@ -76,11 +76,11 @@ def test_a_later_request_that_an_edit_changes_has_to_be_sent() -> None:
     done = drive(bench.compacting(), lambda request: Summary("word " * 3_000))
     drafts = drafts_of(done, [""] * len(done.answers))
     assert len(drafts) == 3
-    assert not read_again(bench, drafts).unanswered
+    assert not unanswered(read_again(bench, drafts).run)
     edited = replace(drafts[0], text="another " * 3_000)
     reading = read_again(bench, (edited, *drafts[1:]))
-    assert reading.unanswered
-    assert any("another another" in request.text for request in reading.unanswered)
+    assert unanswered(reading.run)
+    assert any("another another" in request.text for request in unanswered(reading.run))
     assert reading.run.requests[0].key == drafts[0].request.key
 
 

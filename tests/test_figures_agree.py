@@ -14,10 +14,11 @@ from tests.commands import cwb, document
 from tests.formats.claude_code_build import SESSION, assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
-from workbench.analysis.compare import candidates, theirs
 from workbench.analysis.why.diagnosis import diagnose
+from workbench.assessment import recorded
 from workbench.base.figures import grouped
 from workbench.bench import open_bench
+from workbench.compaction.preset import candidates
 from workbench.formats.files import load
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis
@@ -26,7 +27,7 @@ from workbench.tui.bench.panes import size_after
 from workbench.tui.bench.reading import source
 from workbench.tui.courses import course_on
 from workbench.tui.middle.tabs import result_parts
-from workbench.tui.screens.compare import asked_of, columns_of
+from workbench.tui.screens.compare import asked_of, variants_of
 from workbench.tui.screens.export import draft
 from workbench.tui.screens.retention_words import fact_words
 from workbench.tui.status_lines import status_text
@@ -96,7 +97,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     desk.store.subscribe(partial(planning.try_out, desk))
     desk.rest()
     previewed, words = size_after(desk.bench), status_text(desk.bench, None, "", "").plain
-    compared = {one.name: one.after for one in columns_of(desk.bench, asked_of(desk.bench, candidates((), (preset,))))}
+    compared = {one.name: one.after for one in variants_of(desk.bench, asked_of(desk.bench, candidates((), (preset,))))}
     assert compared[preset] == previewed
 
     desk.do("run")
@@ -106,7 +107,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert size_after(ran) == previewed
     assert status_text(ran, None, "", "").plain.split(" · ")[-1] == words.split(" · ")[-1]
     assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(source(desk.view, 0)))
-    assert [one.after for one in columns_of(ran, asked_of(ran, ()))] == [previewed]
+    assert [one.after for one in variants_of(ran, asked_of(ran, ()))] == [previewed]
 
     out = tmp_path / "new.jsonl"
     args = ("--epoch", 1, "--window", WINDOW[BILLED], "--preset", preset)
@@ -137,7 +138,7 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     assert re.search(rf"by hand, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
     assert reason in status_text(desk.bench, None, "", "").plain
     assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
-    assert [one.after for one in columns_of(desk.bench, asked_of(desk.bench, ()))] == [after]
+    assert [one.after for one in variants_of(desk.bench, asked_of(desk.bench, ()))] == [after]
     course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]
     assert diagnose(desk.bench.context, course, 1, desk.bench.chosen).total == before
 
@@ -298,7 +299,7 @@ def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Pa
     assert cwb("report", path, "--epoch", "1", "-o", page).exit_code == 0
     lost = page.read_text("utf-8").partition("What the agent's own compaction lost")[2]
     bench = open_bench(load(path), Counter(), epoch=1)
-    own = theirs(bench.session, 1, bench.context)
+    own = recorded(bench)
     assert own
     facts = {fact.text: fact for fact in bench.held(own.outcome).lacking if fact.kind == "instruction"}
     assert {text: fact.state for text, fact in facts.items()} == verdicts

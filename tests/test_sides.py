@@ -69,9 +69,9 @@ async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -
     both = await tried(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
-    assert both[0].after.tokens < both[0].before.tokens == both[1].after.tokens
-    assert both[0].grounding is not None
-    assert (both[1].grounding, both[1].draft, both[1].cost) == (None, "", None)
+    assert both[0].found.after.tokens < both[0].found.before.tokens == both[1].found.after.tokens
+    assert both[0].found.grounding is not None
+    assert (both[1].found.grounding, both[1].draft, both[1].cost) == (None, "", None)
     assert set(heard) == {0, 1}
     assert [one.record.end for one in both] == ["finished", "failed"]
     assert repr(bench.messages) == before

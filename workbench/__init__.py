@@ -9,6 +9,7 @@ not wait for what it does not need.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from workbench.base.version import __version__ as __version__
 
 __all__ = [
+    "Assessment",
     "Audit",
     "BadInput",
     "Branch",
-    "Column",
     "Compacted",
     "CompactionRow",
     "Context",
@@ -58,7 +59,14 @@ __all__ = [
 ]
 
 
+_RENAMED = {"Column": "Assessment"}
+"""Names that are deprecated, and what they are called now."""
+
+
 def __getattr__(name: str) -> Any:
+    if now := _RENAMED.get(name):
+        warnings.warn(f"workbench.{name} is now workbench.{now}", DeprecationWarning, stacklevel=2)
+        name = now
     if name == "__version__":
         from workbench.base import version
 

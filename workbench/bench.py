@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from workbench.analysis.generations import Turn
     from workbench.analysis.later_use import LaterUse
     from workbench.analysis.needed import Item
-    from workbench.analysis.receipt import Receipt
-    from workbench.analysis.retention import HeldFact, Retention
+    from workbench.analysis.retention import Retention
     from workbench.analysis.watched import Verdict
     from workbench.compaction.checks import Check
 
@@ -202,15 +201,6 @@ class Bench:
 
         return later_use(self.needed, outcome, folder_of(self.session))
 
-    def lost(self, run: Run, held: Retention | None = None) -> tuple[HeldFact, ...] | None:
-        """What of the head a run's outcome does not hold at all, the gravest first; None where nothing was taken out of
-        the history, and where a summary is encrypted, so that nobody can say what it holds. `held` is what the outcome
-        holds, where that has been looked for."""
-        from workbench.summarizers.server_side import can_be_read
-
-        held = held or self.held(run.outcome)
-        return held.lost if held.head and not held.overall.unknown and can_be_read(run.answers) else None
-
 
 @dataclass(frozen=True, slots=True)
 class Stand:
@@ -239,15 +229,6 @@ def stands(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tup
         beside = second.context.beside(second.outcome)
         twice = [judge_left(one, shape, second.stays, second.made, beside) for one in bench.watched]
     return tuple(Stand(*one) for one in zip(bench.watched, now, after, twice, strict=True))
-
-
-def receipt(bench: Bench, run: Run, held: Retention) -> Receipt:
-    """What a run of the bench keeps, loses and costs, where its outcome holds that. Raises BadInput for a broken price
-    table."""
-    from workbench.analysis.compare import column_of
-    from workbench.analysis.receipt import receipt_of
-
-    return receipt_of(column_of(bench.context, bench.chosen, run, bench.edits), held)
 
 
 def _once_more(bench: Bench, outcome: Outcome) -> Turn | None:

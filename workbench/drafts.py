@@ -11,13 +11,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.retention import HeldFact
-from workbench.bench import Bench, Stand, stands
-from workbench.compaction.checks import Check, check
+from workbench.assessment import Assessment, assess
+from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.summarizer import Summarizer
-from workbench.tokens.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -61,37 +59,26 @@ def as_lines(text: str) -> str:
     return "\n".join(text.splitlines())
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What stands if the drafts are taken: the run told again, its checks and size, what of the head is lost, as the
-    bench says it, how watched sentences stand, and what would have to be sent."""
-
-    run: Run
-    after: Size
-    checks: tuple[Check, ...]
-    lost: tuple[HeldFact, ...] | None
-    watched: tuple[Stand, ...]
-    unanswered: tuple[SummaryRequest, ...]
-
-
 NOT_SENT = "the drafts changed what is asked here; it has to be sent"
 
 
-def read_again(bench: Bench, drafts: Sequence[Draft]) -> Reading:
-    """Tell the run again with the drafts. Walks head and outcome: not for the event loop."""
-    unanswered: list[SummaryRequest] = []
+def read_again(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
+    """Tell the run again with the drafts. Walks the head: not for the event loop."""
 
     def answer(request: SummaryRequest) -> Answer:
         draft = draft_for(request, drafts)
-        if draft is None:
-            unanswered.append(request)
-            return SummaryFailed("error", NOT_SENT)
-        return draft.taken
+        return SummaryFailed("error", NOT_SENT) if draft is None else draft.taken
 
-    run = drive(bench.compacting(), answer)
-    checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
-    size = bench.context.outcome_size(run.outcome)
-    return Reading(run, size, checks, bench.lost(run), stands(bench, run.outcome), tuple(unanswered))
+    return assess(bench, drive(bench.compacting(), answer))
+
+
+def unanswered(run: Run) -> tuple[SummaryRequest, ...]:
+    """The requests of a run told again that no draft answers: they would have to be sent."""
+    return tuple(
+        request
+        for request, answer in zip(run.requests, run.answers, strict=True)
+        if isinstance(answer, SummaryFailed) and answer.detail == NOT_SENT
+    )
 
 
 def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:

@@ -8,13 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
-from workbench.analysis.grounding import Grounding
-from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
-from workbench.analysis.retention import HeldFact
+from workbench.assessment import Assessment, assess, compute
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand, choose_preset, set_policy, stands
-from workbench.compaction.checks import Check, check
+from workbench.bench import Bench, choose_preset, set_policy
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
@@ -25,9 +22,7 @@ from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, named, need_key
 from workbench.summarizers.purse import Purse, Spending
 from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.server_side import can_be_read
 from workbench.tokens.cost import Cost, added
-from workbench.tokens.sizes import Size
 
 OnHeard = Callable[[int, LiveEvent], None]
 """Told what a side's summarizer tells: the side's number, from 0, and the event."""
@@ -50,20 +45,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Tried:
-    """A side that came to its end. `cost` is None where no model was asked, `grounding` where no words were written or
-    they cannot be read; `lost` is as the bench says it, `watched` how watched sentences stand."""
+    """A side that came to its end."""
 
     side: Side
-    run: driver.Run
-    after: Size
-    checks: tuple[Check, ...]
-    grounding: Grounding | None
-    lost: tuple[HeldFact, ...] | None
-    watched: tuple[Stand, ...]
+    found: Assessment
 
     @property
-    def before(self) -> Size:
-        return self.side.bench.context.total
+    def run(self) -> driver.Run:
+        return self.found.run
 
     @property
     def draft(self) -> str:
@@ -79,10 +68,6 @@ class Tried:
         return tuple(one for one in self.run.answers if isinstance(one, SummaryFailed))
 
     @property
-    def failed(self) -> tuple[Check, ...]:
-        return tuple(one for one in self.checks if not one.passed)
-
-    @property
     def usage(self) -> Usage | None:
         return self.side.recorder.usage if self.side.name.model else None
 
@@ -94,7 +79,7 @@ class Tried:
     def record(self) -> runs.Run:
         """For the journal; not for an event loop."""
         bench = self.side.bench
-        return finished(self.side.record(self.run.seconds), self.run.outcome, bench.context, self.checks)
+        return finished(self.side.record(self.run.seconds), self.run.outcome, bench.context, self.found.checks)
 
 
 def check_two(prompts: Sequence[Found], names: Sequence[Name]) -> None:
@@ -173,17 +158,6 @@ async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None, 
     summarizer = named(side.name, on_event=heard, session=bench.session, spending=spending)
     keep = as_it_goes(bench, side.name, recorder, side.began) if keeps and side.name.model else None
     run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told, keep=keep)
-    return await asyncio.to_thread(_judged, side, run)
-
-
-def _judged(side: Side, run: driver.Run) -> Tried:
-    bench, outcome = side.bench, run.outcome
-    return Tried(
-        side,
-        run,
-        bench.context.outcome_size(outcome),
-        check(bench.context, outcome, bench.strategy, bench.policy),
-        grounded(run) if can_be_read(run.answers) else None,
-        bench.lost(run),
-        stands(bench, outcome),
-    )
+    found = assess(bench, run)
+    await asyncio.to_thread(compute, found, "after", "checks", "grounding", "lost", "watched")
+    return Tried(side, found)

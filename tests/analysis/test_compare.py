@@ -1,14 +1,19 @@
 """Many presets on one context."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.benches import bench_of
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.compare import THEIRS, candidates, column_of, compare, theirs
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.spent import Spent, spent
+from workbench.assessment import RECORDED, assess, compare, recorded
 from workbench.base.errors import BadInput
+from workbench.bench import choose_preset
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import candidates
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.conformance.building import chat, context_of, loop
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
@@ -30,7 +35,7 @@ def test_without_names_every_strategy_is_compared() -> None:
 def test_a_columns_figures_add_up() -> None:
     context = context_of([*loop("1", 12, "x" * 2_000), *chat(20)], window=200_000)
     for answer in (extractive, estimate):
-        for column in compare(context, candidates(), answer):
+        for column in compare(bench_of(context), candidates(), answer):
             assert column.head.messages + column.tail.messages == len(context)
             assert column.head.tokens + column.tail.tokens == context.total.tokens
             assert column.saved == column.before.tokens - column.after.tokens
@@ -43,7 +48,7 @@ def test_pins_edits_and_a_split_by_hand_hold_in_every_column() -> None:
     context = context_of(messages, window=200_000, pins=frozenset({messages[1].id}), split_at=messages[-4].id)
     edits = Edits(dropped=frozenset({messages[-2].id}), shortened=frozenset({messages[2].id}))
     presets = [preset for preset in candidates() if preset.strategy != "memories-rewrite"]  # it leaves messages alone
-    for column in compare(context, presets, estimate, edits):
+    for column in compare(bench_of(context, edits), presets, estimate):
         outcome, one = column.outcome, strategy(column.preset.strategy)
         assert outcome.source == tuple(messages), column.name
         assert outcome.fate_at(1).fate is Fate.PINNED, column.name
@@ -57,7 +62,7 @@ def test_a_column_says_what_summaries_and_cache_cost() -> None:
     context = context_of([*loop("1", 12, "x" * 2_000), *chat(20)], window=200_000, model="claude-opus-4-5")
     rates = rates_of("claude-opus-4-5")
     assert rates.known
-    for column in compare(context, candidates(), extractive):
+    for column in compare(bench_of(context), candidates(), extractive):
         assert column.preset is not None
         run = drive(strategy(column.strategy).compact(context, column.preset.policy), extractive)
         assert column.spent == spent(context, run)
@@ -65,7 +70,7 @@ def test_a_column_says_what_summaries_and_cache_cost() -> None:
         assert column.summary_cost == column.spent.cost(rates)
         assert (column.summary_cost > 0) == (column.calls > 0)
         assert column.cache == cache_loss(context, column.outcome)
-        assert column_of(context, column.preset, run).cache == column.cache
+        assert assess(choose_preset(bench_of(context), column.preset), run).cache == column.cache
         answers = [i for i, message in enumerate(context.messages) if message.role == "assistant"]
         assert column.fresh == context.size(answers[-1], len(context)).tokens
         if column.outcome.status == "unchanged":
@@ -93,12 +98,12 @@ def test_the_agents_own_compaction_is_a_column_without_a_policy() -> None:
     first, second = range(len(before)), (*range(len(before) - 2, len(before)), len(before))
     epochs = (Epoch(1, first, ended_by=Compaction(summary="s")), Epoch(2, second))
     session = Session("anthropic-messages", None, messages, Records(b""), epochs=epochs)
-    context = context_of(before)
-    column = theirs(session, 1, context)
+    bench = replace(bench_of(context_of(before)), session=session)
+    column = recorded(bench)
     assert column is not None
-    assert (column.name, column.strategy, column.preset) == (THEIRS, "", None)
+    assert (column.name, column.strategy, column.preset) == (RECORDED, "", None)
     assert (column.calls, column.summary_cost) == (None, None)
     assert column.outcome == recorded_outcome(session, 1)
     assert column.tail.messages == 2
     assert column.after.tokens < column.before.tokens
-    assert theirs(session, 2, context_of(messages)) is None
+    assert recorded(replace(bench_of(context_of(messages)), session=session, epoch=2)) is None

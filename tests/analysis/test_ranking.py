@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
+from tests.benches import bench_of
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench
-from workbench.analysis.compare import Ceiling, ceiling_of, compare, fit_of, fit_words, rank
+from workbench.analysis.fit import Ceiling, ceiling_of, fit_of, fit_words, rank
+from workbench.assessment import compare
 from workbench.base.figures import grouped
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.opening import context_at
@@ -26,31 +27,41 @@ OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
 
 @pytest.mark.parametrize(("more", "fit"), [(-1, "too large"), (0, "too large"), (1, "fits")])
 def test_b3_an_outcome_fits_below_the_ceiling(more: int, fit: str) -> None:
-    (column,) = compare(context_of(chat(40)), [load_preset("trim")], extractive)
-    after = column.after.tokens
-    ceiling = Ceiling(after + more, "context window")
-    assert fit_of(column, ceiling) == fit
-    said = "fits" if fit == "fits" else f"{after} tokens, to be below {after + more} (context window)"
-    assert fit_words(column, fit_of(column, ceiling), ceiling) == said
+    ceiling = Ceiling(700 + more, "context window")
+    assert fit_of("compacted", 900, 700, (), ceiling) == fit
+    said = "fits" if fit == "fits" else f"700 tokens, to be below {700 + more} (context window)"
+    assert fit_words(fit_of("compacted", 900, 700, (), ceiling), 900, 700, (), ceiling) == said
 
 
 def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit() -> None:
-    (column,) = compare(context_of(chat(40)), [load_preset("trim")], extractive)
-    assert fit_of(column, None) == "fits"
     soft, hard = Check("smaller than before", False, False, ""), Check("pins identical", True, False, "")
     again = Check(UNDER_THE_THRESHOLD, False, False, "")
-    assert [fit_of(replace(column, checks=(one,)), None) for one in (soft, hard, again)] == [
+    assert [fit_of("compacted", 900, 700, failed, None) for failed in ((), (soft,), (hard,), (again,))] == [
+        "fits",
         "fits",
         "too large",
         "too large",
     ]
-    assert fit_words(replace(column, checks=(again,)), "too large", None) == "under the threshold failed"
-    same = replace(column, after=column.before)
-    assert fit_of(same, None) == "too large"
-    tokens = column.before.tokens
-    assert fit_words(same, "too large", None) == f"not smaller: {tokens} of {tokens} tokens"
-    unchanged = replace(column, outcome=replace(column.outcome, status="unchanged"))
-    assert (fit_of(unchanged, None), fit_words(unchanged, "unchanged", None)) == ("unchanged", "unchanged")
+    assert fit_words("too large", 900, 700, (soft, again), None) == "under the threshold failed"
+    assert [fit_of("compacted", 900, after, (), None) for after in (899, 900, 901)] == [
+        "fits",
+        "too large",
+        "too large",
+    ]
+    assert fit_words("too large", 900, 900, (), None) == "not smaller: 900 of 900 tokens"
+    assert (fit_of("unchanged", 900, 900, (), None), fit_words("unchanged", 900, 900, (), None)) == (
+        "unchanged",
+        "unchanged",
+    )
+
+
+def test_b3_an_assessment_judges_its_own_sizes_checks_and_ceiling() -> None:
+    (one,) = compare(bench_of(context_of(chat(40))), [load_preset("trim")], extractive)
+    assert (one.ceiling, one.fit, one.fit_words) == (None, "fits", "fits")
+    limited = bench_of(context_of(chat(40), window=one.after.tokens))
+    (over,) = compare(limited, [one.preset] if one.preset else [], extractive)
+    assert over.after.tokens == one.after.tokens
+    assert over.fit_words == f"{one.after.tokens} tokens, to be below {one.after.tokens} (context window)"
 
 
 def test_b3_what_fits_comes_first_then_what_is_kept_then_what_is_cheaper() -> None:
@@ -100,4 +111,4 @@ async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too
         own = {"on the bench": bench.bench.preset}
         shown = [own.get(one.name, one.name) for one in screen.ranked]
         assert [name for name in shown if name in dict(fits)] == [name for name, _ in fits if name in shown]
-        assert (shown[-2], screen.ranked[-2].fit) == ("message-window", "too large")
+        assert (shown[-2], screen.ranked[-2].found.fit) == ("message-window", "too large")

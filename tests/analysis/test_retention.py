@@ -14,7 +14,6 @@ from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.paths import ROOT
 from workbench.analysis.holding import LOOKED_AT, Said, sought
 from workbench.analysis.later_use import folder_of, later_use, needed_after, told_later
-from workbench.analysis.receipt import rules_kept
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
 from workbench.cli.retention import told_share
@@ -421,13 +420,13 @@ def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pyte
     ],
 )
 def test_c_a_rule_that_is_told_wrongly_is_not_kept(said: str, kept: tuple[int, int]) -> None:
-    assert rules_kept(retention(CONTEXT, summarized(said))) == kept
+    assert retention(CONTEXT, summarized(said)).rules_kept == kept
 
 
 def test_c_a_rule_that_was_replaced_is_no_rule_to_keep() -> None:
     context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
     told = summarized("The user wants answers in English.", context=context, head=4)
-    assert rules_kept(retention(context, told)) == (1, 1)
+    assert retention(context, told).rules_kept == (1, 1)
 
 
 def test_c_what_the_compaction_itself_put_there_is_not_told_later() -> None:

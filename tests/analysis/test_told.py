@@ -11,10 +11,10 @@ import pytest
 
 from tests.analysis.courses import course_of_messages
 from tests.analysis.test_why import diagnosed
+from tests.benches import bench_of
 from tests.compaction.test_told import work
 from tests.paths import SAMPLES
 from tests.told import assert_told
-from workbench.analysis.compare import candidates, compare
 from workbench.analysis.generations import generations
 from workbench.analysis.grounding import Ground
 from workbench.analysis.pictures import Picture, growth_picture, in_characters, replay_picture
@@ -26,11 +26,12 @@ from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
 from workbench.analysis.why.diagnosis import diagnose
+from workbench.assessment import compare
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.preset import default_preset
+from workbench.compaction.preset import candidates, default_preset
 from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategies import OWN, strategy
 from workbench.conformance.building import agent, call, context_of, result, user
@@ -80,7 +81,7 @@ def made(id: str, context: Context = CONTEXT) -> Outcome:
 
 
 def told_of_the_small() -> Iterator[str]:
-    columns = list(compare(CONTEXT, candidates(), extractive))
+    columns = list(compare(bench_of(CONTEXT), candidates(), extractive))
     names = (
         "before",
         "head",

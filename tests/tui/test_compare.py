@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from textual.widgets import DataTable, Static
 
+from tests.benches import bench_of
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
-from workbench.analysis.compare import candidates, compare, fit_of
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
+from workbench.assessment import Assessment, compare
 from workbench.bench import counted, open_bench, set_policy
-from workbench.compaction.preset import default_preset, load_preset, preset_names
+from workbench.compaction.preset import candidates, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, context_of, result, user
 from workbench.conformance.building import call as called
@@ -37,7 +38,7 @@ from workbench.tui.ranking import (
     value_of,
     width_of,
 )
-from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
+from workbench.tui.screens.compare import CompareScreen, asked_of, variants_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
 SIZE = (160, 40)
@@ -64,11 +65,11 @@ async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens(
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
-        assert {one.column.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
+        assert {one.found.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
         assert [str(key.value) for key in table.rows] == named(screen)
         assert "needed" not in [str(column.key.value) for column in table.ordered_columns]
         for one in screen.ranked:
-            assert one.held == retention(screen.bench.context, one.column.outcome)
+            assert one.held == retention(screen.bench.context, one.found.outcome)
             assert len(one.sent) == 16
         assert named(screen) == [one.name for one in ordered(screen.ranked, "fit")]
         assert "by weight" in str(screen.query_one("#details", Static).render())
@@ -117,10 +118,10 @@ async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
         table = screen.query_one(DataTable)
         by_name = {one.name: one for one in screen.ranked}
         assert {"recorded", "on the bench", "augment-example"} <= set(by_name)
-        assert by_name["on the bench"].column.outcome is screen.bench.outcome
+        assert by_name["on the bench"].found.outcome is screen.bench.outcome
         assert str(table.get_cell("recorded", "cost")).strip() == "not recorded"
         for one in screen.ranked:
-            assert one.needed == screen.bench.later_use(one.column.outcome)
+            assert one.needed == screen.bench.later_use(one.found.outcome)
 
         async def mark(name: str) -> None:
             table.move_cursor(row=named(screen).index(name))
@@ -161,7 +162,7 @@ def test_a_policy_of_ones_own_is_a_column_too() -> None:
     edited = set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=5))
     asked = asked_of(edited, candidates())
     assert asked.count == len(all_strategies()) + 1
-    first, *others = columns_of(edited, asked)
+    first, *others = variants_of(edited, asked)
     assert first.preset is asked.own
     assert first.outcome is edited.offline.outcome
     assert [column.preset for column in others] == list(asked.presets)
@@ -173,7 +174,7 @@ def test_two_outcomes_differ_message_by_message() -> None:
         messages += [agent(f"a{number}", "", called(f"c{number}")), result(f"t{number}", (f"c{number}", "x" * 8_000))]
     context = context_of([*messages, agent("end", "Done."), user("u1", "And now?")], window=20_000)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
-    first, second = (column.outcome for column in compare(context, presets, extractive))
+    first, second = (column.outcome for column in compare(bench_of(context), presets, extractive))
     found = list(stretches(first, second))
     assert [one.start for one in found] == [0, *(one.stop for one in found[:-1])]
     assert found[-1].stop == len(context)
@@ -198,7 +199,7 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
     session = session_of([*messages, agent("end", "Done."), user("u1", "And now?")])
     bench = counted(open_bench(session, counter, window=20_000), counter)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
-    pair = [Named(one.preset.name, one.outcome) for one in compare(bench.context, presets, extractive)]
+    pair = [Named(one.preset.name, one.outcome) for one in compare(bench, presets, extractive)]
     wide = [part.text for part in context_parts(bench, *pair, 123)]
     rows = [(line[:60].split(), line[63:].split()) for line in wide if line[60:63] == " │ "]
     assert len(rows) == sum(" │ " in line for line in wide)
@@ -227,10 +228,9 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         )
     )
     ranked = [
-        Ranked(one.name, one, fit_of(one, None), held=retention(bench.context, one.outcome), sent=(100, 800, 200))
-        for one in compare(bench.context, presets, extractive)
+        Ranked(one.name, one, are_known=True, sent=(100, 800, 200)) for one in compare(bench, presets, extractive)
     ]
-    unchanged = next(one for one in ranked if one.column.outcome.status == "unchanged")
+    unchanged = next(one for one in ranked if one.found.outcome.status == "unchanged")
     for title in ("after", "held", "cost"):
         assert ordered(ranked, title)[-1] is unchanged
         assert ordered(ranked, title, turned=True)[-1] is unchanged
@@ -241,7 +241,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     shares = [(one.held.whole.share, one.held.overall.share) for one in compacted if one.held]
     assert [value_of(one, "held") for one in compacted] == [whole for whole, _ in shares]
     assert any(whole != own for whole, own in shares)
-    sizes = [one.column.after.tokens for one in ordered(ranked, "after")[:-1]]
+    sizes = [one.found.after.tokens for one in ordered(ranked, "after")[:-1]]
     assert sizes == sorted(sizes)
     best, worst = ends(ranked, "after")
     assert (best, worst) == (sizes[0], sizes[-1])
@@ -274,9 +274,11 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
 
 def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_there_is_room() -> None:
     bench = open_bench(story(6), Counter())
-    (column,) = compare(bench.context, candidates(("exchange-summary",))[-1:], extractive)
+    (column,) = compare(bench, candidates(("exchange-summary",))[-1:], extractive)
     facts = tuple(HeldFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
-    one = Ranked("a way", column, held=Retention(1, facts, ()))
+    found = replace(column)
+    found.__dict__["retention"] = Retention(1, facts, ())
+    one = Ranked("a way", found, are_known=True)
     rows = len(details(one, 70, 99).plain.split("\n\n")[0].split("\n"))
     assert [len(details(one, 70, rows + more).plain.split("\n")) - rows for more in (0, FEWEST - 1, FEWEST)] == [
         0,
@@ -290,6 +292,12 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     said = "\n".join(message.text for message in new_messages(column.outcome))
     begins = [fit(line, 70).rstrip() for line in said.split("\n") if line.strip()]
     assert written.split("\n") == ["what it writes begins", *begins[: FEWEST - 2]]
+
+
+def of_size(one: Assessment, tokens: int) -> Assessment:
+    made = replace(one)
+    made.__dict__["after"] = replace(one.after, tokens=tokens)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -307,10 +315,9 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     ],
 )
 def test_c_a_value_that_most_rows_have_is_not_marked(sizes: tuple[int, ...], marked: tuple[int | None, ...]) -> None:
-    context = open_bench(story(), Counter()).context.with_(manual=True)
-    (one,) = compare(context, [load_preset("context-reset")], extractive)
+    (one,) = compare(open_bench(story(), Counter()), [load_preset("context-reset")], extractive)
     assert one.outcome.status == "compacted"
-    ranked = [Ranked(f"p{size}", replace(one, after=replace(one.after, tokens=size))) for size in sizes]
+    ranked = [Ranked(f"p{size}", of_size(one, size)) for size in sizes]
     assert ends(ranked, "after") == marked
     signs = [list(row(each, ranked, ("after",), "A", 800))[2].plain[-1] for each in ranked]
     assert signs == ["▲" if size == marked[0] else "▼" if size == marked[1] else " " for size in sizes]

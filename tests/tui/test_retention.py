@@ -71,7 +71,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         assert screen.bench.pins == {fact.message}
         assert screen.found is not None
         assert screen.found.bench is screen.bench
-        assert fact.text not in {one.text for one in screen.found.held.lacking if one.message == fact.message}
+        assert fact.text not in {one.text for one in screen.found.retention.lacking if one.message == fact.message}
         await press(pilot, "u")
         assert screen.bench is screen.opened
         await press(pilot, "p", "down", "enter")
@@ -91,12 +91,12 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         screen = await brought(pilot, RetentionScreen, "X", "t")
         assert screen.found is not None
         theirs = screen.found
-        assert theirs.theirs
-        assert theirs.held.kinds["instruction"].full == 0
+        assert theirs.preset is None
+        assert theirs.retention.kinds["instruction"].full == 0
         assert "the agent's own compaction after epoch 1" in str(screen.query_one("#said", Static).content)
         await press(pilot, "t")
-        assert not screen.found.theirs
-        assert screen.found.held.kinds["instruction"].full == 1
+        assert screen.found.preset is not None
+        assert screen.found.retention.kinds["instruction"].full == 1
 
         generations = await brought(pilot, GenerationsScreen, "c")
         found, table = generations.found, generations.query_one(DataTable)
@@ -124,7 +124,7 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     counter = Counter()
     bench: Bench = counted(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
     found = judged(bench, theirs=False)
-    assert found.held.facts == ()
+    assert found.retention.facts == ()
     assert not has_theirs(bench)
     assert made(bench, 3, lambda number: None, lambda: True) is None
     heard: list[int] = []

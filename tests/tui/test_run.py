@@ -17,6 +17,7 @@ from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, o
 from workbench.base import paths
 from workbench.bench import summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.drafts import unanswered
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
 from workbench.tui.bench.visiting import run_with
@@ -143,7 +144,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             await press(pilot, "f2")
             assert screen.bench.pins == {pinned}
             assert screen.reading is not None
-            assert not screen.reading.unanswered
+            assert not unanswered(screen.reading.run)
 
             editor.go_to(0)
             editor.focus()

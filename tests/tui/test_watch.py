@@ -19,6 +19,7 @@ from workbench import bench as steps
 from workbench.analysis.course import course_of
 from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
+from workbench.assessment import assess
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.mending import Mend, Ways
@@ -317,7 +318,7 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.store.step(steps.committed(desk.bench, desk.bench.offline))
     desk.rest()
     assert desk.view.received is desk.bench
-    assert desk.view.receipt == steps.receipt(desk.bench, desk.bench.offline, desk.bench.held(desk.bench.outcome))
+    assert desk.view.receipt == assess(desk.bench, desk.bench.offline).receipt
 
 
 PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.'

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.analysis.compare import Column
-from workbench.analysis.retention import Retention
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 
@@ -60,26 +58,3 @@ class Receipt:
 
     def __str__(self) -> str:
         return " · ".join(self.parts)
-
-
-def receipt_of(column: Column, held: Retention) -> Receipt:
-    """What is told of one outcome: its column in a comparison, and what it holds."""
-    kept, rules = rules_kept(held)
-    cost = column.summary_cost
-    return Receipt(
-        rules,
-        kept,
-        held.whole.facts,
-        held.whole.share,
-        held.whole.lost,
-        held.whole.unknown > 0,
-        column.rates.words(cost) if cost else "",
-        column.pays_off_after,
-    )
-
-
-def rules_kept(held: Retention) -> tuple[int, int]:
-    """How many of the user's rules that still hold are kept, and how many there are."""
-    facts = (*held.facts, *held.tail)
-    rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
-    return sum(one.state in ("full", "part") for one in rules), len(rules)

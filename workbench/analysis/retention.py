@@ -164,6 +164,13 @@ class Retention:
         """What is not held at all, the gravest first."""
         return tuple(fact for fact in self.lacking if fact.held == "none")
 
+    @cached_property
+    def rules_kept(self) -> tuple[int, int]:
+        """Count the user's rules that still hold: how many are kept, and how many there are."""
+        facts = (*self.facts, *self.tail)
+        rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
+        return sum(one.state in ("full", "part") for one in rules), len(rules)
+
 
 def _by_kind(facts: Sequence[HeldFact]) -> dict[FactKind, Share]:
     by_kind = {kind: [fact for fact in facts if fact.kind == kind] for kind in KINDS}

@@ -10,7 +10,6 @@ audits.py       every session at once
 sessions.py     looking at sessions, comparing, writing what was made
 """
 
-from workbench.analysis.compare import Column
 from workbench.analysis.probes import Probe, Probing
 from workbench.analysis.replay import Replay
 from workbench.analysis.retention import Retention
@@ -22,6 +21,7 @@ from workbench.api.compacting import acompact, compact, context, should_compact,
 from workbench.api.repairing import repair
 from workbench.api.results import Compacted, Due, Report
 from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
+from workbench.assessment import Assessment
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
@@ -32,10 +32,10 @@ from workbench.repairs.engine import Repair
 from workbench.session import Session
 
 __all__ = [
+    "Assessment",
     "Audit",
     "BadInput",
     "Branch",
-    "Column",
     "Compacted",
     "CompactionRow",
     "Context",

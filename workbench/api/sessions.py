@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.compare import Column, candidates
-from workbench.analysis.compare import compare as columns_of
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.later_use import folder_of, needed_after
 from workbench.analysis.probes import (
@@ -36,13 +34,16 @@ from workbench.api.asking import Summarize, answered_by
 from workbench.api.compacting import Pins, context
 from workbench.api.given import Messages, given
 from workbench.api.results import Compacted, in_force
+from workbench.assessment import Assessment
+from workbench.assessment import compare as assessments
 from workbench.base.errors import BadInput
-from workbench.bench import Stand
+from workbench.bench import Bench, Stand
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import exported
 from workbench.compaction.of_tool import of_its_time, tools_preset
-from workbench.compaction.opening import context_at
-from workbench.compaction.preset import load_preset
+from workbench.compaction.opening import context_at, epoch_of
+from workbench.compaction.preset import candidates, load_preset
+from workbench.compaction.strategies import strategy
 from workbench.formats import export as exporting
 from workbench.formats import files
 from workbench.formats.format import no_progress
@@ -73,9 +74,9 @@ def compare(
     pins: Pins = (),
     window: int | None = None,
     summarize: Summarize | None = None,
-) -> tuple[Column, ...]:
-    """The same context compacted in several ways: a column for each preset named, then for each strategy, in the order
-    given; one for every strategy where nothing is named.
+) -> tuple[Assessment, ...]:
+    """Compact the same context in several ways, and assess each: the presets named, then the strategies, in the order
+    given; every strategy where nothing is named.
 
     `epoch`, `pins` and `window` are those of `context`, `summarize` that of `compact`. Raises BadInput as they do, and
     for a name that does not exist.
@@ -83,7 +84,19 @@ def compare(
     session = given(source).session
     chosen = [of_its_time(one, session) for one in candidates(_several(strategies), _several(presets))]
     now = context(source, epoch=epoch, pins=pins, window=window)
-    return tuple(columns_of(now, chosen, answered_by(summarize) if summarize else extractive))
+    first = chosen[0]
+    bench = Bench(
+        session,
+        epoch_of(session, epoch),
+        now,
+        strategy(first.strategy),
+        first.policy,
+        first.id,
+        first.version,
+        pins=now.pins,
+        split_at=now.split_at,
+    )
+    return tuple(assessments(bench, chosen, answered_by(summarize) if summarize else extractive))
 
 
 def retention(compacted: Compacted[Any], later: Sequence[Message] | None = None) -> Retention:

@@ -98,11 +98,11 @@ def command(
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
-        write_json({"before": both[0].before, "sides": tries})
+        write_json({"before": both[0].found.before, "sides": tries})
         _leave(both)
         return
     a, b = both
-    click.echo(f"before: {size_words(a.before)}")
+    click.echo(f"before: {size_words(a.found.before)}")
     for one, run in zip(both, kept, strict=True):
         click.echo()
         click.secho(one.side.label, bold=True)
@@ -158,7 +158,7 @@ def _run(pair: tuple[Side, Side], purse: Purse, *, journal: bool) -> tuple[Tried
 
 
 def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
-    failed = [f"{check.name}: {check.detail}" for check in one.failed]
+    failed = [f"{check.name}: {check.detail}" for check in one.found.failed]
     wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
     return [
         ("strategy", policy_words(one.side.bench)),
@@ -166,12 +166,12 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
         ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
         ("failed", "\n".join(str(call) for call in one.failures if call.detail not in one.run.outcome.reason)),
-        ("after", size_words(one.after)),
-        ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
+        ("after", size_words(one.found.after)),
+        ("checks", "\n".join([f"{len(one.found.checks) - len(failed)} passed", *failed])),
         ("doubts", "\n".join(one.side.bench.doubts)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
-        *found_rows(one.grounding, one.lost),
-        ("watched", "\n".join(map(stand_words, one.watched))),
+        *found_rows(one.found.grounding, one.found.lost),
+        ("watched", "\n".join(map(stand_words, one.found.watched))),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]
@@ -189,8 +189,8 @@ def _(one: Tried) -> dict[str, Any]:
         "calls": run.answers,
         **only(one, "usage", "cost"),
         "seconds": round(run.seconds, 3),
-        **only(one, "after", "checks"),
+        **only(one.found, "after", "checks"),
         "doubts": bench.doubts,
         **only(run.outcome, "status", "reason"),
-        **only(one, "grounding", "lost", "watched"),
+        **only(one.found, "grounding", "lost", "watched"),
     }

@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from workbench.analysis.grounding import Grounding
-from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.receipt import Receipt
 from workbench.analysis.retention import HeldFact
+from workbench.assessment import assess
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
-from workbench.bench import Bench, Stand, receipt, stands
+from workbench.bench import Bench, Stand, stands
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.full import of_outcome
@@ -41,7 +41,7 @@ from workbench.mending import Mend, ways_of
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.purse import Purse
-from workbench.summarizers.server_side import can_be_read, with_blocks
+from workbench.summarizers.server_side import with_blocks
 from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
 
@@ -153,7 +153,7 @@ def command(
     outcome, answers = done.outcome, call.run.answers
     exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    held = None if name.kind == "estimate" else bench.held(outcome)
+    judged = None if name.kind == "estimate" else assess(bench, call.run)
     watched = stands(bench, None if name.kind == "estimate" else outcome)
     triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
     result = Result(
@@ -182,11 +182,11 @@ def command(
         cost=call.cost,
         seconds=round(call.run.seconds, 3),
         run=done.kept or None,
-        grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
-        receipt=receipt(bench, call.run, held) if held and outcome.status != "unchanged" else None,
+        grounding=judged.grounding if judged else None,
+        receipt=judged.receipt if judged and outcome.status != "unchanged" else None,
         watched=watched,
         kept_by=_kept_by(bench, watched),
-        lost=bench.lost(call.run, held) if held else None,
+        lost=judged.lost if judged else None,
         exact=exactly,
         out=str(saved.where) if saved else None,
         written=saved is not None and saved.word == "written",

@@ -9,24 +9,14 @@ from typing import Any
 
 import click
 
-from workbench.analysis.compare import (
-    Ceiling,
-    Column,
-    Fit,
-    ceiling_of,
-    column_of,
-    fit_of,
-    fit_words,
-    rank,
-    theirs,
-)
-from workbench.analysis.later_use import LaterUse
-from workbench.analysis.retention import KINDS, Retention
+from workbench.analysis.fit import Ceiling, ceiling_of
+from workbench.analysis.retention import KINDS
 from workbench.analysis.two_outcomes import added, stretches
+from workbench.assessment import Assessment, recorded
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
-from workbench.bench import Bench, Stand, choose_preset, stands
+from workbench.bench import Bench, choose_preset, stands
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
@@ -40,7 +30,6 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
-from workbench.tokens.cost import Cost
 from workbench.tokens.sizes import Size
 
 WORDS = 400
@@ -88,35 +77,19 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
     policies = chosen.policies()
     bench = on_bench(chosen)
     name = parsed(summarizer)
-    recorded = theirs(bench.session, bench.epoch, bench.context)
-    if diff and len(policies) != 2 and not (recorded and len(policies) == 1):
+    their = recorded(bench)
+    if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
-    made = [_made(bench, preset, name, purse, journal=not no_journal) for preset in policies]
-    columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
-    costs = [*([None] if recorded else []), *(cost for _, cost in made)]
-    pair = columns[-2:] if diff else []
+    ours = [_assessed(bench, preset, name, purse, journal=not no_journal) for preset in policies]
+    unsorted = [*filter(None, (their,)), *ours]
+    pair = unsorted[-2:] if diff else []
     ceiling = ceiling_of(bench.session, bench.context)
-    judged = sorted(
-        (
-            Judged(
-                column,
-                bench.held(column.outcome),
-                bench.later_use(column.outcome),
-                cost,
-                stands(bench, column.outcome),
-                fit_of(column, ceiling),
-                ceiling,
-            )
-            for column, cost in zip(columns, costs, strict=True)
-        ),
-        key=lambda one: one.rank,
-    )
+    variants = sorted(unsorted, key=lambda one: one.rank)
     if as_json:
-        their = next((one for one in judged if one.column.preset is None), None)
-        ours = [one for one in judged if one is not their]
+        ours = [one for one in variants if one is not their]
         compared = Compared(str(name), bench.context.total, ceiling, their, ours)
-        write_json(compared, {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {})
+        write_json(compared, {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {})
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
@@ -125,44 +98,26 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
     write_table(
         ["preset", "fit", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost",
          "first changed", "re-billed", "pays off after", "kept", "pinned", "summarized", "dropped", "checks", "status"],
-        [_row(one.column, one.fit) for one in judged],
+        map(_row, variants),
     )  # fmt: skip
-    for one in judged:
+    for one in variants:
         if one.fit == "too large":
-            click.echo(f"{one.column.name} does not compact enough: {fit_words(one.column, one.fit, ceiling)}")
+            click.echo(f"{one.name} does not compact enough: {one.fit_words}")
     click.echo()
     write_table(
         ["present", "right", "weighted", *KINDS, *(["needed"] if bench.needed else []), "preset"],
-        [_held_row(bench, one.column, one.held, one.needed) for one in judged],
+        map(_held_row, variants),
     )
     if bench.watched:
         click.echo()
         now = [one.now for one in stands(bench, None)]
-        rows = [[*(str(stand.after) for stand in one.watched), one.column.name] for one in judged]
+        rows = [[*(str(stand.after) for stand in one.watched), one.name] for one in variants]
         write_table([*heads(bench.watched), "preset"], [[*now, "(before)"], *rows])
-    if billed := [f"{column.name} {cost}" for column, cost in made if cost]:
+    if billed := [f"{one.name} {one.billed}" for one in variants if one.billed]:
         click.echo(f"\n{name}: {', '.join(billed)}")
     if pair:
         click.echo()
         _write_diff(bench.context, *pair)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A column, what it holds, what a model's summary in it cost, how watched sentences stand in it, and whether it is
-    small enough."""
-
-    column: Column
-    held: Retention
-    needed: LaterUse | None
-    cost: Cost | None
-    watched: tuple[Stand, ...]
-    fit: Fit
-    ceiling: Ceiling | None
-
-    @property
-    def rank(self) -> tuple[int, float, float]:
-        return rank(self.fit, self.held.whole.share, self.column.summary_cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,106 +127,98 @@ class Compared:
     summarizer: str
     before: Size
     ceiling: Ceiling | None
-    recorded: Judged | None
-    columns: Sequence[Judged]
+    recorded: Assessment | None
+    columns: Sequence[Assessment]
 
 
-def _write_diff(context: Context, first: Column, second: Column) -> None:
+def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
     """What becomes of the messages in either, where that changes; then what is new in each."""
     rows = [
         [f"{one.start + 1}–{one.stop}", str(context.size(one.start, one.stop)), one.first, one.second]
         for one in stretches(first.outcome, second.outcome)
     ]
     write_table(["messages", "tokens", first.name, second.name], rows)
-    for column in (first, second):
-        for piece in added(column.outcome):
+    for one in (first, second):
+        for piece in added(one.outcome):
             words = printable(one_line(" ".join(piece.message.text.split()), WORDS))
-            click.echo(f"\nnew in {column.name}, {context.measure((piece.message,))} tokens: {words}")
+            click.echo(f"\nnew in {one.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
-def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[Column, Cost | None]:
-    """A column, and what it cost where a model wrote in it; such a run is kept before the next one begins."""
+def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> Assessment:
+    """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
     context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
     make = partial(compacting, context, bench.edits, chosen.strategy, chosen.policy)
     call = run_named(chosen, make, name, purse, journal=journal)
-    column = column_of(context, chosen.chosen, call.run, bench.edits, call.run.seconds)
+    one = Assessment(bench, call.run, chosen.chosen, call.cost)
     if journal and name.is_kept:
-        keep_run(call, context, column.checks)
-    return column, call.cost
+        keep_run(call, context, one.checks)
+    return one
 
 
-def _row(column: Column, fit: Fit) -> list[str]:
-    fates = {fate.value: count for fate, count in column.outcome.fate_counts.items()}
-    failed = ", ".join(check.name for check in column.failed)
-    theirs, cost = column.preset is None, column.summary_cost
+def _row(one: Assessment) -> list[str]:
+    fates = {fate.value: count for fate, count in one.outcome.fate_counts.items()}
+    failed = ", ".join(check.name for check in one.failed)
+    theirs, cost = one.preset is None, one.summary_cost
     return [
-        column.name,
-        fit,
-        column.strategy,
-        "" if theirs else "yes" if column.fired else "no",
-        str(column.head),
-        str(column.tail),
-        str(column.after),
-        f"{round(100 * column.saved / column.before.tokens)} %" if column.before.tokens else "",
-        "" if column.calls is None else str(column.calls),
-        "" if cost is None else column.rates.words(cost),
-        grouped(column.cache.first_changed),
-        grouped(column.cache.rebilled),
-        _pays_off(column),
+        one.name,
+        one.fit,
+        one.strategy,
+        "" if theirs else "yes" if one.fired else "no",
+        str(one.head),
+        str(one.tail),
+        str(one.after),
+        f"{round(100 * one.saved / one.before.tokens)} %" if one.before.tokens else "",
+        "" if one.calls is None else str(one.calls),
+        "" if cost is None else one.rates.words(cost),
+        grouped(one.cache.first_changed),
+        grouped(one.cache.rebilled),
+        _pays_off(one),
         grouped(fates["kept"] + fates["compressed"]),
         grouped(fates["pinned"]),
         grouped(fates["summarized"]),
         grouped(fates["dropped"] + fates["abridged"]),
         "" if theirs else failed or "passed",
-        column.outcome.status.replace("_", " "),
+        one.outcome.status.replace("_", " "),
     ]
 
 
-def _pays_off(column: Column) -> str:
-    if column.outcome.status == "unchanged" or column.spent is None:
+def _pays_off(one: Assessment) -> str:
+    if one.outcome.status == "unchanged" or one.spent is None:
         return ""
-    return "never" if column.pays_off_after is None else counted(column.pays_off_after, "call")
+    return "never" if one.pays_off_after is None else counted(one.pays_off_after, "call")
 
 
-def _held_row(bench: Bench, column: Column, held: Retention, needed: LaterUse | None) -> list[str]:
-    whole, kinds = held.whole, held.whole_kinds
-    shares = [told_share(whole, one) for one in (whole.share, whole.right, whole.weighted)]
+def _held_row(one: Assessment) -> list[str]:
+    whole, kinds = one.retention.whole, one.retention.whole_kinds
+    shares = [told_share(whole, share) for share in (whole.share, whole.right, whole.weighted)]
     shares += [told_share(kinds[kind], kinds[kind].share) if kind in kinds else "" for kind in KINDS]
-    shares += [percent(needed.share) if needed else "unknown"] if bench.needed else []
-    return [*shares, column.name]
+    shares += [percent(one.later_use.share) if one.later_use else "unknown"] if one.bench.needed else []
+    return [*shares, one.name]
 
 
 @plain.register
-def _(one: Judged) -> dict[str, Any]:
-    held = only(one.held, "of_context", "whole", "whole_kinds", "overall", "kinds")
+def _(one: Assessment) -> dict[str, Any]:
+    held = only(one.retention, "of_context", "whole", "whole_kinds", "overall", "kinds")
+    spent = one.spent
     return {
-        **plain(one.column),
-        "fit": one.fit,
-        "fit_words": fit_words(one.column, one.fit, one.ceiling),
-        "retention": held,
-        "needed_again": one.needed,
-        "cost": one.cost,
-        "watched": one.watched,
-    }
-
-
-@plain.register
-def _(column: Column) -> dict[str, Any]:
-    outcome, spent = column.outcome, column.spent
-    return {
-        "preset": column.preset.id if column.preset else None,
-        "strategy": column.strategy or None,
-        **only(column, "fired", "triggers", "head", "tail", "after", "saved", "calls"),
-        "summaries": {**fields_of(spent), "cost": column.summary_cost} if spent else None,
+        "preset": one.preset.id if one.preset else None,
+        "strategy": one.strategy or None,
+        **only(one, "fired", "triggers", "head", "tail", "after", "saved", "calls"),
+        "summaries": {**fields_of(spent), "cost": one.summary_cost} if spent else None,
         "cache": {
-            **only(column.cache, "before", "after", "first_changed", "rebilled"),
-            "cost": column.cache_cost,
-            "pays_off_after": column.pays_off_after,
+            **only(one.cache, "before", "after", "first_changed", "rebilled"),
+            "cost": one.cache_cost,
+            "pays_off_after": one.pays_off_after,
         },
-        "rates": column.rates,
-        "fates": {fate.value: count for fate, count in outcome.fate_counts.items()},
-        "checks": [fields_of(check) for check in column.checks],
-        **only(outcome, "status", "reason", "rungs"),
-        "seconds": round(column.seconds, 4),
+        "rates": one.rates,
+        "fates": {fate.value: count for fate, count in one.outcome.fate_counts.items()},
+        "checks": [fields_of(check) for check in one.checks],
+        **only(one.outcome, "status", "reason", "rungs"),
+        "seconds": round(one.run.seconds, 4),
+        **only(one, "fit", "fit_words"),
+        "retention": held,
+        "needed_again": one.later_use,
+        "cost": one.billed,
+        "watched": one.watched,
     }

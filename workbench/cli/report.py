@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from workbench.analysis.compare import candidates
 from workbench.base.errors import BadInput
 from workbench.base.files import refuse_taken, write_atomically
 from workbench.base.secrets import Personal, masking
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
+from workbench.compaction.preset import candidates
 from workbench.compaction.strategies import DEFAULT
 
 BESIDE = ("claude-code", "codex", DEFAULT)
@@ -60,5 +60,5 @@ def command(
         text = markdown(report) if target.suffix == ".md" else html(report)
     write_atomically(target, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)
     click.echo(
-        f"{target}: {counted(len(report.diagnosis.findings), 'finding')}, {len(report.judged)} policies compared"
+        f"{target}: {counted(len(report.diagnosis.findings), 'finding')}, {len(report.variants)} policies compared"
     )

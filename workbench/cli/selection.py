@@ -85,8 +85,7 @@ class Selection:
 
         Raises BadInput.
         """
-        from workbench.analysis.compare import candidates
-        from workbench.compaction.preset import preset_names
+        from workbench.compaction.preset import candidates, preset_names
 
         strategies, presets = _listed(self.strategies), _listed(self.presets)
         if not self.fields:

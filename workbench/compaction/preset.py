@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from workbench.compaction.environment import variables_of
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import adopted_name, has_adopted, load_prompt
 from workbench.compaction.settings import Setting, settings_of, with_settings
-from workbench.compaction.strategies import strategy, strategy_ids
+from workbench.compaction.strategies import all_strategies, strategy, strategy_ids
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
@@ -147,6 +147,15 @@ def default_preset(strategy_id: str) -> Preset:
     """The preset that a strategy opens with: the one it names, else the one that is named like it."""
     one = strategy(strategy_id)
     return load_preset(one.default_preset or one.id)
+
+
+def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> tuple[Preset, ...]:
+    """Return the presets named, then the default preset of each strategy named; of every strategy where nothing is.
+
+    Raises BadInput for a name that does not exist.
+    """
+    found = [load_preset(name) for name in presets] + [default_preset(name) for name in strategies]
+    return tuple(found or (default_preset(one.id) for one in all_strategies()))
 
 
 def _by_environment(preset: Preset) -> Preset:

@@ -13,12 +13,13 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.retention import Share as HeldShare
 from workbench.analysis.rework import told_rework
 from workbench.analysis.why.tables import tables as why_tables
+from workbench.assessment import Assessment
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
-from workbench.report.gathered import Judged, Report
+from workbench.report.gathered import Report
 from workbench.report.top import Bars, compared
 
 ROWS = 15
@@ -125,10 +126,10 @@ def _replay(report: Report) -> Section:
 
 
 def _comparison(report: Report) -> Section:
-    kinds = list(dict.fromkeys(kind for one in report.judged for kind in one.retention.whole_kinds))
+    kinds = list(dict.fromkeys(kind for one in report.variants for kind in one.retention.whole_kinds))
     later = ("needed later",) if report.bench.needed else ()
     heads = ("policy", "status", "after", "calls", "checks", *later, "present", "right", "weighted", *kinds)
-    columns = [_judged_column(one, kinds, later) for one in report.judged]
+    columns = [_judged_column(one, kinds, later) for one in report.variants]
     if report.recorded is not None:
         columns.append(_recorded_column(report.recorded, kinds, later))
     # Policies side by side: they are few, and what is told of each is much.
@@ -142,27 +143,26 @@ def _comparison(report: Report) -> Section:
     return Section("Compared", words, compared(report), table=_table(("", *names[1:]), rows, most=60))
 
 
-def _judged_column(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
-    column = one.column
-    checks = "all passed" if not column.failed else ", ".join(check.name for check in column.failed)
+def _judged_column(one: Assessment, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
+    checks = "all passed" if not one.failed else ", ".join(check.name for check in one.failed)
     return (
-        column.name,
-        column.outcome.status.replace("_", " "),
-        str(column.after),
-        str(column.calls),
+        one.name,
+        one.outcome.status.replace("_", " "),
+        str(one.after),
+        str(one.calls),
         checks,
         *_needed(one, later),
         *_held(one.retention, kinds),
     )
 
 
-def _recorded_column(one: Judged, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
-    after = str(one.column.after)
+def _recorded_column(one: Assessment, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
+    after = str(one.after)
     return ("recorded by the agent", "", after, "", "", *_needed(one, later), *_held(one.retention, kinds))
 
 
-def _needed(one: Judged, later: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_share(one.needed.share) if one.needed else "unknown" for _ in later)
+def _needed(one: Assessment, later: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_share(one.later_use.share) if one.later_use else "unknown" for _ in later)
 
 
 def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
@@ -177,8 +177,8 @@ def _told(of: HeldShare, share: float | None) -> str:
 
 
 def _lost(report: Report) -> tuple[Section, ...]:
-    first = report.judged[0]
-    found = [_lost_section(f"What {first.column.name} loses", first.retention)]
+    first = report.variants[0]
+    found = [_lost_section(f"What {first.name} loses", first.retention)]
     if report.recorded is not None:
         found.append(_lost_section("What the agent's own compaction lost", report.recorded.retention))
     return tuple(found)
@@ -188,8 +188,8 @@ def _watched(report: Report) -> tuple[Section, ...]:
     """How the watched sentences stand in each outcome; nothing where none is watched."""
     if not report.bench.watched:
         return ()
-    outcomes = [*report.judged, *filter(None, (report.recorded,))]
-    names = [one.column.name for one in report.judged] + ["recorded by the agent"] * (report.recorded is not None)
+    outcomes = [*report.variants, *filter(None, (report.recorded,))]
+    names = [one.name for one in report.variants] + ["recorded by the agent"] * (report.recorded is not None)
     rows = [
         (clean(stood[0].sentence), stood[0].now, *(str(one.after) for one in stood))
         for stood in zip(*(one.watched for one in outcomes), strict=True)

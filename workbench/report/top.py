@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.analysis.receipt import receipt_of
 from workbench.analysis.why.findings import HEADLINES
+from workbench.assessment import Assessment
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.compaction.layers import Layer, layers, layers_after
-from workbench.report.gathered import Judged, Report
+from workbench.report.gathered import Report
 
 Kind = Literal["before", "summary", "head", "pins", "tail"]
 """What is sent before the messages; summaries; what a compaction replaces; what a pin keeps; what stays."""
@@ -82,21 +82,21 @@ class Top:
 
 
 def top(report: Report) -> Top:
-    first = report.judged[0]
+    first = report.variants[0]
     rows = [_now(report), _after(report, "after", first)]
     if report.recorded is not None:
         rows.append(_after(report, "after, as the agent did it", report.recorded))
     return Top(
         printable(report.diagnosis.verdict),
         _bars(report, rows),
-        f"{first.column.name}: {receipt_of(first.column, first.retention)}",
+        f"{first.name}: {first.receipt}",
         _cards(report),
     )
 
 
 def compared(report: Report) -> Bars:
     """What each policy makes of the context, the smallest first, each with its receipt."""
-    rows = [_after(report, one.column.name, one, told=True) for one in report.judged]
+    rows = [_after(report, one.name, one, told=True) for one in report.variants]
     return _bars(report, [_now(report), *sorted(rows, key=lambda row: row.tokens)])
 
 
@@ -109,12 +109,12 @@ def _bars(report: Report, rows: Sequence[Bar]) -> Bars:
 
 def _now(report: Report) -> Bar:
     bench = report.bench
-    return _bar("now", layers(bench.context, report.judged[0].column.outcome))
+    return _bar("now", layers(bench.context, report.variants[0].outcome))
 
 
-def _after(report: Report, name: str, one: Judged, *, told: bool = False) -> Bar:
-    receipt = str(receipt_of(one.column, one.retention)) if told else ""
-    return _bar(name, layers_after(report.bench.context, one.column.outcome), receipt)
+def _after(report: Report, name: str, one: Assessment, *, told: bool = False) -> Bar:
+    receipt = str(one.receipt) if told else ""
+    return _bar(name, layers_after(report.bench.context, one.outcome), receipt)
 
 
 def _bar(name: str, found: Sequence[Layer], told: str = "") -> Bar:

@@ -10,10 +10,10 @@ from itertools import islice
 from rich.cells import cell_len
 from rich.text import Text
 
-from workbench.analysis.compare import Column, Fit, rank
+from workbench.analysis.fit import Fit, rank
 from workbench.analysis.later_use import LaterUse
-from workbench.analysis.receipt import rules_kept
 from workbench.analysis.retention import Retention, new_messages
+from workbench.assessment import Assessment
 from workbench.base.figures import short
 from workbench.bench import Stand
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain, spark
@@ -30,17 +30,25 @@ BEST, WORST = "▲", "▼"
 
 @dataclass(frozen=True)
 class Ranked:
-    """One policy's column of the comparison, and whether its outcome is small enough, with figures in `fit_words`. What
-    is not known yet is None or empty; `sent` are the tokens of every call of the session, played under the policy."""
+    """A row: one variant by its name. Facts are shown when they `are_known`; `sent` are the tokens of every call of the
+    session when it is replayed under the policy, empty until that is known."""
 
     name: str
-    column: Column
-    fit: Fit = "fits"
-    fit_words: str = "fits"
-    held: Retention | None = None
-    stood: tuple[Stand, ...] = ()
-    needed: LaterUse | None = None
+    found: Assessment
+    are_known: bool = False
     sent: Sequence[int] = ()
+
+    @property
+    def held(self) -> Retention | None:
+        return self.found.retention if self.are_known else None
+
+    @property
+    def stood(self) -> tuple[Stand, ...]:
+        return self.found.watched if self.are_known else ()
+
+    @property
+    def needed(self) -> LaterUse | None:
+        return self.found.later_use if self.are_known else None
 
 
 @dataclass(frozen=True)
@@ -62,12 +70,12 @@ def _share(of: Callable[[Ranked], float | None]) -> Callable[[Ranked], str]:
 
 
 def _rules(one: Ranked) -> float | None:
-    kept = rules_kept(one.held) if one.held else None
+    kept = one.held.rules_kept if one.held else None
     return kept[0] / kept[1] if kept and kept[1] else None
 
 
 def _rules_words(one: Ranked) -> str:
-    kept = rules_kept(one.held) if one.held else None
+    kept = one.held.rules_kept if one.held else None
     return f"{kept[0]}/{kept[1]}" if kept and kept[1] else "–" if kept else ""
 
 
@@ -80,26 +88,26 @@ def _needed(one: Ranked) -> float | None:
 
 
 def _after_words(one: Ranked) -> str:
-    after, before = one.column.after, one.column.before.tokens
+    after, before = one.found.after, one.found.before.tokens
     return f"{bar(after.tokens / max(before, 1), BAR)} {after.basis.value + short(after.tokens):>6}"
 
 
 def _pays_off(one: Ranked) -> float | None:
     """Calls; a never is more than any number of them."""
-    if one.column.outcome.status == "unchanged":
+    if one.found.outcome.status == "unchanged":
         return None
-    after = one.column.pays_off_after
+    after = one.found.pays_off_after
     return float("inf") if after is None else float(after)
 
 
 def _checks(one: Ranked) -> float | None:
-    return None if one.column.preset is None else float(len(one.column.failed))
+    return None if one.found.preset is None else float(len(one.found.failed))
 
 
 def _checks_words(one: Ranked) -> str:
-    failed = one.column.failed
+    failed = one.found.failed
     hard = sum(check.hard for check in failed)
-    return "" if one.column.preset is None else f"✘ {hard}" if hard else f"! {len(failed)}" if failed else "✔"
+    return "" if one.found.preset is None else f"✘ {hard}" if hard else f"! {len(failed)}" if failed else "✔"
 
 
 FIT = "fit"
@@ -115,13 +123,13 @@ FIT_CELLS: dict[Fit, tuple[str, str]] = {
 HEADS = {
     head.title: head
     for head in (
-        Head(FIT, lambda one: None, lambda one: FIT_CELLS[one.fit][0]),
-        Head("after", lambda one: float(one.column.after.tokens), _after_words, less=True),
+        Head(FIT, lambda one: None, lambda one: FIT_CELLS[one.found.fit][0]),
+        Head("after", lambda one: float(one.found.after.tokens), _after_words, less=True),
         Head("rules", _rules, _rules_words),
         Head("held", _held, _share(_held)),
         Head("needed", _needed, _share(_needed)),
-        Head("cost", lambda one: one.column.summary_cost, lambda one: cost_words(one.column), less=True),
-        Head("pays off", _pays_off, lambda one: pay_off_words(one.column).removeprefix("after "), less=True),
+        Head("cost", lambda one: one.found.summary_cost, lambda one: cost_words(one.found), less=True),
+        Head("pays off", _pays_off, lambda one: pay_off_words(one.found).removeprefix("after "), less=True),
         Head("checks", _checks, _checks_words, less=True),
     )
 }
@@ -138,19 +146,19 @@ def heads_of(*, goes_on: bool) -> tuple[str, ...]:
 
 def value_of(one: Ranked, title: str) -> float | None:
     """What a row is ordered and marked by: nothing where it compacts nothing, for then it holds all at no cost."""
-    return None if one.column.outcome.status == "unchanged" else HEADS[title].value(one)
+    return None if one.found.outcome.status == "unchanged" else HEADS[title].value(one)
 
 
 def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> list[Ranked]:
     """The best first, or the worst where it is `turned`. In every order what is too large comes behind what fits, and
     what is unchanged last; what is not known is last among its like. Equals keep their order."""
-    groups = ([one for one in ranked if one.fit == fit] for fit in FIT_CELLS)
+    groups = ([one for one in ranked if one.found.fit == fit] for fit in FIT_CELLS)
     return [one for group in groups for one in _in_order(group, title, turned=turned)]
 
 
 def _in_order(group: Sequence[Ranked], title: str, *, turned: bool) -> list[Ranked]:
     if title == FIT:
-        return sorted(group, key=lambda one: rank(one.fit, _held(one), one.column.summary_cost), reverse=turned)
+        return sorted(group, key=lambda one: rank(one.found.fit, _held(one), one.found.summary_cost), reverse=turned)
     known = [(value, one) for one in group if (value := value_of(one, title)) is not None]
     known.sort(key=lambda pair: pair[0], reverse=HEADS[title].less == turned)
     return [*(one for _, one in known), *(one for one in group if value_of(one, title) is None)]
@@ -159,7 +167,7 @@ def _in_order(group: Sequence[Ranked], title: str, *, turned: bool) -> list[Rank
 def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
     """The best and the worst value of a column among what fits, or among all where nothing does; None for one that half
     of these rows have: it tells nothing."""
-    ranked = [one for one in ranked if one.fit == "fits"] or ranked
+    ranked = [one for one in ranked if one.found.fit == "fits"] or ranked
     values = [value for one in ranked if (value := value_of(one, title)) is not None]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
     best, worst = (
@@ -206,7 +214,7 @@ def row(
     """A row's cells: the letter that marks it, its name, its figures, how watched sentences stand, and the context over
     the session, `top` tokens high and `over` cells long, in their `places`."""
     yield Text(letter, "bold reverse")
-    yield Text(plain(one.name), "bold" if one.column.outcome.status != "unchanged" else "dim")
+    yield Text(plain(one.name), "bold" if one.found.outcome.status != "unchanged" else "dim")
     for title in places(titles, over):
         if title == WATCHED:
             yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
@@ -218,23 +226,23 @@ def row(
 
 def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
     if title == FIT:
-        words, style = FIT_CELLS[one.fit]
+        words, style = FIT_CELLS[one.found.fit]
         return Text(f"{words:>{width_of(ranked, title) - 2}}", style)
     (best, worst), value = ends(ranked, title), value_of(one, title)
     mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
-    mark, style = (" ", "dim") if value is None or one.fit == "unchanged" else (mark, style)
+    mark, style = (" ", "dim") if value is None or one.found.fit == "unchanged" else (mark, style)
     return Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
 
 
 def details(one: Ranked, width: int, height: int) -> Text:
     """All else that is known of a row, pair by pair in as many columns as there is room for; in the lines that are left
     what it loses, the gravest first, and how what it writes begins."""
-    told = cells(one.column)
+    told = cells(one.found)
     told |= held_cells(one.held) if one.held else {}
     told |= needed_cells(one.needed) if one.needed else {}
     pairs = [(name, value.plain) for name, value in told.items() if value.plain]
     columns = max(1, width // EACH)
-    heading = one.name if one.fit != "too large" else f"{one.name} does not compact enough: {one.fit_words}"
+    heading = one.name if one.found.fit != "too large" else f"{one.name} does not compact enough: {one.found.fit_words}"
     lines = [Text(fit(plain(heading), width), "bold", no_wrap=True)]
     rows = min(max(height - 1, 0), -(-len(pairs) // columns))
     for at in range(rows):
@@ -268,7 +276,7 @@ def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
 
 
 def _written(one: Ranked, width: int, room: int) -> list[Text]:
-    said = (line for message in new_messages(one.column.outcome) for line in message.text.splitlines())
+    said = (line for message in new_messages(one.found.outcome) for line in message.text.splitlines())
     lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), room - 2)]
     return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
 

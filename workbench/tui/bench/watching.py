@@ -195,8 +195,9 @@ async def make_receipt(host: Host) -> None:
 
 
 def _receipt(bench: Bench) -> Receipt:
-    run = bench.result or bench.offline
-    return steps.receipt(bench, run, bench.held(run.outcome))
+    from workbench.assessment import assess
+
+    return assess(bench, bench.result or bench.offline).receipt
 
 
 def _after(bench: Bench, *, again: bool = False) -> tuple[steps.Stand, ...]:

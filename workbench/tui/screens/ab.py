@@ -306,15 +306,17 @@ def figures_text(letter: str, half: Half) -> Text:
     cost = f" · {done.cost}" if done.cost else ""
     wrote = f"{figure(len(done.draft))} characters, ≈{figure(done.draft_tokens)} tokens, {done.run.seconds:.1f} s{cost}"
     text.append(f"\nwrote {wrote}", "not bold")
-    text.append(f"\n{done.before} → {done.after} tokens · {done.run.outcome.status.replace('_', ' ')}", "not bold")
-    failed = ", ".join(check.name for check in done.failed)
+    text.append(
+        f"\n{done.found.before} → {done.found.after} tokens · {done.run.outcome.status.replace('_', ' ')}", "not bold"
+    )
+    failed = ", ".join(check.name for check in done.found.failed)
     text.append(f" · {'✘ ' + failed if failed else '✔ checks passed'}", "not bold")
-    if done.grounding:
-        missing = len(done.grounding.unfounded)
-        claims = f"{figure(missing)} of {figure(done.grounding.claims)} claims are not in the head"
-        lost = f" · {several(len(done.lost), 'fact')} lost" if done.lost is not None else ""
+    if done.found.grounding:
+        missing = len(done.found.grounding.unfounded)
+        claims = f"{figure(missing)} of {figure(done.found.grounding.claims)} claims are not in the head"
+        lost = f" · {several(len(done.found.lost), 'fact')} lost" if done.found.lost is not None else ""
         text.append(f"\n{claims}{lost}", "not bold")
-    for one in done.watched[:IN_SIGHT]:
+    for one in done.found.watched[:IN_SIGHT]:
         stands = one.after or one.now
         text.append(f"\n◉ {SIGNS[stands]} {stands}: {one_line(one.sentence, 200)}", "not bold")
     return text
@@ -335,14 +337,14 @@ def draft_parts(half: Half) -> tuple[Part, ...]:
         if isinstance(one, ServerSummary)
     ]
     parts.append(Part(done.draft or half.written))
-    if done.watched:
+    if done.found.watched:
         parts.append(Part("\nwatched", "title"))
-        parts += [_stood(one) for one in done.watched]
-    if (found := done.grounding) and found.unfounded:
+        parts += [_stood(one) for one in done.found.watched]
+    if (found := done.found.grounding) and found.unfounded:
         parts.append(Part("\nnot in the head", "title"))
         parts += [Part(f"✘ {one.kind}: {one_line(one.text, 200)}", "bad") for one in found.unfounded[:LISTED]]
         parts += _more(len(found.unfounded))
-    if lost := done.lost:
+    if lost := done.found.lost:
         parts.append(Part("\nlost", "title"))
         parts += [
             Part(f"– {NOUNS.get(one.kind, one.kind)}: {one_line(one.text, 200)}", "warning") for one in lost[:LISTED]

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 from rich.text import Text
@@ -18,23 +19,11 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.analysis.compare import (
-    THEIRS,
-    Column,
-    candidates,
-    ceiling_of,
-    column_of,
-    compare,
-    fit_of,
-    fit_words,
-    theirs,
-)
-from workbench.analysis.recorded import following
 from workbench.analysis.replay import replay
-from workbench.analysis.retention import retention
-from workbench.bench import Bench, stands
+from workbench.assessment import FIGURES, RECORDED, Assessment, compare, compute, recorded
+from workbench.bench import Bench
 from workbench.compaction.of_tool import of_its_time
-from workbench.compaction.preset import Preset, load_preset, preset_names
+from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, course_on
@@ -93,13 +82,11 @@ def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
     return Asked(presets, None if known and not bench.result else own, has_theirs(bench))
 
 
-def columns_of(bench: Bench, asked: Asked) -> Iterator[Column]:
-    """The agent's own first, then what is on the bench, then each preset, as it is done."""
-    if (recorded := theirs(bench.session, bench.epoch, bench.context)) is not None:
-        yield recorded
-    if asked.own is not None:
-        yield column_of(bench.context, asked.own, bench.result or bench.offline, bench.edits)
-    yield from compare(bench.context, asked.presets, extractive, bench.edits)
+def variants_of(bench: Bench, asked: Asked) -> Iterator[Assessment]:
+    """The agent's own first, then what is on the bench, then each preset; with the figures that need no facts."""
+    own = [Assessment(bench, bench.result or bench.offline, asked.own)] if asked.own is not None else []
+    for one in chain(filter(None, (recorded(bench),)), own, compare(bench, asked.presets, extractive)):
+        yield compute(one, *FIGURES)
 
 
 class CompareScreen(ModalScreen[Preset | None]):
@@ -200,21 +187,17 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
                 self.post_message(self.Told(asked, tuple(ranked)))
                 told = time.monotonic()
 
-        columns, ceiling = columns_of(bench, asked), await asyncio.to_thread(ceiling_of, bench.session, bench.context)
-        while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
-            fit = fit_of(column, ceiling)
-            ranked.append(Ranked(self.name_of(asked, column), column, fit, fit_words(column, fit, ceiling)))
+        variants = variants_of(bench, asked)
+        while not worker.is_cancelled and (found := await asyncio.to_thread(next, variants, None)):
+            ranked.append(Ranked(self.name_of(asked, found), found))
             tell(EVERY_S)
         tell(0)
-        later = await asyncio.to_thread(following, bench.session, bench.epoch)
         for place, one in enumerate(ranked):
             if worker.is_cancelled:
                 return
-            outcome = one.column.outcome
-            stood = await asyncio.to_thread(stands, bench, outcome)
-            needed = await asyncio.to_thread(bench.later_use, outcome) if "needed" in self.titles else None
-            held = await asyncio.to_thread(retention, bench.context, outcome, later)
-            ranked[place] = replace(one, held=held, stood=stood, needed=needed)
+            needed = ("later_use",) if "needed" in self.titles else ()
+            await asyncio.to_thread(compute, one.found, "watched", *needed, "retention")
+            ranked[place] = replace(one, are_known=True)
             tell(EVERY_S)
         tell(0)
 
@@ -229,7 +212,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         for place, one in enumerate(ranked):
             if worker.is_cancelled:
                 return
-            if (preset := one.column.preset) is None:
+            if (preset := one.found.preset) is None:
                 ranked[place] = replace(one, sent=tuple(point.tokens for point in course.growth))
             else:
                 played = await asyncio.to_thread(replay, course, preset, bench.opened.limit)
@@ -238,14 +221,14 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         tell(0)
 
     @staticmethod
-    def name_of(asked: Asked, column: Column) -> str:
-        return OURS if column.preset is not None and column.preset is asked.own else column.name
+    def name_of(asked: Asked, found: Assessment) -> str:
+        return OURS if found.preset is not None and found.preset is asked.own else found.name
 
     @on(Told)
     def _show(self, event: Told) -> None:
         """Show what is known by now; ordered when all that the order goes by is there."""
         if event.asked is self.asked:
-            known = len(event.ranked) == event.asked.count and all(one.held for one in event.ranked)
+            known = len(event.ranked) == event.asked.count and all(one.are_known for one in event.ranked)
             self.ranked = tuple(ordered(event.ranked, self.order, turned=self.turned)) if known else event.ranked
             self._draw()
 
@@ -303,7 +286,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
 
     def _say(self) -> None:
         what = "every preset" if self.every else "each strategy's own preset"
-        judged = sum(one.held is not None for one in self.ranked)
+        judged = sum(one.are_known for one in self.ranked)
         count = self.asked.count if self.asked else 0
         words = said(len(self.ranked), count, judged, what, str(self.bench.context.total)) if count else what
         self.query_one("#said", Static).update(Text(words))
@@ -348,7 +331,7 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         if len(set(pair)) < 2 or "" in pair:
             self.notify("Space marks a row; d shows two of them side by side.", markup=False)
             return
-        by_name = {one.name: one.column.outcome for one in self.ranked}
+        by_name = {one.name: one.found.outcome for one in self.ranked}
         first, second = (Named(name, by_name[name]) for name in pair)
         self.app.push_screen(TwoOutcomesScreen(self.bench, first, second))
 
@@ -356,8 +339,8 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
     def action_choose(self) -> None:
         if self.here < 0:
             return
-        preset = self.ranked[self.here].column.preset
+        preset = self.ranked[self.here].found.preset
         if preset is None:
-            self.notify(f"The {THEIRS} compaction is the agent's own: it has no policy to open.", markup=False)
+            self.notify(f"The {RECORDED} compaction is the agent's own: it has no policy to open.", markup=False)
         else:
             self.dismiss(None if self.asked and preset is self.asked.own else preset)

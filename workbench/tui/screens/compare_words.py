@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from workbench.analysis.compare import Column
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
+from workbench.assessment import Assessment
 from workbench.tui.plain import bar, figure, plain, several
 
 BAR = 5
@@ -16,41 +16,41 @@ NEEDED = "needed later"
 UNKNOWN = "not recorded"
 
 
-def cells(column: Column) -> dict[str, Text]:
-    """All that is known of a column without looking for facts, by row."""
-    theirs = column.preset is None
-    failed = ", ".join(check.name for check in column.failed)
-    share = f"{round(100 * column.saved / column.before.tokens)} %" if column.before.tokens else ""
+def cells(one: Assessment) -> dict[str, Text]:
+    """All that is known of a variant without looking for facts, by row."""
+    theirs = one.preset is None
+    failed = ", ".join(check.name for check in one.failed)
+    share = f"{round(100 * one.saved / one.before.tokens)} %" if one.before.tokens else ""
     told = {
-        "strategy": "the agent's own" if theirs else column.strategy,
-        "fired": "" if theirs else "✔ yes" if column.fired else "no",
-        "head": str(column.head),
-        "tail": str(column.tail),
-        "after": str(column.after),
+        "strategy": "the agent's own" if theirs else one.strategy,
+        "fired": "" if theirs else "✔ yes" if one.fired else "no",
+        "head": str(one.head),
+        "tail": str(one.tail),
+        "after": str(one.after),
         "saved": share,
-        "calls": UNKNOWN if column.calls is None else str(column.calls),
-        "summary cost": cost_words(column),
-        "stays cached": figure(column.cache.first_changed),
-        "cached anew": figure(column.cache.rebilled),
-        "pays off": pay_off_words(column),
+        "calls": UNKNOWN if one.calls is None else str(one.calls),
+        "summary cost": cost_words(one),
+        "stays cached": figure(one.cache.first_changed),
+        "cached anew": figure(one.cache.rebilled),
+        "pays off": pay_off_words(one),
         "checks": "" if theirs else f"! {failed}" if failed else "✔ passed",
-        "status": column.outcome.status.replace("_", " "),
-        **{fate.value: figure(count) for fate, count in column.outcome.fate_counts.items()},
+        "status": one.outcome.status.replace("_", " "),
+        **{fate.value: figure(count) for fate, count in one.outcome.fate_counts.items()},
     }
     return {row: Text(plain(words)) for row, words in told.items()}
 
 
-def cost_words(column: Column) -> str:
-    return UNKNOWN if column.summary_cost is None else column.rates.words(column.summary_cost)
+def cost_words(one: Assessment) -> str:
+    return UNKNOWN if one.summary_cost is None else one.rates.words(one.summary_cost)
 
 
-def pay_off_words(column: Column) -> str:
+def pay_off_words(one: Assessment) -> str:
     """After how many calls the cache and the summaries are paid for; the cache alone where these are not recorded."""
-    after = column.pays_off_after
-    if column.outcome.status == "unchanged":
+    after = one.pays_off_after
+    if one.outcome.status == "unchanged":
         return ""
     when = "never" if after is None else "at once" if after == 0 else f"after {several(after, 'call')}"
-    return when if column.spent else f"{when} (cache)"
+    return when if one.spent else f"{when} (cache)"
 
 
 def held_cells(held: Retention) -> dict[str, Text]:

@@ -16,7 +16,6 @@ from textual.message import Message
 from textual.widgets import DataTable, Static
 
 from workbench.analysis.as_recorded import told_of_agent
-from workbench.analysis.compare import candidates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
@@ -27,7 +26,7 @@ from workbench.analysis.watched import Trail, judge_recorded
 from workbench.base.figures import dollars, grouped, short
 from workbench.base.text import plural
 from workbench.bench import Bench
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, candidates
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
 from workbench.tui.help_key import help_key

@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench import bench as steps
+from workbench.assessment import Assessment
 from workbench.bench import Bench
 from workbench.facts.fact import FactKind
 from workbench.tui.failures import failure_of
@@ -26,7 +27,6 @@ from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
 from workbench.tui.screens.retention_words import HEADS as KIND_HEADS
 from workbench.tui.screens.retention_words import (
-    Judged,
     fact_words,
     has_theirs,
     judged,
@@ -116,7 +116,7 @@ there); c compacts several times in a row."""
         self.history, self.turn = history, watch
         self.opened = history.present
         self.theirs = False
-        self.found: Judged | None = None
+        self.found: Assessment | None = None
         self.kinds: tuple[FactKind | None, ...] = (None,)
         self.kind: FactKind | None = None
         self.said = ""
@@ -163,19 +163,19 @@ there); c compacts several times in a row."""
         if found is None:
             return
         self._say(judged_words(found))
-        shares = found.held.kinds
+        shares = found.retention.kinds
         self.kinds = (None, *shares)
         if self.kind not in self.kinds:
             self.kind = None
         options = self.query_one(Options)
-        lines = [kind_line("all", found.held.overall), *(kind_line(kind, share) for kind, share in shares.items())]
+        lines = [kind_line("all", found.retention.overall), *(kind_line(kind, share) for kind, share in shares.items())]
         options.set_options(Option(line) for line in lines)
         options.highlighted = self.kinds.index(self.kind)
         self._list()
 
     def _list(self) -> None:
         if self.found is not None:
-            lost = self.found.held.lacking
+            lost = self.found.retention.lacking
             facts = lost if self.kind is None else [fact for fact in lost if fact.kind == self.kind]
             self.query_one(FactsList).show(facts)
 

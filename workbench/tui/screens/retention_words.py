@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.text import Text
 
-from workbench.analysis.later_use import LaterUse
-from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.retention import HeldFact, Retention, Share, unread
+from workbench.analysis.retention import HeldFact, Share
+from workbench.assessment import Assessment, assess, compute, recorded
 from workbench.bench import Bench
 from workbench.tui.plain import bar, figure, one_line, several
 
@@ -21,24 +18,13 @@ HEADS = (
 """What stands above the table by kind."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A bench's outcome, or with `theirs` the agent's own for the same context, and what it still holds."""
-
-    bench: Bench
-    theirs: bool
-    held: Retention
-    needed: LaterUse | None
-    """What it holds of what the session really needed afterwards, where that is known."""
-    unread: bool
-    """Nothing can be read of what the outcome made (no summary, or an encrypted one)."""
-
-
-def judged(bench: Bench, theirs: bool) -> Judged:
-    """Judge the bench's run, or a run with extractive summaries where there is none. Seconds for a long session."""
-    outcome = recorded_outcome(bench.session, bench.epoch) if theirs else (bench.result or bench.offline).outcome
-    held = bench.held(outcome)
-    return Judged(bench, theirs, held, bench.later_use(outcome), unread(outcome))
+def judged(bench: Bench, theirs: bool) -> Assessment:
+    """Assess the bench's run, or one with extractive summaries where there is none; with `theirs` the recorded
+    compaction. Seconds for a long session. Raises KeyError where none is recorded."""
+    found = recorded(bench) if theirs else assess(bench, bench.result or bench.offline)
+    if found is None:
+        raise KeyError(bench.epoch)
+    return compute(found, "retention", "later_use")
 
 
 def has_theirs(bench: Bench) -> bool:
@@ -54,21 +40,21 @@ def whose(bench: Bench, theirs: bool) -> str:
     return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
 
 
-def judged_words(found: Judged) -> str:
+def judged_words(found: Assessment) -> str:
     """The figures that stand for all of it. The first messages are those behind which nothing changed: what is
     shortened in the tail is among them."""
-    held, overall = found.held, found.held.overall
+    held, overall = found.retention, found.retention.overall
     if not held.head:
         return "nothing was compacted: everything is still there"
     facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} that it replaces"
-    if found.unread:
+    if found.is_unreadable:
         return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
     words = f"{percent(overall.share)} still told, {percent(overall.right)} rightly, of {facts}"
     words += f", {figure(overall.stale)} stale" if overall.stale else ""
     if held.in_tail:
         words += f" · with the {figure(held.in_tail)} of what stays: {percent(held.of_context)}"
-    if found.needed:
-        words += f" · needed later: {percent(found.needed.share)} of {figure(len(found.needed.items))}"
+    if later := found.later_use:
+        words += f" · needed later: {percent(later.share)} of {figure(len(later.items))}"
     return words
 
 

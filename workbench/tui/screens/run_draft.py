@@ -15,10 +15,11 @@ from textual.widgets import TextArea
 from textual.widgets.option_list import Option
 
 from workbench.analysis.grounding import Ground
+from workbench.assessment import Assessment, compute
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.drafts import Draft, Reading, read_again
+from workbench.drafts import Draft, read_again, unanswered
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
 from workbench.summarizers.named import Name
@@ -60,7 +61,7 @@ class Drafting(Facts):
 
     drafts: tuple[Draft, ...] = ()
     at: int | None = None
-    reading: Reading | None = None
+    reading: Assessment | None = None
     draft_tokens: int = 0
     sure: bool = False
     left: bool = False
@@ -371,7 +372,9 @@ class Drafting(Facts):
             if (number, drafts) == (self.at, self.drafts):
                 self.draft_tokens = tokens
                 self.put_grounding(found)
-        reading = await asyncio.to_thread(read_again, bench, drafts)
+        reading = await asyncio.to_thread(
+            lambda: compute(read_again(bench, drafts), "after", "checks", "lost", "watched")
+        )
         if bench is self.bench and drafts is self.drafts:
             self.reading = reading
             self.put_facts()
@@ -389,7 +392,7 @@ class Drafting(Facts):
     def action_retry(self) -> None:
         """Ask again what failed; what was edited or accepted stays."""
         kept = tuple(draft for draft in self.drafts if isinstance(draft.taken, Summary))
-        if len(kept) == len(self.drafts) and not (self.reading and self.reading.unanswered):
+        if len(kept) == len(self.drafts) and not (self.reading and unanswered(self.reading.run)):
             self.say("Nothing failed; a section can be written again with ctrl+g.")
             return
         self.start(kept)
@@ -401,7 +404,7 @@ class Drafting(Facts):
         reading = await asyncio.to_thread(read_again, bench, drafts)
         if drafts is not self.drafts or bench is not self.bench or self.phase != "draft":
             return
-        if reading.unanswered:
+        if unanswered(reading.run):
             self.start(drafts)
             return
         if any(isinstance(draft.taken, Summary) and (draft.edited or draft.accepted) for draft in drafts):

@@ -13,9 +13,10 @@ from textual.widgets.option_list import Option
 from workbench import bench as steps
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
+from workbench.assessment import Assessment
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.drafts import Draft, Reading
+from workbench.drafts import Draft
 from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
@@ -31,7 +32,7 @@ class Facts(Screen["object"]):
 
     if TYPE_CHECKING:
         bench: Bench
-        reading: Reading | None
+        reading: Assessment | None
         sections: tuple[Section, ...]
 
         @property

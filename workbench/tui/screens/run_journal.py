@@ -9,10 +9,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench.assessment import Assessment
 from workbench.bench import Bench
 from workbench.compaction.checks import check
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
-from workbench.drafts import Draft, Reading
+from workbench.drafts import Draft
 from workbench.kept import finished, unfinished
 from workbench.summarizers import journal
 from workbench.summarizers.driver import Run
@@ -42,7 +43,7 @@ def keep_call(bench: Bench, name: Name, recorder: Recorder, began: float, second
     return _keep(record.model_copy(update={"end": "failed" if recorder.failed else "finished"}))
 
 
-def keep_edited(bench: Bench, reading: Reading) -> Kept:
+def keep_edited(bench: Bench, reading: Assessment) -> Kept:
     """What was committed after editing, as a run of its own: `recorded` gives the edited text again."""
     record = _by_hand(bench, reading.run.requests, reading.run.answers)
     return _keep(finished(record, reading.run.outcome, bench.context, reading.checks))

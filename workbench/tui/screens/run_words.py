@@ -10,13 +10,14 @@ from rich.text import Text
 
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
+from workbench.assessment import Assessment
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed
-from workbench.drafts import Draft, Reading
+from workbench.drafts import Draft, unanswered
 from workbench.quotes import Quote
 from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
@@ -149,7 +150,7 @@ def spent_words(usage: Usage, name: Name) -> str:
     return f" · {actual(usage, name.model)} spent" if name.model and usage.output else ""
 
 
-def reading_words(bench: Bench, reading: Reading | None, draft: Draft | None, tokens: int) -> str:
+def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None, tokens: int) -> str:
     """The draft's size, what the outcome would be, and what the checks say of it."""
     said = []
     if draft is not None:
@@ -160,10 +161,10 @@ def reading_words(bench: Bench, reading: Reading | None, draft: Draft | None, to
     by = f" ({change(after.tokens / before.tokens - 1)})" if before.tokens else ""
     said.append(f"{before} → {after} tokens{by}")
     said.append(checks_title(reading.checks).text)
-    if reading.unanswered:
-        said.append(f"{len(reading.unanswered)} more to send (ctrl+s)")
-    elif reading.run.outcome.status != "compacted":
-        said.append(verdict(reading.run.outcome.status, reading.run.outcome.reason))
+    if to_send := unanswered(reading.run):
+        said.append(f"{len(to_send)} more to send (ctrl+s)")
+    elif reading.outcome.status != "compacted":
+        said.append(verdict(reading.outcome.status, reading.outcome.reason))
     return " · ".join(said)
 
 

@@ -1,0 +1,277 @@
+"""Everything known about one outcome of a bench's context: size, cost, cache, checks, facts, rules, claims.
+
+    assess(bench, run)        an outcome that a run on the bench gave
+    compare(bench, presets)   one run for each preset
+    recorded(bench)           the compaction that the agent recorded
+
+Screen, commands, report and library read the same properties, so that a figure is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, rank
+from workbench.analysis.grounding import Grounding
+from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.later_use import LaterUse
+from workbench.analysis.receipt import Receipt
+from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.retention import HeldFact, Retention, unread
+from workbench.analysis.spent import Spent, spent
+from workbench.bench import Bench, Stand, stands
+from workbench.compaction.checks import Check, check
+from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting, given
+from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies import strategy
+from workbench.compaction.strategy import Trigger
+from workbench.summarizers.driver import Run, drive
+from workbench.summarizers.server_side import can_be_read
+from workbench.summarizers.summarizer import Answerer
+from workbench.tokens.cost import MILLION, Cost
+from workbench.tokens.sizes import Size
+
+RECORDED = "recorded"
+"""Name of the assessment of the compaction that the agent recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """One outcome of the bench's context. Each property is computed when it is first read, and kept.
+
+    `preset` is the policy that gave the outcome, None for the compaction that the agent recorded, whose `run` has no
+    requests, because they are recorded nowhere. `retention`, `later_use`, `watched`, `grounding` and `checks` read
+    every message: compute them off the event loop (`compute`). Raises BadInput for a broken price table.
+    """
+
+    bench: Bench
+    run: Run
+    preset: Preset | None = None
+    billed: Cost | None = None
+    """Billed for the run; None where no model was asked, or no tokens were told."""
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.run.outcome
+
+    @property
+    def name(self) -> str:
+        """The preset's id, the strategy's where it has none, `recorded` for the agent's own."""
+        return RECORDED if self.preset is None else self.preset.name
+
+    @property
+    def strategy(self) -> str:
+        """The strategy's id, "" for the agent's own."""
+        return "" if self.preset is None else self.preset.strategy
+
+    @property
+    def context(self) -> Context:
+        return self.bench.context
+
+    # --- size -------------------------------------------------------------------------------------------------------
+
+    @property
+    def before(self) -> Size:
+        """The whole context, system prompt and tools included."""
+        return self.context.total
+
+    @cached_property
+    def after(self) -> Size:
+        """The whole context afterwards."""
+        return self.context.outcome_size(self.outcome)
+
+    @cached_property
+    def head(self) -> Size:
+        """The messages that were replaced."""
+        return _size_of(self.context, self.outcome, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
+
+    @cached_property
+    def tail(self) -> Size:
+        """The messages that stay, in full or shortened."""
+        return _size_of(self.context, self.outcome, Fate.KEPT, Fate.COMPRESSED, Fate.PINNED)
+
+    @property
+    def saved(self) -> int:
+        """Tokens by which the context shrank; negative when it grew."""
+        return self.before.tokens - self.after.tokens
+
+    @cached_property
+    def ceiling(self) -> Ceiling | None:
+        return ceiling_of(self.bench.session, self.context)
+
+    @property
+    def fit(self) -> Fit:
+        tokens = self.before.tokens, self.after.tokens
+        return fit_of(self.outcome.status, *tokens, self.failed, self.ceiling)
+
+    @property
+    def fit_words(self) -> str:
+        return fit_words(self.fit, self.before.tokens, self.after.tokens, self.failed, self.ceiling)
+
+    # --- triggers and checks ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """The policy's triggers on the context before; empty for the agent's own."""
+        if self.preset is None:
+            return ()
+        return strategy(self.preset.strategy).triggered(given(self.context, self.bench.edits), self.preset.policy)
+
+    @property
+    def fired(self) -> bool:
+        """True if the policy would have compacted this context by itself."""
+        return any(trigger.fires for trigger in self.triggers)
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Empty for the agent's own."""
+        if self.preset is None:
+            return ()
+        return check(self.context, self.outcome, strategy(self.preset.strategy), self.preset.policy)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed, hard or not."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    # --- cost -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rates(self) -> Rates:
+        """Prices of the session's model; costs are in its unit."""
+        return rates_of(self.context.model)
+
+    @cached_property
+    def fresh(self) -> int:
+        """Tokens after the last prompt, which were in no cache: the model's last answer and what follows it."""
+        messages = self.context.messages
+        answers = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
+        last = next((i for i in answers if messages[i].kind == "normal"), None)
+        return self.before.tokens if last is None else self.context.size(last, len(messages)).tokens
+
+    @cached_property
+    def spent(self) -> Spent | None:
+        """Tokens that the summaries take, estimated; None where that is not recorded."""
+        return None if self.preset is None else spent(self.context, self.run, self.fresh)
+
+    @property
+    def calls(self) -> int | None:
+        """How often a model is asked; None where that is not recorded."""
+        return None if self.spent is None else self.spent.calls
+
+    @property
+    def summary_cost(self) -> float | None:
+        """Cost of the summarizer's calls, in the rates' unit; None where they are not recorded."""
+        return None if self.spent is None else self.spent.cost(self.rates)
+
+    @cached_property
+    def cache(self) -> CacheLoss:
+        return cache_loss(self.context, self.outcome)
+
+    @property
+    def cache_cost(self) -> float:
+        """What the next prompt costs more for the lost prompt cache, in the rates' unit."""
+        return self.cache.extra(self.fresh, self.rates) / MILLION
+
+    @property
+    def pays_off_after(self) -> int | None:
+        """Calls until the savings exceed the costs, those of the summaries included where known; None for never."""
+        return self.cache.pays_off_after(self.fresh, self.rates, (self.summary_cost or 0.0) * MILLION)
+
+    # --- what is kept -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def retention(self) -> Retention:
+        """The context's facts, and which of them the outcome still states."""
+        return self.bench.held(self.outcome)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """True if nothing can be read of what the outcome made: no summary, or an encrypted one."""
+        return unread(self.outcome)
+
+    @cached_property
+    def lost(self) -> tuple[HeldFact, ...] | None:
+        """Facts of the head that are gone, the gravest first; None where nothing was replaced or nobody can tell."""
+        held = self.retention
+        known = held.head and not held.overall.unknown and can_be_read(self.run.answers)
+        return held.lost if known else None
+
+    @cached_property
+    def later_use(self) -> LaterUse | None:
+        """What the session needed afterwards, and which of it the outcome keeps; None where that is not known."""
+        return self.bench.later_use(self.outcome)
+
+    @cached_property
+    def watched(self) -> tuple[Stand, ...]:
+        """The state of each watched rule, before and after."""
+        return stands(self.bench, self.outcome)
+
+    @cached_property
+    def grounding(self) -> Grounding | None:
+        """The summaries' claims against the messages they replace; None where there are no words to check."""
+        return grounded(self.run) if can_be_read(self.run.answers) else None
+
+    # --- all of it --------------------------------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> tuple[int, float, float]:
+        """Sort key, the best first: fits below the trigger, then share of facts kept, then cost."""
+        return rank(self.fit, self.retention.whole.share, self.summary_cost)
+
+    @property
+    def receipt(self) -> Receipt:
+        """Rules and facts kept, cost of the summary, and when it is paid back."""
+        held, cost = self.retention, self.summary_cost
+        kept, rules = held.rules_kept
+        words = self.rates.words(cost) if cost else ""
+        whole = held.whole
+        return Receipt(rules, kept, whole.facts, whole.share, whole.lost, whole.unknown > 0, words, self.pays_off_after)
+
+
+FIGURES = ("fit", "triggers", "head", "tail", "spent", "cache", "rates")
+"""Properties that are known without looking for facts."""
+
+
+def compute(one: Assessment, *properties: str) -> Assessment:
+    """Return the assessment with these properties computed, so that reading them costs nothing."""
+    for name in properties:
+        getattr(one, name)
+    return one
+
+
+def assess(bench: Bench, run: Run) -> Assessment:
+    """Assess a run of the bench under its own policy."""
+    return Assessment(bench, run, bench.chosen)
+
+
+def recorded(bench: Bench) -> Assessment | None:
+    """Assess the compaction that the agent recorded at the end of the bench's epoch; None without one."""
+    try:
+        outcome = recorded_outcome(bench.session, bench.epoch)
+    except KeyError:
+        return None
+    return Assessment(bench, Run(outcome, (), (), (), 0.0))
+
+
+def compare(bench: Bench, presets: Iterable[Preset], answer: Answerer) -> Iterator[Assessment]:
+    """Run each preset on the bench's context, its summaries written by `answer`, and assess it.
+
+    The bench's pins and edits hold in every run, and its split where the strategy has one.
+    """
+    for preset in presets:
+        one = strategy(preset.strategy)
+        context = bench.context if one.movable else bench.context.with_(split_at=None)
+        run = drive(compacting(context, bench.edits, one, preset.policy), answer)
+        yield Assessment(bench, run, preset)
+
+
+def _size_of(context: Context, outcome: Outcome, *fates: Fate) -> Size:
+    parts = [context.size(span.start, span.stop) for span in outcome.fates if span.fate in fates]
+    basis = context.total.basis if not parts else parts[0].basis
+    return Size(sum(p.messages for p in parts), sum(p.chars for p in parts), sum(p.tokens for p in parts), basis)
