@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.worker import WorkerCancelled, WorkerFailed
 
+import workbench.tui
 from tests.tui.quiet import breath, paint, quiet
 from workbench.session import Block, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
@@ -27,6 +28,10 @@ STORY = (
     "Why does CI fail on the second job?",
     "Ok, make it pass and tell me what you changed.",
 )
+
+
+STYLES = Path(workbench.tui.__file__).with_name("app.tcss")
+"""For a widget in an app of its own."""
 
 
 def story(rounds: int = 4, calls: int = 3, *, texts: Sequence[str] = STORY) -> Session:

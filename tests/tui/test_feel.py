@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from textual.app import App
-from textual.css import stylesheet
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
@@ -53,32 +52,6 @@ async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() ->
         await settled(pilot)
         assert screen.bench.is_planned
         assert rounds.drawn.outcome.fates == screen.bench.outcome.fates
-
-
-async def test_of_a_screen_that_is_shown_for_the_first_time_its_own_rules_are_read_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Textual reads all there are, and styles all that is shown again: a tenth of a second for each dialog."""
-    read: list[str] = []
-    styled: list[Any] = []
-    parse, update = stylesheet.parse, stylesheet.Stylesheet.update
-
-    def parsed(scope: str, css: str, read_from: tuple[str, str], **how: Any) -> Any:
-        read.append(read_from[1] or Path(read_from[0]).name)
-        return parse(scope, css, read_from, **how)
-
-    def updated(sheet: Any, root: Any, **how: Any) -> None:
-        styled.append(root)
-        update(sheet, root, **how)
-
-    async with on_bench(story()) as (pilot, _):
-        monkeypatch.setattr(stylesheet, "parse", parsed)
-        monkeypatch.setattr(stylesheet.Stylesheet, "update", updated)
-        await press(pilot, "O")
-        front = pilot.app.screen
-        assert [name for name in read if name in ("WhyScreen.CSS", "bench.tcss")] == ["WhyScreen.CSS"]
-        await press(pilot, "escape", "O")
-        assert styled == [front]
 
 
 async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:

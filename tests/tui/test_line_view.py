@@ -9,7 +9,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tests.tui.app import on_bench, press, settled, story
+from tests.tui.app import STYLES, on_bench, press, settled, story
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -35,6 +35,8 @@ class Numbers(LineView):
 
 
 class Shown(App[None]):
+    CSS_PATH = STYLES
+
     def compose(self) -> ComposeResult:
         yield Numbers()
 
@@ -96,6 +98,8 @@ class Listed(LineList):
 
 
 class Lists(App[None]):
+    CSS_PATH = STYLES
+
     def compose(self) -> ComposeResult:
         yield Listed()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from textual import events, on, work
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.dom import DOMNode
@@ -28,7 +28,6 @@ from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
 from workbench.tui.line_breaks import keep_figures_whole
-from workbench.tui.own_rules import read_own_rules
 from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import Collecting
 from workbench.tui.screens.loading import LoadingScreen, Opening
@@ -53,18 +52,8 @@ class WorkbenchApp(App[None]):
 
     TITLE = "Compaction workbench"
     ENABLE_COMMAND_PALETTE = True
+    CSS_PATH = "app.tcss"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Palette}
-    CSS = """
-    * { border-title-color: $text-muted; border-subtitle-color: $text-muted; }
-    SelectCurrent Static#label { color: $text-muted; }
-    SelectCurrent.-has-value Static#label { color: $foreground; }
-    Tab { color: $text-muted; }
-    Tab.-active { color: $foreground; text-style: bold; }
-    Tabs:focus Tab.-active { color: $block-cursor-foreground; }
-    Input > .input--placeholder { color: $text-muted; }
-    Underline > .underline--bar { color: $primary; }
-    Button.-warning, Button.-error { color: auto 100%; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),
         Binding(
@@ -127,6 +116,10 @@ class WorkbenchApp(App[None]):
         self._said = set[str]()
         """What was notified since the key that was pressed last was pressed for the first time."""
         self._named: tuple[Theme, TerminalTheme] | None = None
+
+    def compose(self) -> ComposeResult:
+        self._choose_theme()  # before the first screen is styled, which would be styled again
+        return ()
 
     def on_mount(self) -> None:
         keep_figures_whole()
@@ -335,12 +328,7 @@ class WorkbenchApp(App[None]):
 
     # --- everywhere -------------------------------------------------------------------------------------------------
 
-    def _load_screen_css(self, screen: Screen[object]) -> None:
-        read_own_rules(self.stylesheet, screen)
-
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Compose):
-            self._choose_theme()  # before the first screen is styled, which would be styled again
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._typed_ahead.holds(event):
             return
         if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more

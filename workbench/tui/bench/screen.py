@@ -72,7 +72,6 @@ class BenchScreen(Screen[None]):
     work is written down; with `follow` the file is followed."""
 
     HELP = ABOUT_BENCH
-    CSS_PATH = "bench.tcss"
     HORIZONTAL_BREAKPOINTS = places.BREAKPOINTS
     VERTICAL_BREAKPOINTS = places.LINES
     AUTO_FOCUS = "#rounds"

@@ -23,17 +23,6 @@ from workbench.tui.widgets.text_view import Part, TextView, Wrapped
 
 class Pager(TextView):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"pager--{name}" for name in (*code.STYLES, "chosen")}
-    DEFAULT_CSS = """
-    Pager {
-        .pager--keyword { color: $text-primary; }
-        .pager--name { color: $text-secondary; }
-        .pager--string { color: $text-success; }
-        .pager--number { color: $text-accent; }
-        .pager--comment { text-style: italic dim; }
-        .pager--lead { text-style: dim; }
-        .pager--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "full_stop", "next_fold(1)", "Next fold", show=False, id="fold.next", tooltip="To the next fold (▸ ▾)."

@@ -91,16 +91,6 @@ Two ways to write the same summary, side by side: choose a prompt and a summariz
 Above each draft stand its size, its cost and how watched sentences (W) stand after it, under it what it claims and \
 the head does not say, and what it lost. Nothing on the bench changes; 1 and 2 take a side's prompt into the policy. \
 Live and rehearsed runs are kept in the journal."""
-    CSS = """
-    AbScreen { background: $surface; }
-    AbScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    AbScreen #title { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
-    AbScreen Horizontal { height: 1fr; }
-    AbScreen .half { width: 1fr; height: 100%; }
-    AbScreen .figures { height: auto; min-height: 5; max-height: 10; padding: 0 1; }
-    AbScreen TextView { height: 1fr; border: round $border-blurred; padding: 0 1; }
-    AbScreen TextView:focus { border: round $border; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run", "Run both", id="ab.run", tooltip="Run both sides at once."),
         Binding(

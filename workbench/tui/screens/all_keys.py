@@ -60,15 +60,6 @@ class AllKeysScreen(ModalScreen[str | None]):
     """Gives the id of the action that was chosen."""
 
     HELP = "All that can be done here. The next key does it, esc goes back. What is grey cannot be done now."
-    CSS = """
-    AllKeysScreen { align: center bottom; }
-    AllKeysScreen > VerticalScroll {
-        width: 100%; height: auto; max-height: 94%; padding: 0 1; border: round $primary; background: $surface;
-        border-title-color: $text-primary; border-title-style: bold; border-subtitle-color: $text;
-    }
-    AllKeysScreen Horizontal { height: auto; }
-    AllKeysScreen Static { height: auto; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,space", "dismiss", "Back", id="keys.back", tooltip="Back to the bench."),
     ]

@@ -47,14 +47,6 @@ class AskScreen(ModalScreen[Answer[T] | None]):
     HELP = """\
 One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
 you type; enter takes it, escape leaves everything as it is."""
-    CSS = """
-    AskScreen { align: center middle; }
-    AskScreen > Vertical { width: 76; max-width: 96%; height: auto; padding: 0 2; }
-    AskScreen > Vertical { border: round $border; background: $surface; }
-    AskScreen .about { color: $text-muted; margin: 0 0 1 0; }
-    AskScreen #understood { height: auto; min-height: 2; margin: 1 0 0 0; }
-    AskScreen #understood.-refused { color: $text-error; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="ask.cancel", tooltip="Close this dialog and change nothing."),
         help_key("ask"),

@@ -77,17 +77,6 @@ to set; then the sums, by tool or, with b, by version, model or project. A compa
 session was resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name \
 the file .html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the \
 last time are read; no model is asked, and no session is changed."""
-    CSS = """
-    AuditScreen {
-        #search { height: 3; border: round $border; }
-        #table { height: 2fr; border: round $border-blurred; }
-        #table:focus-within { border: round $border; }
-        Records { height: 1fr; }
-        #sums { height: 1fr; border: round $border-blurred; padding: 0 1; }
-        #sums:focus { border: round $border; }
-        &.-empty #sums { display: none; }
-    }
-    """
     AUTO_FOCUS = "Records"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(

@@ -29,12 +29,6 @@ This file holds several sessions: the samples of an evaluation, the chats of a h
 database, or the branches of one that is damaged. Choose the one to put on the bench; typing searches their names. \
 The others stay where they are, and the file is never changed. \
 On the command line `cwb sessions FILE` lists them and `--part ID` opens one."""
-    CSS = """
-    ChoosePartScreen {
-        #search { height: 3; border: round $border; }
-        #entries { height: 1fr; border: round $border-blurred; }
-    }
-    """
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
         *TYPING,

@@ -27,13 +27,6 @@ class ChoosePoliciesScreen(ModalScreen[tuple[Preset, ...] | None]):
 The policies that can be played: the one on the bench, each strategy with its own preset, and the presets named after \
 products and papers, or your own. A ladder is one step after another, as long as it is still too much. Space, or a \
 double click, marks one with ✔ or lets it go; enter plays those marked."""
-    CSS = """
-    ChoosePoliciesScreen { align: center middle; }
-    ChoosePoliciesScreen > Vertical { width: 80%; min-width: 92; max-width: 98%; height: 94%; padding: 0 1; }
-    ChoosePoliciesScreen > Vertical { border: round $border; background: $surface; }
-    ChoosePoliciesScreen Options { height: 1fr; border: none; padding: 0; background: $surface; }
-    ChoosePoliciesScreen Options { text-wrap: nowrap; text-overflow: ellipsis; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "Play", priority=True, id="policies.play", tooltip="Play the policies marked."),
         Binding("space", "mark", "Mark", priority=True, id="policies.mark", tooltip="Mark this one, or let it go."),

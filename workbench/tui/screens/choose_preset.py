@@ -93,16 +93,6 @@ history is the history in short; a ladder is one step after another, as long as 
 own line stands for its first preset. Type to search by name and by what it is about; below the list stands what is \
 known of the marked one, and how many of its numbers are documented and how many assumed. Enter takes it: the plan \
 follows at once, and undo brings the old policy back."""
-    CSS = """
-    ChoosePresetScreen { align: center middle; }
-    ChoosePresetScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
-    ChoosePresetScreen.-broad > Vertical { width: 150; }
-    ChoosePresetScreen > Vertical { border: round $border; background: $surface; }
-    ChoosePresetScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; }
-    ChoosePresetScreen VerticalScroll { height: 6; }
-    ChoosePresetScreen #about { height: auto; }
-    """
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),

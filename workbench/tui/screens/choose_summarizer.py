@@ -208,15 +208,6 @@ Type to search; a name that is not \
 in the list is offered as a model's, so any model that your server knows can be asked; CONNECTION/MODEL asks another \
 server (`cwb models` lists the connections). Models are those of the last lists that servers gave (F5 asks those that \
 are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
-    CSS = """
-    ChooseSummarizerScreen { align: center middle; }
-    ChooseSummarizerScreen > Vertical { width: 100; max-width: 98%; height: 94%; padding: 0 1; }
-    ChooseSummarizerScreen.-broad > Vertical { width: 150; }
-    ChooseSummarizerScreen > Vertical { border: round $border; background: $surface; }
-    ChooseSummarizerScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; }
-    ChooseSummarizerScreen #about { height: auto; max-height: 4; color: $text-muted; }
-    """
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),

@@ -111,14 +111,6 @@ Below stands all that is known of the row at hand: the "head" is what is replace
 is needed again. Where there is room what it loses follows, the gravest first, and how what it writes begins.
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
 bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
-    CSS = """
-    CompareScreen { align: center middle; background: $surface; }
-    CompareScreen > Vertical { width: 100%; height: 100%; padding: 0 1; background: $surface; }
-    CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    CompareScreen Table { height: auto; max-height: 60%; }
-    CompareScreen .datatable--fixed { background: $surface; color: $foreground; }
-    CompareScreen #details { height: 1fr; min-height: 7; margin: 1 0 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "sort", "Order by", id="compare.sort", tooltip="Order by the next column."),
         Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),

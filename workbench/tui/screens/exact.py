@@ -38,13 +38,6 @@ The provider counts the tokens of the context as an export would send it, before
 on the bench. Counting costs nothing, but it sends the whole context to the server that stands above the \
 model. From then on this session's local figures are scaled by what was found, and say so; \
 a count by another tokenizer than the session's teaches nothing, and ctrl+r forgets what was taught."""
-    CSS = """
-    ExactScreen { align: center middle; }
-    ExactScreen > Vertical { width: 84; max-width: 98%; height: auto; padding: 0 2; }
-    ExactScreen > Vertical { border: round $border; background: $surface; }
-    ExactScreen #about { color: $text-muted; margin: 0 0 1 0; }
-    ExactScreen #counts { height: auto; min-height: 6; margin: 1 0 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "count", "Count", priority=True, id="exact.count", tooltip="Have the server count now."),
         Binding(

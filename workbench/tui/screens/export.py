@@ -83,18 +83,6 @@ secrets that the session tells, for its agent may need them; m masks those that 
 becomes of it; the tail is what stays as it is, an epoch what the agent worked with between two compactions. \
 Afterwards the steps that resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open \
 session is never changed."""
-    CSS = """
-    ExportScreen { align: center middle; }
-    ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
-    ExportScreen > Vertical { border: round $border; background: $surface; }
-    ExportScreen .row { height: 1; }
-    ExportScreen .name { width: 10; color: $text-muted; }
-    ExportScreen .row Input, ExportScreen .row Select { width: 1fr; }
-    ExportScreen VerticalScroll { height: auto; max-height: 40vh; margin: 1 0; }
-    ExportScreen #buttons { height: auto; }
-    ExportScreen Button { margin: 0 1 0 0; }
-    ExportScreen #said { height: auto; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),

@@ -30,18 +30,6 @@ class FilterScreen(ModalScreen[Filter | None]):
 The list then shows only the messages that meet everything chosen here; the rounds that hold none are hidden. `of \
 tool` means its calls and their results, `fate` what becomes of a message in the compaction. Sizes are in tokens, \
 2000 or 2k. On the bench f shows everything again, F changes the filter; the plan itself does not change."""
-    CSS = """
-    FilterScreen { align: center middle; }
-    FilterScreen > Vertical { width: 64; max-width: 96%; height: auto; padding: 1 2; }
-    FilterScreen > Vertical { border: round $border; background: $surface; }
-    FilterScreen .row { height: 1; }
-    FilterScreen .name { width: 14; }
-    FilterScreen Select { width: 1fr; height: 1; }
-    FilterScreen Input { width: 16; }
-    FilterScreen #refused { height: auto; color: $text-error; }
-    FilterScreen #buttons { height: auto; margin: 1 0 0 0; }
-    FilterScreen Button { margin: 0 1 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "Close", id="filter.close", tooltip="Close; the list stays as it is."),
         Binding("ctrl+s,ctrl+enter", "show", "Show", id="filter.show", tooltip="Show what meets the filter."),

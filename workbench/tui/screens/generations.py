@@ -51,14 +51,6 @@ repeated (marked *). A column is a compaction, a row what is followed: the facts
 weight (what mattered: what is needed again counts more) and by kind, each as the share that is still held; "rightly" \
 leaves out what is told wrongly; watched sentences; and how large context and summaries become. + and - change how \
 many there are."""
-    CSS = """
-    GenerationsScreen { background: $surface; }
-    GenerationsScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    GenerationsScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
-    GenerationsScreen #finding { height: auto; padding: 1 1; text-style: bold; }
-    GenerationsScreen Table { height: 1fr; padding: 0 1; background: $surface; }
-    GenerationsScreen .datatable--fixed { background: $surface; color: $foreground; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One generation more."),
         Binding("minus", "more(-1)", "Fewer", id="generations.fewer", tooltip="One generation fewer."),

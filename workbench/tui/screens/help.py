@@ -54,12 +54,6 @@ Key = tuple[str, str, str]
 
 
 class HelpScreen(ModalScreen[None]):
-    CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen TextView { width: 100; max-width: 96%; height: 92%; padding: 0 1; background: $surface; }
-    HelpScreen TextView { border: round $border; border-title-color: $text-primary; border-title-style: bold; }
-    HelpScreen TextView { border-subtitle-color: $text; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help."),
     ]

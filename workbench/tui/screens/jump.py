@@ -36,13 +36,6 @@ def targets(screen: Screen[Any]) -> Iterator[Target]:
 
 class JumpScreen(ModalScreen[Widget | None]):
     HELP = "A letter stands on every list, text, field and tab; that letter goes there, esc stays."
-    CSS = """
-    JumpScreen { background: transparent; }
-    JumpScreen Label {
-        position: absolute; width: 3; height: 1; text-align: center; text-style: bold;
-        background: $warning; color: $background;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "Stay", id="go.stay", tooltip="Stay where you are."),
         Binding("f1,question_mark", "app.explain", "Help", id="go.help", tooltip="Explain this screen and its keys."),

@@ -30,21 +30,6 @@ class ListAndText(ModalScreen[T | None]):
     EMPTY: ClassVar[str] = ""
     """What stands in a list without anything, and says what to press."""
     HELP = "A list, and the text of what is marked in it."
-    DEFAULT_CSS = """
-    ListAndText { background: $surface; }
-    ListAndText > Vertical { width: 100%; height: 100%; background: $surface; }
-    ListAndText #about { height: 2; padding: 0 1; background: $panel; }
-    ListAndText Horizontal { height: 1fr; }
-    ListAndText Options { width: 2fr; max-width: 58; height: 100%; border: round $border-blurred; }
-    ListAndText Options { text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
-    ListAndText TextView { width: 3fr; border: round $border-blurred; padding: 0 1; }
-    ListAndText.-narrow Horizontal { layout: vertical; }
-    ListAndText.-narrow Options { width: 100%; max-width: 100%; height: 2fr; }
-    ListAndText.-narrow TextView { width: 100%; height: 3fr; }
-    ListAndText.-empty Options { width: 100%; max-width: 100%; height: 100%; }
-    ListAndText.-empty TextView { display: none; }
-    ListAndText Options:focus, ListAndText TextView:focus { border: round $border; }
-    """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),

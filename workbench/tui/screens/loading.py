@@ -80,7 +80,6 @@ class Abandoned(Exception):
 class Share(Static):
     """How far it is, as every share is written here."""
 
-    DEFAULT_CSS = "Share { width: 6; content-align-horizontal: right; }"
     share: reactive[float | None] = reactive(None)
 
     def render(self) -> str:
@@ -99,13 +98,6 @@ class LoadingScreen(Screen[None]):
     HELP = """\
 The session is being read and its messages are put in order. The bar shows how much of the file is read. Nothing is \
 changed and nothing is sent anywhere; giving up now loses nothing."""
-    CSS = """
-    LoadingScreen { align: center middle; }
-    LoadingScreen > Vertical { width: 64; max-width: 90%; height: auto; }
-    LoadingScreen ProgressBar { width: 100%; }
-    LoadingScreen ProgressBar Bar { width: 1fr; }
-    LoadingScreen .dim { color: $text-muted; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Give up loading."),
         help_key("loading"),

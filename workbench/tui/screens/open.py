@@ -56,19 +56,6 @@ lately, the samples with what each teaches, and the sessions that coding agents 
 first, as they are found; a folder that you named is looked through instead. The bar shows how much of its model's \
 window the last recorded call took. The pane beside the list tells what a glance at the two ends of the file shows; \
 epochs are what the agent worked with between two compactions. Nothing is changed by looking."""
-    CSS = """
-    OpenScreen {
-        #search { height: 3; border: round $border; }
-        #lists { height: 1fr; }
-        #entries { width: 3fr; height: 1fr; border: round $border-blurred; }
-        #preview { width: 2fr; height: 1fr; border: round $border-blurred; padding: 0 1; scrollbar-size-vertical: 1; }
-        #facts { height: auto; }
-        &.-huge #entries { width: 5fr; }
-        &.-narrow #lists { layout: vertical; }
-        &.-narrow #entries { width: 1fr; height: 3fr; }
-        &.-narrow #preview { width: 1fr; height: 2fr; }
-    }
-    """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -31,15 +31,6 @@ Paste the parameters of compaction as an agent's configuration holds them: the J
 carries, or the flags as a whole. What was understood stands below, field by field where it differs from the \
 defaults; what cannot be read is said there, too, and what is not known is named and passed over. Taking it chooses \
 the strategy that they are for, with these numbers."""
-    CSS = """
-    PasteParamsScreen { align: center middle; }
-    PasteParamsScreen > Vertical { width: 100; max-width: 98%; height: 90%; padding: 0 1; }
-    PasteParamsScreen > Vertical { border: round $border; background: $surface; }
-    PasteParamsScreen .about { color: $text-muted; }
-    PasteParamsScreen TextArea { height: 1fr; }
-    PasteParamsScreen #understood { height: auto; max-height: 8; margin: 1 0 0 0; }
-    PasteParamsScreen #understood.-refused { color: $text-error; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "take", "Take it", priority=True, id="paste.take", tooltip="Take these parameters."),
         Binding("escape", "dismiss", "Cancel", priority=True, id="paste.cancel", tooltip="Close and change nothing."),

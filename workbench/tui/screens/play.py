@@ -25,24 +25,6 @@ class Stage(Widget):
     """One frame of a story, as large as there is room."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"stage--{name}" for name in STYLES if name}
-    DEFAULT_CSS = """
-    Stage {
-        height: 1fr;
-        .stage--dim { text-style: dim; }
-        .stage--bold { text-style: bold; }
-        .stage--title { color: $foreground; text-style: bold; }
-        .stage--good { color: $text-success; text-style: bold; }
-        .stage--bad { color: $text-error; text-style: bold; }
-        .stage--mark { color: $text-warning; }
-        .stage--free { text-style: dim; }
-        .stage--overhead { color: $text-secondary; }
-        .stage--summary { color: $text-accent; }
-        .stage--pinned { color: $text-error; }
-        .stage--going { color: $text-warning; }
-        .stage--talk { color: $text-primary; }
-        .stage--kept { color: $text-success; }
-    }
-    """
 
     def __init__(self, story: Story) -> None:
         super().__init__()
@@ -74,9 +56,6 @@ The session is played from its first call under a policy. The bar is what a call
 below it stands how large the calls before were. At a compaction what goes sinks into a summary and what stays moves \
 up. ◉ is a sentence of the user's, and whether the model still reads it. Everything is worked out from the recorded \
 session; the summaries are the offline summarizer's, and no model is asked."""
-    CSS = """
-    PlayScreen #pace { height: 1; padding: 0 2; color: $text-muted; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "Pause", id="play.pause", tooltip="Stop here, or go on."),
         Binding("right,l", "step(1)", "Step", id="play.step", tooltip="One step on, and stop there."),

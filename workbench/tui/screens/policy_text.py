@@ -66,20 +66,6 @@ as it would be sent, or the new messages. The preview follows when you stop typi
 the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was. The offline writer does not \
 read prompts: f5 takes the text and goes on to choose a model, or to write by hand. f2 keeps the text as a prompt of \
 your own, which is then in the list of prompts."""
-    CSS = """
-    PolicyTextScreen { align: center middle; background: $surface; }
-    PolicyTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    PolicyTextScreen #name { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
-    PolicyTextScreen Horizontal { height: 1fr; }
-    PolicyTextScreen TextArea { width: 1fr; border: round $border-blurred; }
-    PolicyTextScreen TextArea:focus { border: round $border; }
-    PolicyTextScreen TextView { width: 1fr; border: round $border-blurred; padding: 0 1; }
-    PolicyTextScreen TextView:focus { border: round $border; }
-    PolicyTextScreen #doubts { height: auto; max-height: 6; padding: 0 1; }
-    PolicyTextScreen #doubts.-refused { color: $text-error; }
-    PolicyTextScreen.-narrow Horizontal { layout: vertical; }
-    PolicyTextScreen.-narrow TextArea, PolicyTextScreen.-narrow TextView { width: 100%; height: 1fr; }
-    """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Take the edited texts."),

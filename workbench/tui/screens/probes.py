@@ -87,11 +87,6 @@ as it was said, ≈ in other words, ✘ as its contrary, ○ is gone. Beside the
 and what each answers with the line it has that from. Without a model the answers are looked up in the text by code; \
 m asks a model: its answers are kept in the journal and are not asked for again. p pins the source of the marked \
 question and asks again; w writes the questions beside the session, where you can change them."""
-    CSS = """
-    ProbesScreen Options { width: 1fr; max-width: 100; }
-    ProbesScreen TextView { width: 1fr; }
-    ProbesScreen #about { height: auto; min-height: 2; max-height: 4; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pin", "Pin, ask again", id="probes.pin", tooltip="Pin the question's source, and ask again."),
         Binding("u", "undo", "Undo", id="probes.undo", tooltip="Take back the last pin that was set here."),

@@ -26,14 +26,6 @@ class ProgressScreen(ModalScreen[T | None]):
     """Has a widget `#title`. Leaving the screen cancels its workers, which stop when they next say how far they are."""
 
     NAME: ClassVar[str] = ""
-    DEFAULT_CSS = """
-    ProgressScreen { background: $surface; }
-    ProgressScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    ProgressScreen #title, ProgressScreen #legend { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    ProgressScreen #title { padding: 0 1; background: $panel; }
-    ProgressScreen #legend { padding: 0 1; color: $text-muted; }
-    ProgressScreen #call { height: 1; padding: 0 1; }
-    """
 
     @dataclass
     class Progress(Message):

@@ -29,14 +29,6 @@ class PromptTextScreen(ModalScreen[str | None]):
     HELP = """\
 Edit a copy of a prompt. A placeholder, a name in braces, is filled in when it is sent. One that nothing fills, and \
 what a template must not do, is named with its line."""
-    CSS = """
-    PromptTextScreen { background: $surface; }
-    PromptTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    PromptTextScreen #name { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
-    PromptTextScreen TextArea { height: 1fr; border: round $border; }
-    PromptTextScreen #doubts { height: auto; max-height: 4; padding: 0 1; }
-    PromptTextScreen #doubts.-refused { color: $text-error; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True, id="prompt.save", tooltip="Save it in your own folder."),
         Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),

@@ -19,13 +19,6 @@ class RefusalScreen(ModalScreen[bool]):
     """Dismissed with whether another session is to be chosen, which is offered where nothing else is shown."""
 
     HELP = "What could not be done, why, and what to do about it. Nothing was changed."
-    CSS = """
-    RefusalScreen { align: center middle; }
-    RefusalScreen > Vertical { width: 72; max-width: 90%; height: auto; padding: 1 2; }
-    RefusalScreen > Vertical { border: round $error; background: $surface; }
-    RefusalScreen Horizontal { height: auto; margin: 1 0 0 0; }
-    RefusalScreen Button { margin: 0 1 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(False)", "Close", id="refusal.close", tooltip="Close this dialog."),
         Binding("o,ctrl+o", "choose", "Open", id="refusal.open", tooltip="Choose another session to open."),

@@ -34,12 +34,6 @@ asks where the repaired copy goes and writes it; the file itself is never change
 Damaged links can cut a session into branches. They are listed at the end, each by the line of its newest message; \
 the longest one is kept unless you choose another with `o`. The copy has them all; its tool loads the one that is \
 kept."""
-    CSS = """
-    RepairScreen { align: center middle; }
-    RepairScreen > Vertical { width: 100; max-width: 98%; height: 80%; padding: 0 1; }
-    RepairScreen > Vertical { border: round $border; background: $surface; }
-    RepairScreen TextView { height: 1fr; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),
         Binding("o", "branch", "Other branch", id="repair.branch", tooltip="Keep the next one of the file's branches."),

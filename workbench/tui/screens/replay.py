@@ -75,14 +75,6 @@ whose row is marked. An epoch is what the agent worked with between two compacti
 Watched sentences (W on the bench) are judged at every compaction, and the summaries are then the session's own \
 sentences. ◉ says how each stands in the end, and at which call it was first lost: from there on the saw is red, and \
 ○ stands over the plot. w goes there."""
-    CSS = """
-    ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
-    ReplayScreen #call { height: 2; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    ReplayScreen #watched { height: auto; max-height: 5; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    ReplayScreen #recorded { height: auto; max-height: 4; padding: 0 1; }
-    ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
-    ReplayScreen Table { height: 2fr; min-height: 4; background: $surface; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Plot, list", id="replay.focus", tooltip="Between the plot and the table."),
         Binding("a", "choose", "Policies", id="replay.policies", tooltip="Choose the policies that are played."),

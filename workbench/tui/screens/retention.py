@@ -63,24 +63,6 @@ out. Below stands what was lost or is wrong, the gravest first, with the tokens 
 watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. t \
 shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
 there); c compacts several times in a row."""
-    CSS = """
-    RetentionScreen { background: $surface; }
-    RetentionScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    RetentionScreen #said { height: 2; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
-    RetentionScreen #both { height: 1fr; layout: vertical; }
-    RetentionScreen #by-kind { height: auto; }
-    RetentionScreen .heads { height: 1; padding: 0 1; text-style: dim; }
-    RetentionScreen Options { height: auto; max-height: 11; border: none; padding: 0 1; background: $surface; }
-    RetentionScreen Options { text-wrap: nowrap; overflow-x: hidden; }
-    RetentionScreen #lost { height: 1fr; border-top: solid $border-blurred; }
-    RetentionScreen #lost:focus-within { border-top: solid $border; }
-    RetentionScreen FactsList { height: 1fr; padding: 0 1; }
-    RetentionScreen #fact { height: 3; padding: 0 1; background: $panel; }
-    RetentionScreen.-beside #both { layout: horizontal; }
-    RetentionScreen.-beside #by-kind { width: 84; height: 100%; }
-    RetentionScreen.-beside Options { max-height: 100%; }
-    RetentionScreen.-beside #lost { width: 1fr; height: 100%; }
-    """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pin", "Pin", id="retention.pin", tooltip="Pin the message of the marked fact; again: let it go."),

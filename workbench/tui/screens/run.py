@@ -79,7 +79,6 @@ def chosen(bench: Bench) -> Name:
 
 class RunScreen(Drafting, Screen[Ended | None]):
     HELP = HELP
-    CSS_PATH = "run.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS = BINDINGS
     AUTO_FOCUS = "#shown"

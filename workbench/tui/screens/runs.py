@@ -36,12 +36,6 @@ REQUEST_CHARS = 100_000
 class RunsScreen(ListAndText[Name]):
     """Dismissed with the recorded run that is to be played again, or None."""
 
-    CSS = """
-    RunsScreen Options { width: 1fr; max-width: 100; }
-    RunsScreen TextView { width: 1fr; }
-    RunsScreen.-narrow Options, RunsScreen.-empty Options { width: 100%; max-width: 100%; }
-    RunsScreen.-narrow TextView { width: 100%; }
-    """
     EMPTY = "No runs yet. esc, then R: run with a model, or by hand."
     HELP = """\
 Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \

@@ -28,15 +28,6 @@ class WritingScreen(ModalScreen[Path | None]):
     HELP = """\
 What the first line names goes to a new file, whole and as it is: enter writes it, escape writes nothing. A name \
 without a folder lies where the workbench was started; a file that is there already is never written over."""
-    DEFAULT_CSS = """
-    WritingScreen { align: center middle; }
-    WritingScreen > Vertical {
-        width: 76; max-width: 100%; height: auto; padding: 0 2; background: $surface; border: round $border;
-    }
-    WritingScreen Input { margin: 1 0; }
-    WritingScreen #sentence { height: auto; }
-    WritingScreen #sentence.-refused { color: $text-error; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="writing.leave", tooltip="Write nothing."),
         help_key("writing"),

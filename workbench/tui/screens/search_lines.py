@@ -24,13 +24,6 @@ class SearchLinesScreen(ModalScreen[None]):
     HELP = """\
 Type what to find; between slashes it is a regular expression. enter stays at the line found, n and N go to the others \
 then; esc goes back to where you were."""
-    CSS = """
-    SearchLinesScreen { background: transparent; align: left bottom; }
-    SearchLinesScreen Horizontal { height: 1; width: 100%; background: $panel; }
-    SearchLinesScreen #sign { width: 3; color: $text-primary; text-style: bold; }
-    SearchLinesScreen Input { width: 1fr; background: $panel-lighten-1; }
-    SearchLinesScreen #said { width: 1fr; padding: 0 1; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel", id="search-lines.leave", tooltip="Back to the line where you were."),
         help_key("search-lines"),

@@ -26,15 +26,6 @@ What is about to be sent could cost more than max_cost of the settings allows: i
 at the price of an empty cache, with answers as long as they may be, beside what this run has cost so far. “Send it” \
 allows just that sum; what would cost more is asked for again. This call is not sent meanwhile, and its time-outs \
 stand still."""
-    CSS = """
-    SpendScreen { align: center middle; }
-    SpendScreen > Vertical { width: 72; max-width: 96%; height: auto; padding: 1 2; }
-    SpendScreen > Vertical { border: round $warning; background: $surface; }
-    SpendScreen Static { height: auto; }
-    SpendScreen .about { color: $text-muted; margin: 1 0; }
-    SpendScreen Horizontal { height: auto; }
-    SpendScreen Button { margin: 0 1 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Send it", id="spend.yes", tooltip="Send it, up to this sum."),
         Binding("escape,n,q", "answer(False)", "Leave it", id="spend.no", tooltip="Send nothing more."),

@@ -30,11 +30,6 @@ What the user's own words ask to be kept: <Pin> passages, standing instructions,
 reason and what it costs in tokens to pin the message with its tool pairs. Space accepts the marked one, a all of them \
 but the superseded (the latest wins) and the dear ones (long messages, better pinned by hand or said again). Enter \
 pins what is accepted, in one step that undo takes back. W watches the marked one: it stays in the bench's header."""
-    CSS = """
-    SuggestedPinsScreen Options { width: 1fr; max-width: 100; }
-    SuggestedPinsScreen TextView { width: 1fr; }
-    SuggestedPinsScreen.-empty Options { max-width: 100%; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "accept", "Accept", id="pins.accept", tooltip="Accept the marked suggestion, or not."),
         Binding("a", "all", "All", id="pins.all", tooltip="Accept all but superseded and dear ones; again: none."),

@@ -104,15 +104,6 @@ class TourScreen(ModalScreen[bool]):
     """Dismissed with whether it was followed to its end."""
 
     HELP = "Six steps around the bench, with keys to try; u takes back what they did. The palette has the tour again."
-    CSS = """
-    TourScreen { align: right bottom; background: $background 20%; }
-    TourScreen.-over-list { align: left bottom; }
-    TourScreen > Vertical { width: 66; max-width: 96%; height: auto; padding: 0 2; margin: 0 0 2 0; }
-    TourScreen > Vertical { border: round $accent; background: $surface; border-title-style: bold; }
-    TourScreen #step { height: auto; min-height: 5; margin: 1 0; }
-    TourScreen #buttons { height: auto; }
-    TourScreen Button { margin: 0 1 0 0; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,n,space", "go(1)", "Next", id="tour.next", tooltip="To the next step; after the last, out."),
         Binding("left,b,backspace", "go(-1)", "Back", id="tour.back", tooltip="To the step before."),

@@ -29,12 +29,6 @@ class TwoOutcomesScreen(ModalScreen[None]):
 Two outcomes of the same context beside each other. Contexts: the messages from the first to the last, one row each, \
 under the outcome that keeps it: A only the left one, B only the right one, = both alike, ~ both but not in the same \
 words; A + and B + are new messages; what neither keeps is counted. Summaries: everything that is new in either."""
-    CSS = """
-    TwoOutcomesScreen { background: $surface; }
-    TwoOutcomesScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    TwoOutcomesScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
-    TwoOutcomesScreen Pager { height: 1fr; border: round $border; padding: 0 1; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "summaries", "Summaries", id="two.summaries", tooltip="The summaries, or the contexts again."),
         Binding("escape,q", "dismiss(None)", "Close", id="two.close", tooltip="Back to the comparison."),

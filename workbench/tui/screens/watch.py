@@ -55,15 +55,6 @@ watched sentence stays in the header and is judged whenever you change something
 (rightly, in other words), ✘ contradicted (another sign, value or order), ○ gone, ? where a summary cannot be read. \
 A preview is judged by a run with extractive summaries. No model is asked. Where one would be lost, the line below \
 it names what keeps it: i pins its message, b takes another number in the policy; u takes either back."""
-    CSS = """
-    WatchScreen { align: center middle; }
-    WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }
-    WatchScreen > Vertical { border: round $border; background: $surface; }
-    WatchScreen .about { color: $text-muted; margin: 0 0 1 0; }
-    WatchScreen Options { height: 1fr; border: none; background: $surface; padding: 0; margin: 1 0 0 0; }
-    WatchScreen Options { scrollbar-gutter: stable; text-wrap: nowrap; text-overflow: ellipsis; }
-    WatchScreen #refused { height: auto; color: $text-error; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "turn", "Watch or let go", priority=True, id="watch.turn", tooltip="Watch it, or let it go."),
         *TYPING,

@@ -83,24 +83,6 @@ filled the context and what of it was waste. Enter goes to the message on the be
 { and } look at another epoch: what the agent worked with between two compactions of its own. "not in file" is what is \
 sent with every call and not recorded: system prompt, tools, memory. "Rework" is what was done again after a \
 compaction; "Cache" names the calls that wrote to the prompt cache again what an unbroken cache would have held."""
-    CSS = """
-    WhyScreen CallsPlot { height: 9fr; min-height: 7; }
-    WhyScreen #title { height: auto; text-wrap: wrap; }
-    WhyScreen.-low CallsPlot { height: 6; min-height: 6; }
-    WhyScreen #headline { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    WhyScreen.-narrow Tab { padding: 0 0 0 1; }
-    WhyScreen Horizontal { height: 15fr; }
-    WhyScreen ContentSwitcher { width: 1fr; height: 100%; }
-    WhyScreen #went { width: 46; height: 100%; padding: 0 1; background: $surface; display: none; }
-    WhyScreen.-wide #went, WhyScreen.-huge #went { display: block; }
-    WhyScreen.-huge #went { width: 84; padding: 0 2; }
-    WhyScreen Options, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
-    WhyScreen Options { scrollbar-gutter: stable; }
-    WhyScreen #rows { height: 100%; }
-    WhyScreen #call, WhyScreen #about { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    WhyScreen #about { padding: 0 1; color: $text-muted; }
-    WhyScreen #rows Table { height: 1fr; padding: 0; }
-    """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -42,21 +42,6 @@ class BudgetBar(Widget):
         f"budget--{name}"
         for name in ("prompt", "summaries", "head", "pins", "tail", "free", "dim", "tick", "over", "bold")
     }
-    DEFAULT_CSS = """
-    BudgetBar {
-        height: 5;
-        .budget--prompt { color: $text-secondary; }
-        .budget--summaries { color: $text-accent; }
-        .budget--head { color: $text-primary; }
-        .budget--pins { color: $text-error; }
-        .budget--tail { color: $text-success; }
-        .budget--free { text-style: dim; }
-        .budget--dim { text-style: dim; }
-        .budget--tick { color: $text-warning; }
-        .budget--over { color: $text-error; text-style: bold; }
-        .budget--bold { text-style: bold; }
-    }
-    """
 
     @dataclass
     class Dragged(Message):

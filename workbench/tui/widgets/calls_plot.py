@@ -40,25 +40,6 @@ class CallsPlot(Widget, can_focus=True):
         *(f"calls--{n}" for n in range(LINES)),
         *(f"calls--{name}" for name in ("dotted", LEVEL, MARK, AXIS, TICK, "cursor")),
     }
-    DEFAULT_CSS = """
-    CallsPlot {
-        height: 1fr;
-        .calls--0 { color: $text-primary; text-style: bold; }
-        .calls--1 { color: $text-warning; }
-        .calls--2 { color: $text-accent; }
-        .calls--3 { color: $text-secondary; }
-        .calls--4 { color: $text-success; }
-        .calls--5 { color: $text-error; }
-        .calls--dotted { color: $foreground; text-style: dim; }
-        .calls--level { color: $text-error; }
-        .calls--mark { color: $text-warning; text-style: bold; }
-        .calls--axis { color: $border-blurred; }
-        .calls--tick { color: $foreground; }
-        .calls--cursor { color: $foreground; }
-        &:focus .calls--axis { color: $border; }
-        &:focus .calls--cursor { text-style: bold; color: $text-warning; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "move(-1)", "Call before", show=False, id="plot.left", tooltip="To the call before."),
         Binding("right,l", "move(1)", "Next call", show=False, id="plot.right", tooltip="To the next call."),

@@ -30,14 +30,6 @@ class More(Static):
 class CutTabs(Tabs):
     """What is cut is cut at the right: at the left the tabs begin with a whole one."""
 
-    DEFAULT_CSS = """
-    CutTabs More { width: 1; height: 1; display: none; color: $accent; text-style: bold; }
-    CutTabs More.left { dock: left; }
-    CutTabs More.right { dock: right; }
-    CutTabs.-cut More { display: block; }
-    CutTabs.-cut #tabs-list { padding-right: 16; }
-    """
-
     def compose(self) -> ComposeResult:
         yield More(-1, "left")
         yield More(1, "right")

@@ -21,9 +21,6 @@ class DraftEditor(TextArea):
     """A text area with underlined stretches. They move with the text until `underline` gives new ones."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"draft-editor--unfounded"}
-    DEFAULT_CSS = """
-    DraftEditor .draft-editor--unfounded { text-style: bold underline; color: $text-warning; }
-    """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, soft_wrap=True, show_line_numbers=False, tab_behavior="focus")

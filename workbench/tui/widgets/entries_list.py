@@ -19,17 +19,6 @@ from workbench.tui.widgets.line_list import LineList
 
 class EntriesList(LineList, can_focus=False):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"entries--{name}" for name in (*KINDS, "full", "dim", "cursor")}
-    DEFAULT_CSS = """
-    EntriesList {
-        .entries--dim { text-style: dim; }
-        .entries--full { color: $text-error; text-style: bold; }
-        .entries--given { color: $text-warning; }
-        .entries--recent { color: $text-accent; }
-        .entries--sample { color: $text-success; }
-        .entries--found { color: $text-primary; }
-        .entries--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-    }
-    """
 
     @dataclass
     class Moved(Message):

@@ -34,14 +34,6 @@ class EpochsLine(Widget):
     """Nothing where the session has one epoch only."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"epochs--{name}" for name in ("here", "other", "dim")}
-    DEFAULT_CSS = """
-    EpochsLine {
-        height: 1; display: none; background: $surface;
-        .epochs--here { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        .epochs--other { color: $foreground; }
-        .epochs--dim { text-style: dim; }
-    }
-    """
 
     @dataclass
     class Chosen(Message):

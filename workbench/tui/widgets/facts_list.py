@@ -37,14 +37,6 @@ def fate_of(fact: HeldFact) -> tuple[str, str]:
 
 class FactsList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"facts--none", "facts--part", "facts--dim", "facts--cursor"}
-    DEFAULT_CSS = """
-    FactsList {
-        .facts--none { color: $text-error; }
-        .facts--part { color: $text-warning; }
-        .facts--dim { text-style: dim; }
-        .facts--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
         Binding("enter", "choose", "Go there", id="facts.go", tooltip="Close, and go to the message that says it."),

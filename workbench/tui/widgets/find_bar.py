@@ -27,14 +27,6 @@ _HINTS = {
 class FindBar(Horizontal):
     """Gone while there is nothing to say."""
 
-    DEFAULT_CSS = """
-    FindBar { height: 1; background: $panel; display: none; }
-    FindBar.-asking, FindBar.-telling { display: block; }
-    FindBar #find-sign, FindBar Input { display: none; height: 1; }
-    FindBar.-asking #find-sign { display: block; width: auto; color: $text-primary; text-style: bold; }
-    FindBar.-asking Input { display: block; width: 2fr; max-width: 48; background: $panel-lighten-1; }
-    FindBar #find-said { width: 3fr; height: 1; padding: 0 0 0 1; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="find.cancel", tooltip="Give the search up and return."),
     ]

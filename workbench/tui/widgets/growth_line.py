@@ -20,16 +20,6 @@ class GrowthLine(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"growth--{name}" for name in ("here", "other", "mark", "mark-here", "dim")
     }
-    DEFAULT_CSS = """
-    GrowthLine {
-        height: 1;
-        .growth--here { color: $text-primary; text-style: bold; }
-        .growth--other { color: $border-blurred; }
-        .growth--mark { color: $text-warning; }
-        .growth--mark-here { color: $text-warning; text-style: bold reverse; }
-        .growth--dim { text-style: dim; }
-    }
-    """
 
     @dataclass
     class Chosen(Message):

@@ -44,16 +44,6 @@ class KeysLine(Widget):
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys-line--key", "keys-line--words", "keys-line--rule"}
-    DEFAULT_CSS = """
-    KeysLine {
-        dock: bottom; height: 1; color: $footer-foreground; background: $footer-background;
-        .keys-line--key {
-            color: $footer-key-foreground; background: $footer-key-background; text-style: bold;
-        }
-        .keys-line--words { color: $footer-description-foreground; background: $footer-description-background; }
-        .keys-line--rule { color: $foreground 20%; }
-    }
-    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -24,7 +24,6 @@ class LineList(LineView, can_focus=True):
     ALLOW_SELECT = False  # a double click opens; `y` copies a line
     BINDINGS: ClassVar[list[BindingType]] = MOVING
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--empty"}
-    DEFAULT_CSS = "LineList > .lines--empty { text-style: dim; }"
     EMPTY: ClassVar[str] = ""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -33,10 +33,6 @@ class LineView(ScrollView):
     What is sought is marked in every line; what the mouse is drawn over is selected."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--sought"}
-    DEFAULT_CSS = """
-    LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
-    LineView > .lines--sought { background: $warning; color: $background; text-style: bold underline; }
-    """
 
     virtual_size = Reactive(Size(0, 0), layout=False)
 

@@ -13,10 +13,6 @@ from textual.widget import Widget
 
 
 class OnOff(Widget, can_focus=True):
-    DEFAULT_CSS = """
-    OnOff { height: 1; width: 8; padding: 0 1; background: $surface; }
-    OnOff:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "switch", "On/off", show=False, id="onoff.toggle", tooltip="Switch on or off."),
     ]

@@ -21,7 +21,6 @@ class Options(OptionList):
     """A click marks an option; a double click, as enter, takes it."""
 
     # What cannot be chosen is a heading.
-    DEFAULT_CSS = "Options > .option-list--option-disabled { color: $text-muted; }"
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     sought: Query | None = None

@@ -31,10 +31,6 @@ from workbench.tui.widgets.policy_sheet import PolicySheet
 class Chosen(Widget, can_focus=True):
     """Which preset is chosen, and how many fields differ from it; enter opens the list."""
 
-    DEFAULT_CSS = """
-    Chosen { height: 1; background: $panel; }
-    Chosen:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "open", "Choose", id="chosen.open", tooltip="Choose strategy and preset."),
         Binding("down,j", "app.focus_next", "Fields", id="chosen.next", tooltip="To the fields."),
@@ -64,12 +60,6 @@ class Chosen(Widget, can_focus=True):
 
 
 class PolicyForm(Vertical):
-    DEFAULT_CSS = """
-    PolicyForm #triggers { height: auto; max-height: 4; text-wrap: nowrap; text-overflow: ellipsis; }
-    PolicyForm #field-help { height: 2; color: $text-muted; }
-    PolicyForm #field-help.-refused { color: $text-error; }
-    """
-
     @dataclass
     class Changed(Message):
         """A field has a new, valid value. `policy` is the whole policy with it, `key` names the field."""

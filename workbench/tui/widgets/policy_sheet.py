@@ -79,20 +79,6 @@ class PolicySheet(Widget, can_focus=True):
     by `Moved`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
-    DEFAULT_CSS = """
-    PolicySheet {
-        height: 1fr;
-        .sheet--id, .sheet--unit { text-style: dim; }
-        .sheet--value { background: $surface; color: $foreground; }
-        .sheet--at-hand { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        .sheet--differs { color: $text-warning; text-style: bold; }
-        .sheet--off { text-style: dim; }
-        .sheet--group { color: $text-primary; text-style: bold; }
-        & > Typed { position: absolute; display: none; height: 1; width: 12; padding: 0 1 0 0; }
-        & > Typed:focus { background: $panel-lighten-1; }
-        & > Typed.-refused { color: $text-error; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         _key("down,tab", "move(1)", "Next field", "next", "To the next field."),
         _key("up,shift+tab", "move(-1)", "Field before", "previous", "To the field before."),

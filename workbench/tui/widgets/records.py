@@ -58,7 +58,6 @@ class Heads(Widget):
     there are more of them. A click goes to one, and where it was at hand already, sorts by it."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "Heads { height: 1; color: $text-muted; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,12 +99,6 @@ class Records(LineList):
     """Lines under one cursor. Columns that have no room are reached by moving to the right."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"records--cursor", "records--warn"}
-    DEFAULT_CSS = """
-    Records {
-        .records--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        .records--warn { color: $text-warning; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
         Binding("right,l", "column(1)", "Next column", show=False, id="records.right", tooltip="To the next column."),

@@ -31,22 +31,6 @@ from workbench.tui.widgets.line_view import KEPT
 
 class RoundsList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"rounds--{name}" for name in (*STYLES, "cursor", "cursor-blurred")}
-    DEFAULT_CSS = """
-    RoundsList {
-        .rounds--dim { text-style: dim; }
-        .rounds--number { color: $foreground; text-style: bold; }
-        .rounds--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        .rounds--cursor-blurred { background: $primary-muted; text-style: bold; }
-        .rounds--split { color: $text-warning; text-style: bold; }
-        .rounds--hit { background: $warning; color: $background; text-style: bold underline; }
-        .rounds--pinned { color: $text-error; }
-        .rounds--kept { color: $text-success; }
-        .rounds--compressed { color: $text-accent; }
-        .rounds--summarized { color: $text-primary; }
-        .rounds--abridged { color: $text-secondary; }
-        .rounds--dropped { text-style: dim; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", id="rounds.open", tooltip="Open or close the round; read the message."),
         Binding("right,l", "unfold", "Open round", show=False, id="rounds.unfold", tooltip="Open the round."),

@@ -32,7 +32,6 @@ class Table(DataTable[Text]):
     rows stay cut to the width of the first ones.
     """
 
-    DEFAULT_CSS = "Table:focus > .datatable--header { background-tint: $foreground 0%; }"
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     sought: Query | None = None

@@ -110,19 +110,6 @@ class TextView(LineView, can_focus=True):
     """Shows parts of text. `show` replaces them; a text of the same `key` keeps its place."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"text-view--{name}" for name in STYLES}
-    DEFAULT_CSS = """
-    TextView {
-        .text-view--title { text-style: bold; color: $foreground; }
-        .text-view--heading { text-style: bold; color: $text-primary; }
-        .text-view--dim { text-style: dim; }
-        .text-view--thinking { text-style: italic dim; }
-        .text-view--call { color: $text-secondary; }
-        .text-view--result { color: $text-accent; }
-        .text-view--good { color: $text-success; }
-        .text-view--bad { color: $text-error; text-style: bold; }
-        .text-view--warning { color: $text-warning; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         *MOVING,
         *SEARCHING,

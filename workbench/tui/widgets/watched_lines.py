@@ -62,16 +62,6 @@ class WatchedLines(Widget):
     """As high as there are sentences to show; nothing where none is watched."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye")}
-    DEFAULT_CSS = """
-    WatchedLines {
-        height: 0; background: $surface;
-        .watched--good { color: $text-success; }
-        .watched--bad { color: $text-error; text-style: bold; }
-        .watched--warning { color: $text-warning; }
-        .watched--dim { text-style: dim; }
-        .watched--eye { color: $text-primary; }
-    }
-    """
 
     @dataclass
     class Clicked(Message):
