@@ -132,8 +132,8 @@ def writers(folder: Path) -> dict[str, Writer]:
             lambda: int(id.split("_")[1]) if (id := batches.noted(out / "batch")) else None,
         ),
         "shelf": _shelf(out / "shelf" / "one.session"),
-        "cast": _command(folder, out / "c.cast", "play", "--overwrite", "--cast"),
-        "svg": _command(folder, out / "c.svg", "play", "--overwrite", "--svg"),
+        "cast": _command(folder, out / "c.cast", "demo", "--overwrite", "--cast"),
+        "svg": _command(folder, out / "c.svg", "demo", "--overwrite", "--svg"),
         "compact": _command(folder, out / "c.jsonl", "compact", "--preset", "trim", "--force", "-o"),
     }
 

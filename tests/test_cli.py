@@ -224,11 +224,11 @@ class TestBadInput:
         assert str(path) in run.stderr
         assert run.stderr.count("\n") == 1
 
-    @pytest.mark.parametrize("command", [("runs",), ("runs", "show", "x"), ("runs", "delete", "x")])
+    @pytest.mark.parametrize("command", [(), ("show", "x"), ("delete", "x")])
     def test_a_damaged_journal_is_one_sentence(self, command: tuple[str, ...]) -> None:
         paths.runs().parent.mkdir(parents=True)
         paths.runs().write_bytes(b"not a database, " * 500)
-        run = cwb(*command)
+        run = cwb("list", "runs", *command)
         assert run.exit_code == 2
         assert "move it away" in run.stderr
         assert len(run.stderr.splitlines()) == 1
@@ -357,7 +357,7 @@ def test_what_json_shows_of_a_type_is_there(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "out"), [("report", "-o there.md"), ("play", "--svg there.svg"), ("play", "--cast there.cast")]
+    ("command", "out"), [("report", "-o there.md"), ("demo", "--svg there.svg"), ("demo", "--cast there.cast")]
 )
 def test_that_a_file_is_there_is_said_before_the_session_is_read(
     command: str, out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

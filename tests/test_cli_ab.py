@@ -59,7 +59,7 @@ async def test_the_servers_block_is_shown_kept_and_written_untouched(
     again = await called(*args, "--summarizer", f"recorded:{first['run']}", "-o", tmp_path / "again.json")
     assert contents(tmp_path / "again.json") == contents(out)
     assert "the server's block: opaque (signed), sent back as it came" in again.stdout
-    assert "opaque (signed)" in (await called("runs", "show", first["run"])).stdout
+    assert "opaque (signed)" in (await called("list", "runs", "show", first["run"])).stdout
     assert cwb("compact", session, "--summarizer", "server:oracle:m").exit_code == 2
 
 
@@ -139,9 +139,9 @@ async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: 
     listed = {"data": [{**entry, "max_input_tokens": 200_000}], "has_more": False, "first_id": MODEL, "last_id": MODEL}
     async with fake_api(document(listed), error(401, "authentication_error", f"bad {KEY}")) as api:
         client_talks_to(api, monkeypatch)
-        first = json.loads((await called("models", "--json")).stdout)
-        table = await called("models")
-        refused = await called("models", "--refresh")
+        first = json.loads((await called("list", "models", "--json")).stdout)
+        table = await called("list", "models")
+        refused = await called("list", "models", "--refresh")
     assert [(one["id"], one["window"]) for one in first["models"]] == [(MODEL, 200_000)]
     assert first["models"][0]["prices"] == {"input": 5.0, "output": 25.0}
     assert first["table"]["own"].endswith("models.toml")
@@ -155,14 +155,14 @@ async def test_what_a_server_calls_its_models_writes_no_escapes_on_a_terminal(mo
     listed = {"data": [{"type": "model", "id": odd, "display_name": odd, "created_at": "2025-11-01T00:00:00Z"}]}
     async with fake_api(document({**listed, "has_more": False, "first_id": odd, "last_id": odd})) as api:
         client_talks_to(api, monkeypatch)
-        table = await called("models")
+        table = await called("list", "models")
     assert "claude" in table.stdout
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(table.output)
 
 
 def test_models_without_a_key_still_say_of_which_day_windows_and_prices_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    run = cwb("models")
+    run = cwb("list", "models")
     assert (run.exit_code, run.stdout.splitlines()[-1]) == (0, f"Windows and prices: {sources()}.")
     assert run.stderr.startswith("Note: There is no key")
 

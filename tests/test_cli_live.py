@@ -331,7 +331,7 @@ class TestCompact:
             ("anthropic:", "CONNECTION:MODEL"),
             ("extractive:x", "extractive"),
             ("rehearse:boredom", "rate-limit"),
-            ("recorded:nope", "`cwb runs`"),
+            ("recorded:nope", "`cwb list runs`"),
         ],
     )
     def test_a_name_that_is_none_is_one_sentence(self, session: Path, name: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""`cwb sessions`: what lies where the tools keep it or below a folder, and the several sessions of one file."""
+"""`cwb audit --quick`: what lies where the tools keep it or below a folder, and the several sessions of one file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def test_sessions_are_listed_newest_first_and_the_unreadable_counted(tmp_path: P
     session_at(tmp_path / "a" / "old.jsonl", "mend the gate", 1_000)
     session_at(tmp_path / "b" / "new.jsonl", "paint the door", 2_000)
     (tmp_path / "b" / "bad.jsonl").write_text("no session")
-    shown = cwb("sessions", "--root", tmp_path)
+    shown = cwb("audit", "--quick", tmp_path)
     assert shown.exit_code == 0
     assert shown.stdout.index("paint the door") < shown.stdout.index("mend the gate")
     assert "1 file there could not be read" in shown.stderr
-    assert "bad.jsonl: This is not a session file" in cwb("sessions", "--root", tmp_path, "--skipped").stderr
-    found = document("sessions", "--root", tmp_path)
+    assert "bad.jsonl: This is not a session file" in cwb("audit", "--quick", tmp_path, "--skipped").stderr
+    found = document("audit", "--quick", tmp_path)
     assert [one["first_request"] for one in found["sessions"]] == ["paint the door", "mend the gate"]
     assert [Path(one["path"]).name for one in found["unreadable"]] == ["bad.jsonl"]
-    assert len(document("sessions", "--root", tmp_path, "--limit", 1)["sessions"]) == 1
-    only = document("sessions", "--root", tmp_path, "--search", "GATE mend")["sessions"]
+    assert len(document("audit", "--quick", tmp_path, "--limit", 1)["sessions"]) == 1
+    only = document("audit", "--quick", tmp_path, "--search", "GATE mend")["sessions"]
     assert [one["first_request"] for one in only] == ["mend the gate"]
 
 
@@ -36,18 +36,18 @@ def test_tokens_and_how_full_are_told_from_what_was_recorded(own_home: Path) -> 
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
     session_at(own_home / ".claude" / "projects" / "p" / "a.jsonl", "mend the gate", 1_000)
-    (one,) = document("sessions", "--tool", "codex")["sessions"]
+    (one,) = document("audit", "--quick", "--tool", "codex")["sessions"]
     assert (one["tool"], one["format"], one["folder"]) == ("Codex", "codex", "/home/ada/tidebook")
     assert (one["tokens"], one["window"], one["compactions"], one["complete"]) == (6_779, 258_400, 2, True)
-    row = " ".join(cwb("sessions", "--tool", "codex").stdout.split())
+    row = " ".join(cwb("audit", "--quick", "--tool", "codex").stdout.split())
     assert " 6 779 3 % of 258 400 (recorded) 2 " in row
-    assert len(document("sessions")["sessions"]) == 2
+    assert len(document("audit", "--quick")["sessions"]) == 2
 
 
 def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Path) -> None:
-    listed = cwb("sessions", SEVERAL).stdout
+    listed = cwb("audit", "--quick", SEVERAL).stdout
     assert "task 7, trial 1, reward 0.0" in listed
-    parts = document("sessions", SEVERAL)["parts"]
+    parts = document("audit", "--quick", SEVERAL)["parts"]
     assert [part["part"] for part in parts] == ["1", "2"]
     messages = [document("inspect", SEVERAL, "--part", part["part"])["messages"] for part in parts]
     assert messages == [part["messages"] for part in parts]
@@ -61,13 +61,13 @@ def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Pat
     assert (cell["calls"], cell["last"]) == (len(played["sent"]), played["last"])
     assert "has no session 3" in cwb("sweep", SEVERAL, "--part", 3, *grid).output
     single = SAMPLES / "pi-branches.jsonl"
-    assert "holds one session" in cwb("sessions", single).stderr
+    assert "holds one session" in cwb("audit", "--quick", single).stderr
     assert "leave out the part" in cwb("inspect", single, "--part", 1).stderr
 
 
 def test_columns_stand_below_each_other_in_cells_and_nothing_is_markup(tmp_path: Path) -> None:
     session_at(tmp_path / "a" / "wide.jsonl", "修理码头的门，别动灯塔", 1_000)
     session_at(tmp_path / "b" / "narrow.jsonl", "[red]mend[/red] the gate :anchor:", 2_000)
-    heads, *rows = cwb("sessions", "--root", tmp_path).stdout.splitlines()
+    heads, *rows = cwb("audit", "--quick", tmp_path).stdout.splitlines()
     assert {cell_len(row[: row.index(str(tmp_path))]) for row in rows} == {cell_len(heads.removesuffix("file"))}
     assert "[red]mend[/red] the gate :anchor:" in rows[0]

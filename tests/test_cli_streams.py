@@ -92,8 +92,8 @@ STYLED: tuple[tuple[str, ...], ...] = (
     ("inspect", SESSION_FILE, "--layers"),
     ("inspect", "--health", SESSION_FILE),
     ("compare", SESSION_FILE),
-    ("strategies",),
-    ("strategies", "trim"),
+    ("list", "strategies"),
+    ("list", "strategies", "trim"),
 )
 WITHOUT = {"NO_COLOR": {"NO_COLOR": "1", "TERM": "xterm"}, "dumb": {"TERM": "dumb"}, "unknown": {"TERM": "unknown"}}
 WITH = {

@@ -33,12 +33,12 @@ why FILE --json
 why FILE --epoch 1 --json --watch 'never with the default'
 inspect --health FILE --all
 inspect --health FILE --json
-pins FILE --epoch 1 --suggest
-pins FILE --epoch 1 --suggest --json
+rules FILE --epoch 1
+rules FILE --epoch 1 --json
 rework FILE
 rework FILE --json
-sessions --root FOLDER
-sessions --root FOLDER --json
+audit --quick FOLDER
+audit --quick FOLDER --json
 resume FILE
 audit FOLDER --list sessions
 audit FOLDER --json
@@ -58,10 +58,10 @@ probe FILE --epoch 1 --recorded
 compare FILE --epoch 1 --json --watch 'never with the default of the billing service'
 compare FILE --epoch 1 --presets claude-code --diff --json
 compare FILE --epoch 1 --presets ledger --diff
-replay FILE --window 30000 --summarizer extractive --json
-replay FILE --window 30000 --strategy ledger --summarizer extractive --json
-play FILE --window 30000 --preset trim --json
-play FILE --window 30000 --preset trim --text
+redemo FILE --window 30000 --summarizer extractive --json
+redemo FILE --window 30000 --strategy ledger --summarizer extractive --json
+demo FILE --window 30000 --preset trim --json
+demo FILE --window 30000 --preset trim --text
 ab FILE --epoch 1 --summarizer extractive --summarizer extractive --strategy exchange-summary --json
 compact FILE --epoch 1 --preset claude-code --mask --force -o OUT.jsonl
 compact FILE --strategy ledger --set budget_tokens=300 --mask --force -o OUT.jsonl
@@ -133,10 +133,10 @@ def test_f02_no_secret_is_in_the_journal_of_runs(tmp_path: Path, own_home: Path)
     for number, kind in enumerate(("garbage", "truncated"), 1):
         done = cwb("compact", file, "--epoch", number, "--preset", "kimi-cli", "--summarizer", f"rehearse:{kind}")
         assert done.exit_code in (0, 1, 3, 4), done.output
-    runs = [one["id"] for one in document("runs")["runs"]]
+    runs = [one["id"] for one in document("list", "runs")["runs"]]
     assert len(runs) == 2
-    said = [cwb("runs", "show", run, "--request", *more).stdout for run in runs for more in ((), ("--json",))]
-    said += [cwb("runs", "diff", *runs).stdout]
+    said = [cwb("list", "runs", "show", run, "--request", *more).stdout for run in runs for more in ((), ("--json",))]
+    said += [cwb("list", "runs", "diff", *runs).stdout]
     kept = [one.read_bytes() for one in paths.data().rglob("*") if one.is_file()]
     assert any(runs[0].encode() in one for one in kept)
     said += [one.decode("utf-8", "replace") for one in kept]

@@ -26,7 +26,7 @@ def newest_in(folder: Path) -> Found:
     found = next((one for one in discover() if isinstance(one, Found) and _is_of(one, folder)), None)
     if found is None:
         raise BadInput(
-            f"No session of {folder} lies where agents keep theirs; name its file (`cwb sessions` lists all)."
+            f"No session of {folder} lies where agents keep theirs; name its file (`cwb audit --quick` lists all)."
         )
     if by_id(found.format).codec.write is None:
         raise BadInput(

@@ -56,11 +56,11 @@ def run(*args: str, code: int = 0) -> str:
 
 
 def test_the_commands_list_and_take_them() -> None:
-    listed = json.loads(run("pins", str(OVERFLOW), "--suggest", "--json"))
+    listed = json.loads(run("rules", str(OVERFLOW), "--json"))
     texts = [pin["text"] for pin in listed["pins"]]
     assert "Never log the refresh token." in texts
-    assert not json.loads(run("pins", str(OVERFLOW), "--json"))["pins"]  # no <Pin> passage in it
-    shown = run("pins", str(OVERFLOW), "--suggest")
+    assert not json.loads(run("rules", str(OVERFLOW), "--marked", "--json"))["pins"]  # no <Pin> passage in it
+    shown = run("rules", str(OVERFLOW))
     assert "a prohibition" in shown
     assert f"{len(listed['auto_pin'])} messages" in shown
     flags = ["--strategy", "context-reset", "--summarizer", "estimate", "--json"]

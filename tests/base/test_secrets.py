@@ -295,7 +295,7 @@ SHOWN: dict[str, Callable[[], str]] = {
     "a transcript": lambda: _told("inspect", "--verbosity", "default"),
     "JSON": lambda: _told("inspect", "--json", "--full"),
     "what is lost": lambda: _told("retention", "--strategy", "trim", "--json"),
-    "what may be pinned": lambda: _told("pins", "--suggest"),
+    "what may be pinned": lambda: _told("rules"),
     "a text of the screen": lambda: plain(LEAK),
     "a crash and a log": _crash,
     "an export that is to be masked": _export,

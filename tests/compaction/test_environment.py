@@ -96,7 +96,7 @@ def test_a_wrong_variable_is_named_where_its_strategy_is_used(environ: dict[str,
 def test_the_command_says_where_each_value_is_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CWB_TRIM_TARGET_PERCENT", "55")
     monkeypatch.setenv("CWB_TRIM_KEEP_SUMMARIES", "false")
-    found = document("strategies", "trim", "--sources")["settings"]
+    found = document("list", "presets", "trim")["settings"]
     assert found["target_percent"] == {"value": 55.0, "source": "CWB_TRIM_TARGET_PERCENT"}
     assert found["trigger_window_percent"] == {"value": 90.0, "source": "preset"}
     assert found["trigger_messages"] == {"value": 0, "source": "default"}

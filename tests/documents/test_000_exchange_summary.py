@@ -1473,7 +1473,7 @@ def test_how_other_products_compact(name: str, full: int, spare: int, requests: 
 
 @rule("000-114")
 def test_the_products_compare_as_in_the_document() -> None:
-    found = {row["preset"]: row for row in document("strategies", "--properties")["properties"]}
+    found = {row["preset"]: row for row in document("list", "presets", "--properties")["properties"]}
     names = ("levels", "abridged", "versions", "cache", "tool_calls", "default_on")
     assert {preset: tuple(found[preset][name] for name in names) for preset in PRODUCTS} == PRODUCTS
     assert {preset for preset in PRODUCTS if found[preset]["method"] != "a model's summary"} == {"cursor"}
@@ -1493,7 +1493,7 @@ def test_the_docs_show_the_table_of_the_command() -> None:
     lines = (ROOT / "docs/strategies.md").read_text("utf-8").split("## What each of them has")[1].splitlines()
     table = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines if line.startswith("| ")]
     assert table == [HEADS, *map(cells, all_properties())]
-    assert cwb("strategies", "--properties").stdout.split("\n")[0].split() == " ".join(HEADS).split()
+    assert cwb("list", "presets", "--properties").stdout.split("\n")[0].split() == " ".join(HEADS).split()
 
 
 @rule("000-115")

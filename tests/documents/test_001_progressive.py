@@ -699,10 +699,10 @@ def test_the_rungs_side_by_side_are_those_of_the_docs_and_of_the_command() -> No
     }
     rows = [f"| {one.name} | {one.strength} | {one.keeps} | {one.suits} |" for one in RUNGS]
     assert "\n".join(rows) in (ROOT / "docs/strategies.md").read_text("utf-8")
-    printed = [" ".join(line.split()) for line in cwb("strategies", "progressive").stdout.splitlines()]
+    printed = [" ".join(line.split()) for line in cwb("list", "strategies", "progressive").stdout.splitlines()]
     said = [f"{one.name} {one.strength} {one.keeps} {one.suits}" for one in RUNGS]
     assert [line for line in printed if line in said] == said
-    (shown,) = document("strategies", "progressive")["strategies"]
+    (shown,) = document("list", "strategies", "progressive")["strategies"]
     assert [one["name"] for one in shown["rungs"]] == [one.name for one in RUNGS]
 
 

@@ -22,7 +22,7 @@ from workbench.formats.kit import folder
 
 FOLDER = Path(__file__).parent
 CHANGED = 1_767_323_045
-"""When the samples were changed: `cwb sessions` tells."""
+"""When the samples were changed: `cwb audit --quick` tells."""
 
 _RUN = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _STAMP = r"\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d(?:[:-]\d\d)?"

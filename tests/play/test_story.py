@@ -214,7 +214,7 @@ def test_no_sentence_of_a_frame_is_empty() -> None:
 
 
 def test_the_frames_are_data() -> None:
-    found = document("play", SAMPLES / "sharegpt-pass.json", "--preset", "trim")
+    found = document("demo", SAMPLES / "sharegpt-pass.json", "--preset", "trim")
     assert [frame["title"] for frame in found["frames"]] == ["COMPACTION", *["THE CONTEXT FILLS"] * 2, "IT ALL FITS"]
     assert found["frames"][2]["lanes"][0]["parts"] == [
         {"kind": "overhead", "tokens": 11},

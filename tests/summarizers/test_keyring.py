@@ -88,13 +88,13 @@ async def test_a_command_asks_with_it(api: FakeApi) -> None:
     settings(f"{api.url}/v1")
     keyring.set_password(SERVICE, "there", KEY)
     api.replies = [document({"object": "list", "data": [{"id": "qwen3", "object": "model", "created": 1}]})]
-    run = await asyncio.to_thread(cwb, "models", "--connection", "there", "--refresh", "--json")
+    run = await asyncio.to_thread(cwb, "list", "models", "--connection", "there", "--refresh", "--json")
     assert run.exit_code == 0, run.output
     assert api.received[0].headers["authorization"] == f"Bearer {KEY}"
     found: dict[str, Any] = json.loads(run.stdout)
     assert (found["connection"], [one["id"] for one in found["models"]]) == ("there", ["qwen3"])
     assert KEY not in run.output
-    table = (await asyncio.to_thread(cwb, "models", "--connection", "there")).stdout.splitlines()
+    table = (await asyncio.to_thread(cwb, "list", "models", "--connection", "there")).stdout.splitlines()
     rows = [line.split() for line in table]
     assert ["there", "chat", f"{api.url}/v1", "in", "the", "keyring"] in rows
     assert "qwen3" in [row[-1] for row in rows if row]

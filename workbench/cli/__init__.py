@@ -26,7 +26,7 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
 from workbench.base.version import __version__
-from workbench.cli.names import COMMANDS, FORMER, GROUPS
+from workbench.cli.names import COMMANDS, FORMER, GROUPS, MODULES
 from workbench.cli.output import INTERRUPTED, takes_escapes
 
 NO_OUTPUT = 74
@@ -57,7 +57,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"workbench.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"workbench.cli.{MODULES.get(cmd_name, cmd_name)}").command
         mask_logs()
         return command
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -33,6 +34,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.output import (
     has_a_screen,
     interrupted,
@@ -42,7 +44,7 @@ from workbench.cli.output import (
     write_json,
     write_table,
 )
-from workbench.cli.sessions import is_named
+from workbench.cli.sessions import is_named, list_sessions
 
 CELL = 32
 TOLD = 20
@@ -54,7 +56,14 @@ SHOWN: dict[About, str] = {
 """The columns that a terminal has room for; `--json` and `--save` have all."""
 
 
-@click.command("audit")
+@click.command(
+    "audit",
+    cls=Jobs,
+    jobs=(
+        Job("", "by tool search about order limit saved cluster fresh on_screen as_json"),
+        Job("--quick", "tool search limit root skipped as_json", "quick"),
+    ),
+)
 @click.argument("folders", nargs=-1, metavar="[FOLDER]…", type=click.Path(path_type=Path))
 @click.option("--by", multiple=True, type=click.Choice(KEYS), help="Sum up by this; several times for finer groups.")
 @click.option("--tool", default="", metavar="NAME", help="Only sessions of this tool, as `claude` or `codex`.")
@@ -77,10 +86,33 @@ SHOWN: dict[About, str] = {
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
 @click.option("--fresh", is_flag=True, help="Read every file again, whatever is kept of it.")
+@click.option("--quick", is_flag=True, help="List the sessions, newest first, from the two ends of each file alone.")
+@click.option("--skipped", is_flag=True, help="List what could not be read as a session, and why.")
+@click.option("--root", type=click.Path(path_type=Path), hidden=True)
 @click.option("--screen", "on_screen", is_flag=True, help="Show the table on the workbench's screen.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every row.")
-def command(
+def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
+    """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
+
+    Sizes before and after, what went, seconds, cost, what was done again, which instructions were lost, and what every
+    call was sent beyond the conversation. Only files that have changed since the last audit are read. A file that
+    cannot be read is a row that says why. No model is asked and no token counted: what was billed stands, the rest is
+    estimated. Long sessions, and those that record a compaction, are played at several sizes, and a sentence for each
+    tool says which would have been cheapest.
+
+    With --quick, `full` is the context of the last recorded call against the window, with who says so; compactions are
+    those seen at the ends, marked + where there may be more between. Of a FILE with several sessions it lists those;
+    `cwb FILE --part ID` opens one.
+    """
+    if quick:
+        list_sessions(folders, **given)
+    else:
+        _audit(folders, **given)
+
+
+def _audit(
     folders: tuple[Path, ...],
+    *,
     by: tuple[Key, ...],
     tool: str,
     search: str,
@@ -93,14 +125,6 @@ def command(
     on_screen: bool,
     as_json: bool,
 ) -> None:
-    """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
-
-    Sizes before and after, what went, seconds, cost, what was done again, which instructions were lost, and what every
-    call was sent beyond the conversation. Only files that have changed since the last audit are read. A file that
-    cannot be read is a row that says why. No model is asked and no token counted: what was billed stands, the rest is
-    estimated. Long sessions, and those that record a compaction, are played at several sizes, and a sentence for each
-    tool says which would have been cheapest.
-    """
     for target in saved:
         form_of(target)
         if os.path.exists(target):

@@ -73,13 +73,13 @@ STDOUT = Path("-")
     show_default=True,
     metavar="NAME",
     help="Who writes the summary: extractive (no model), estimate, typed:FILE, command:CMD (a program, which reads the "
-    "request), anthropic:MODEL or another CONNECTION:MODEL (live; `cwb models` lists connections), "
+    "request), anthropic:MODEL or another CONNECTION:MODEL (live; `cwb list models` lists connections), "
     "server:compact:MODEL, server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own "
     "compaction), recorded:RUN_ID, or rehearse:KIND (fails on purpose).",
 )
 @click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
 @max_cost
-@click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
+@click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb list runs` lists it.")
 @click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
 @click.option(
     "-o",
@@ -308,7 +308,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
         ("why", "\n".join(result.trace)),
         ("memories", "\n".join(result.memory_changes)),
         ("summary by", call_words(call)),
-        ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
+        ("kept as", f"run {result.run}; `cwb list runs show {result.run}`" if result.run else ""),
         ("receipt", str(result.receipt) if result.receipt else ""),
         ("watched", "\n".join(map(stand_words, result.watched))),
         ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.kept_by)),

@@ -57,7 +57,7 @@ WORDS = 400
     show_default=True,
     metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes, extractive without a model; live runs are kept, and "
-    "`cwb runs` lists them.",
+    "`cwb list runs` lists them.",
 )
 @max_cost
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")

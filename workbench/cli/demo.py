@@ -1,4 +1,4 @@
-"""`cwb demo`: what a compaction does, as a story of about a minute on a sample session, offline."""
+"""`cwb demo`: a session, or the sample, as a story of about a minute that shows what compaction does."""
 
 from __future__ import annotations
 
@@ -7,22 +7,56 @@ from typing import Any
 import click
 
 from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.bench import USUAL
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.selection import Selection
+from workbench.cli.selection import Selection, selection
 from workbench.cli.telling import tell, tellings
+from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.preset import load_preset
+from workbench.compaction.strategies import DEFAULT
 from workbench.play.demonstration import SAMPLE, WINDOW, demonstration
+from workbench.play.story import offline, story
+
+TELLINGS = "cast svg overwrite text as_json"
 
 
-@click.command("demo")
+@click.command(
+    "demo",
+    cls=Jobs,
+    jobs=(
+        Job("", TELLINGS),
+        Job("FILE", f"part strategies presets fields watched epoch window {TELLINGS}", "files"),
+    ),
+)
+@selection(
+    "part",
+    "set",
+    "window",
+    required=False,
+    strategy="A strategy with its own preset.",
+    preset="The preset that is shown; a second one stands next to it. By default the agent's own, and our own.",
+    epoch="Start with this epoch, not the first.",
+    watch="Follow this sentence, of several the first that is said; by default a rule of the user's that is lost.",
+)
 @tellings
-def command(**how: Any) -> None:
+def command(chosen: Selection, **how: Any) -> None:
     """Show in about a minute what compaction does: the context fills, the trigger fires, the old part becomes a
-    summary, a rule survives, the next compaction loses it, a pin keeps it; then two policies side by side.
+    summary, a rule survives, the next compaction loses it, a pin keeps it; then two presets side by side.
 
-    Rehearsed: the session is an invented sample with a small window. Nothing is sent, no model is asked and no key is
-    needed; the strategies plan as for any session, and the offline summarizer writes. Space pauses, the arrows step,
-    + and - change the speed, enter opens the session on the bench, q leaves.
+    Without FILE the session is an invented sample with a small window. With FILE it is your session: look at a file
+    before you give it away, for it quotes the session; secrets that can be told by their shape or name are masked.
+    Nothing is sent, no model is asked and no key is needed: the strategies plan as for any session, and code writes
+    the summaries. Space pauses, the arrows step, + and - change the speed, enter opens the session, q leaves.
     """
+    if chosen.files:
+        _of_file(chosen, **how)
+    else:
+        _of_sample(**how)
+
+
+def _of_sample(**how: Any) -> None:
     bench, course = on_bench_and_course(Selection(files=(SAMPLE,), window=WINDOW, epoch=1))
     found = demonstration(course, bench.opened.limit)
 
@@ -34,6 +68,36 @@ def command(**how: Any) -> None:
         recording = load_recording()
         app = PlayApp(
             found, SAMPLE, preset=recording.preset, settings=read_settings(paths.settings()), rehearses=DEMO, fresh=True
+        )
+        app.run()
+        return app.return_code or 0
+
+    tell(found, show, cast_to=how.pop("cast"), svg_to=how.pop("svg"), **how)
+
+
+def _of_file(chosen: Selection, **how: Any) -> None:
+    policies = chosen.policies() if chosen.presets or chosen.strategies else []
+    if len(policies) > 2:
+        raise BadInput(f"{len(policies)} policies are named; a story has room for two.")
+    bench, course = on_bench_and_course(chosen.whole)
+    if not policies:
+        own = tools_preset(bench.session) or USUAL
+        policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
+    found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
+
+    def show() -> int:
+        from workbench.tui.playing import PlayApp
+        from workbench.tui.settings import read_settings
+
+        first = policies[0]
+        app = PlayApp(
+            found,
+            chosen.file,
+            preset=first.id or None,
+            window=chosen.window,
+            part=chosen.part,
+            settings=read_settings(paths.settings()),
+            memory=paths.state(),
         )
         app.run()
         return app.return_code or 0

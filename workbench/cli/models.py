@@ -1,4 +1,4 @@
-"""`cwb models`: what the server offers, with windows and prices."""
+"""`cwb list models`: what the server offers, with windows and prices."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def command(whom: str, refresh: bool, as_json: bool) -> None:
     """List the models that a server offers, with context windows and prices, and the connections to servers.
 
     The list comes from the API and is kept for a day. Prices, in dollars per million tokens, come from the package
-    genai-prices and a dated table, which a file of your own corrects: `cwb models --json` names it. Other models may be
-    typed all the same.
+    genai-prices and a dated table, which a file of your own corrects: `cwb list models --json` names it. Other models
+    may be typed all the same.
     """
     there = connections()
     connection = connection_named(whom)

@@ -25,20 +25,16 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "retention": "Say which facts survive a compaction, or several.",
         "rework": "Say what was done again after each recorded compaction.",
         "probe": "Ask what is still known after a compaction.",
-        "pins": "List the user's rules and the cost of pinning each.",
+        "rules": "List the user's rules and the cost of pinning each.",
         "ab": "Compare two prompts or two models on the same messages.",
     },
     "All sessions": {
-        "sessions": "List the sessions that agents keep on this machine.",
         "audit": "Say what compactions did to every session.",
     },
     "Set up": {
-        "strategies": "List the strategies and presets.",
-        "models": "List the models that a server offers.",
-        "runs": "List, show, compare and delete live runs.",
+        "list": "List strategies, presets, prompts, models or runs.",
         "prompts": "Show a prompt, copy it, or adopt the one of an agent.",
-        "play": "Play a session as a story of about a minute.",
-        "demo": "Play a sample as a story of a minute, offline.",
+        "demo": "Play a session, or a sample, as a story of a minute.",
     },
 }
 """Here so that `cwb --help` need not import any command."""
@@ -57,5 +53,16 @@ class Former:
         return f"cwb {self.shown or ' '.join(self.args)}"
 
 
-FORMER: Mapping[str, Former] = {"doctor": Former(("inspect", "--health"))}
+MODULES: Mapping[str, str] = {"list": "listing"}
+"""Modules of this room that are called otherwise than their commands."""
+
+FORMER: Mapping[str, Former] = {
+    "doctor": Former(("inspect", "--health")),
+    "pins": Former(("rules", "--marked"), "rules"),
+    "play": Former(("demo",), "demo FILE"),
+    "sessions": Former(("audit", "--quick")),
+    "strategies": Former(("list", "strategies")),
+    "models": Former(("list", "models")),
+    "runs": Former(("list", "runs")),
+}
 """Names that are understood for one more release."""

@@ -1,4 +1,4 @@
-"""`cwb runs`: the kept runs of live compactions. `list` (when nothing is named), `spent`, `show`, `text`, `diff`,
+"""`cwb list runs`: the kept runs of live compactions. `list` (when nothing is named), `spent`, `show`, `text`, `diff`,
 `delete`."""
 
 from __future__ import annotations

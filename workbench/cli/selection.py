@@ -137,8 +137,8 @@ _NAMES = tuple(field.name for field in fields(Selection))
 # fmt: off
 _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "part": (("--part",), {"default": "", "metavar": "ID"},
-             "One of several sessions or branches in FILE; `cwb sessions FILE` lists them."),
-    "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb strategies` lists them."),
+             "One of several sessions or branches in FILE; `cwb audit --quick FILE` lists them."),
+    "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb list strategies` lists them."),
     "strategies": (("--strategies",), {"multiple": True, "metavar": "ID,…"},
                    "Strategies, each with its own preset; all by default."),
     "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Numbers and prompt to start from."),
@@ -148,7 +148,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a field of the policy."),
     "pin": (("--pin", "pins"), _SEVERAL, "Keep a message verbatim."),
     "auto_pin": (("--auto-pin",), {"is_flag": True},
-                 "Pin the user's standing instructions and answers; `cwb pins FILE --suggest` lists them."),
+                 "Pin the user's standing instructions and answers; `cwb rules FILE` lists them."),
     "drop": (("--drop", "drops"), _SEVERAL, "Leave a message out, with its tool calls and results."),
     "shorten": (("--shorten", "shortens"), _SEVERAL,
                 "Cut a message's long texts and results in the middle. Pins win over both."),

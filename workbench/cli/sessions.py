@@ -1,9 +1,9 @@
-"""`cwb sessions`: the sessions that lie where the tools keep them, below a folder, or in one file."""
+"""`cwb audit --quick`: sessions where agents keep them, below a folder, or in one file, from the ends of each file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.output import only, plain, warn, write_json, write_table
-from workbench.finding.discover import discover
+from workbench.finding.discover import discover, is_session_folder
 from workbench.finding.glances import Found, Unreadable
 from workbench.finding.places import Place, places
 from workbench.formats.files import load, parts_of
@@ -26,30 +26,21 @@ FIRST_WORDS = 48
 PROJECT = 20
 
 
-@click.command("sessions")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--root", type=click.Path(path_type=Path), metavar="DIR", help="Look in this folder and below instead.")
-@click.option("--tool", metavar="NAME", help="Only sessions of this tool, as `claude` or `roo`.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many, the newest.")
-@click.option("--search", default="", metavar="TEXT", help="Only those in which every word of TEXT occurs.")
-@click.option("--skipped", is_flag=True, help="List what could not be read as a session, and why.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(
-    file: Path | None, root: Path | None, tool: str | None, limit: int | None, search: str, skipped: bool, as_json: bool
-) -> None:
-    """List the sessions that agents keep on this machine, the newest first; with FILE, the sessions in that file.
-
-    Only the two ends of each file are read. `full` is the context of the last recorded call against the window, with
-    who says so; compactions are those seen at the ends, marked + where there may be more between. `cwb FILE` opens one
-    of them, `--part ID` one of several in a file.
-    """
-    if file is not None:
-        _list_parts(file, as_json=as_json)
+def list_sessions(
+    folders: Sequence[Path], root: Path | None, tool: str, search: str, limit: int | None, *, skipped: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Write the sessions of this machine or below a folder, newest first; of a file with several sessions, those."""
+    if len(folders) + bool(root) > 1:
+        raise click.UsageError("--quick lists what lies in one place; name one FOLDER or FILE.")
+    if folders and (not folders[0].is_dir() or is_session_folder(folders[0])):
+        _list_parts(folders[0], as_json=as_json)
         return
+    root = root or next(iter(folders), None)
     if root and not root.is_dir():
         raise BadInput(f"{root} is no folder; name one in which to look for sessions.")
     unreadable: list[Unreadable] = []
-    looked_at = places() if tool is None or root else _places_of(tool)
+    looked_at = _places_of(tool) if tool and not root else places()
     found = list(islice(_wanted(looked_at, root, tool, search, unreadable), limit))
     if as_json:
         write_json({"root": root, "sessions": found, "unreadable": unreadable})
@@ -58,7 +49,8 @@ def command(
         heads = ["changed", "tool", "bytes", "tokens", "full", "compactions", "project", "first request", "file"]
         write_table(heads, map(_row, found), {"project": PROJECT, "first request": FIRST_WORDS})
     else:
-        warn(f"no such sessions {f'in {root}' if root else 'where the tools keep them'}; look elsewhere with --root.")
+        where = f"in {root}" if root else "where the tools keep them"
+        warn(f"no such sessions {where}; name a FOLDER to look elsewhere.")
     if skipped:
         for one in unreadable:
             click.echo(f"{printable(str(one.path))}: {printable(one.reason)}", err=True)
@@ -67,13 +59,13 @@ def command(
 
 
 def _wanted(
-    looked_at: tuple[Place, ...], root: Path | None, tool: str | None, search: str, unreadable: list[Unreadable]
+    looked_at: tuple[Place, ...], root: Path | None, tool: str, search: str, unreadable: list[Unreadable]
 ) -> Iterator[Found]:
     """What was asked for, as it is found; files that are no sessions are put into `unreadable`."""
     for one in discover(looked_at, root):
         if isinstance(one, Unreadable):
             unreadable.append(one)
-        elif (tool is None or is_named(tool, one.tool, one.format)) and one.matches(search):
+        elif (not tool or is_named(tool, one.tool, one.format)) and one.matches(search):
             yield one
 
 
@@ -90,7 +82,7 @@ def _places_of(tool: str) -> tuple[Place, ...]:
     chosen = tuple(place for place in known if is_named(tool, place.tool, place.format))
     if not chosen:
         names = ", ".join(sorted({place.tool for place in known}))
-        raise BadInput(f"There is no tool {tool!r} with a usual place; choose one of {names}, or look with --root DIR.")
+        raise BadInput(f"There is no tool {tool!r} with a usual place; choose one of {names}, or name a FOLDER.")
     return chosen
 
 

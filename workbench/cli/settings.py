@@ -69,7 +69,7 @@ def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
             )
         return preset
     if strategy_id is None:
-        raise BadInput("Name a strategy with --strategy or a preset with --preset; `cwb strategies` lists both.")
+        raise BadInput("Name a strategy with --strategy or a preset with --preset; `cwb list strategies` lists both.")
     return default_preset(strategy_id)
 
 

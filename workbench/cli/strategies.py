@@ -1,4 +1,4 @@
-"""`cwb strategies`: what there is to choose from, and every field that `--set` takes."""
+"""`cwb list strategies` and `cwb list presets`: what compacts, with every field that `--set` takes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.base.printable import one_line
 from workbench.cli.output import only, plain, write_fields, write_json, write_table
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.properties import HEADS, all_properties, cells
@@ -17,13 +18,34 @@ from workbench.compaction.strategy import Strategy
 LONG_TEXT = 60
 
 
+as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+
+
+@click.command("presets")
+@click.argument("name", required=False)
+@click.option("--properties", is_flag=True, help="What each preset has: levels, versions, cache … as one table.")
+@as_json_option
+def presets(name: str | None, properties: bool, as_json: bool) -> None:
+    """List the presets by strategy; with a NAME, every value of its policy and where it is from."""
+    if name and properties:
+        raise click.UsageError("--properties shows every preset; leave NAME out.")
+    every = [load_preset(one) for one in preset_names()]
+    if properties:
+        _properties(as_json)
+    elif name:
+        _sources(name, as_json)
+    elif as_json:
+        write_json({"presets": every})
+    else:
+        rows = [(one.id, one.strategy, one_line(one.about, LONG_TEXT)) for one in every]
+        write_table(["preset", "strategy", "about"], rows, {"preset": 0, "strategy": 0})
+
+
 @click.command("strategies")
 @click.argument("id", required=False)
-@click.option(
-    "--sources", is_flag=True, help="Each value of the preset ID, or of strategy ID's own, and where it is from."
-)
-@click.option("--properties", is_flag=True, help="What each preset has: levels, versions, cache … as one table.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text, with every field.")
+@click.option("--sources", is_flag=True, hidden=True, help="As `cwb list presets ID`.")
+@click.option("--properties", is_flag=True, hidden=True, help="As `cwb list presets --properties`.")
+@as_json_option
 def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> None:
     """List the strategies and their presets, one line each; with an ID, every field of its policy.
 
@@ -33,25 +55,21 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
     if properties:
         if id is not None or sources:
             raise click.UsageError("--properties tells of every preset; leave out the rest.")
-        rows = all_properties()
-        if as_json:
-            write_json({"properties": rows})
-        else:
-            write_table(HEADS, map(cells, rows), dict.fromkeys(HEADS[:4], 0))
+        _properties(as_json)
         return
     if sources:
         if id is None:
             raise click.UsageError("--sources tells of one preset or strategy; name it.")
-        _sources(load_preset(id) if id in preset_names() else default_preset(id), as_json)
+        _sources(id, as_json)
         return
     shown = (strategy(id),) if id else all_strategies()
     names = {one.id for one in shown}
-    presets = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
+    known = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
     if as_json:
-        write_json({"strategies": shown, "presets": presets})
+        write_json({"strategies": shown, "presets": known})
     elif id:
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
-        _write_presets(presets)
+        _write_presets(known)
         if rungs := shown[0].rungs:
             heads = ["rung", "strength", "keeps whole", "suits"]
             write_table(heads, map(astuple, rungs), dict.fromkeys(heads, 0))
@@ -60,13 +78,22 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
     else:
         write_fields([(one.id, one.about) for one in shown])
         click.echo()
-        _write_presets(presets)
+        _write_presets(known)
         for sentence in unusable():
             click.echo(sentence, err=True)
 
 
-def _sources(preset: Preset, as_json: bool) -> None:
-    """Every setting with its value and where that is from."""
+def _properties(as_json: bool) -> None:
+    rows = all_properties()
+    if as_json:
+        write_json({"properties": rows})
+    else:
+        write_table(HEADS, map(cells, rows), dict.fromkeys(HEADS[:4], 0))
+
+
+def _sources(name: str, as_json: bool) -> None:
+    """Write each setting of a preset, or of a strategy's own, with its value and source."""
+    preset = load_preset(name) if name in preset_names() else default_preset(name)
     settings = settings_of(type(preset.policy))
     rows = [(one.key, preset.source_of(one), one.of(preset.policy)) for one in settings]
     if as_json:

@@ -98,7 +98,7 @@ NOWHERE = {
     "langsmith": "runs are fetched from the server",
     "tau-bench": "the benchmark writes to the folder that its user names",
 }
-"""Formats without a usual place, by id, and why. `cwb sessions --root DIR` finds them where they are."""
+"""Formats without a usual place, by id, and why. `cwb audit --quick DIR` finds them where they are."""
 
 
 def places(machine: Machine | None = None) -> tuple[Place, ...]:

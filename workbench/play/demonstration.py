@@ -22,7 +22,7 @@ WINDOW, CHARS = 100_000, 200_000
 """The model's window in tokens, and the history's characters from which the first policy compacts."""
 
 NOTE = "Rehearsed, offline: invented session, window of 100k; code writes, no model."
-ENDS = "cwb play FILE --preset A --preset B tells this of any session."
+ENDS = "cwb demo FILE --preset A --preset B does the same with your session."
 
 
 def presets() -> tuple[Preset, Preset]:

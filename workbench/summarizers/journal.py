@@ -158,7 +158,9 @@ def load(id: str) -> Run:
         calls = tuple(Call.model_validate_json(zlib.decompress(document)) for document in beside)
         return run.model_copy(update={"calls": calls}) if calls else run
     except (zlib.error, TypeError, ValidationError):
-        raise BadInput(f"{paths.runs()}: run {whole} is damaged; remove it with `cwb runs delete {whole}`.") from None
+        raise BadInput(
+            f"{paths.runs()}: run {whole} is damaged; remove it with `cwb list runs delete {whole}`."
+        ) from None
 
 
 def _beside(base: sqlite3.Connection, id: str) -> list[Any]:
@@ -285,4 +287,4 @@ def _trouble(error: Exception) -> str:
 
 
 def _none(id: str) -> str:
-    return f"There is no kept run {id!r}; `cwb runs` lists them."
+    return f"There is no kept run {id!r}; `cwb list runs` lists them."

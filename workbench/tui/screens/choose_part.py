@@ -28,7 +28,7 @@ class ChoosePartScreen(Screen[str | None]):
 This file holds several sessions: the samples of an evaluation, the chats of a history, the sessions in a tool's \
 database, or the branches of one that is damaged. Choose the one to put on the bench; typing searches their names. \
 The others stay where they are, and the file is never changed. \
-On the command line `cwb sessions FILE` lists them and `--part ID` opens one."""
+On the command line `cwb audit --quick FILE` lists them and `--part ID` opens one."""
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
         *TYPING,

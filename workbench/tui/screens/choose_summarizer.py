@@ -206,8 +206,8 @@ class ChooseSummarizerScreen(ModalScreen[Name | None]):
 Choose who writes the summaries of this session, which is remembered with it, or who answers the questions about it. \
 Type to search; a name that is not \
 in the list is offered as a model's, so any model that your server knows can be asked; CONNECTION/MODEL asks another \
-server (`cwb models` lists the connections). Models are those of the last lists that servers gave (F5 asks those that \
-are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
+server (`cwb list models` lists the connections). Models are those of the last lists that servers gave (F5 asks those \
+that are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),

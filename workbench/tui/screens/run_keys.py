@@ -56,4 +56,4 @@ and how watched sentences (W on the bench) stand follow while you type. Ctrl+S c
 and undo takes it back.
 
 A call that failed says how: timeout, overflow, empty, truncated, refused, inflated, error. What the strategy falls \
-back to then is the last of the steps. Runs of models are kept (`cwb runs`), failed and cancelled ones too."""
+back to then is the last of the steps. Runs of models are kept (`cwb list runs`), failed and cancelled ones too."""

@@ -1,4 +1,4 @@
-"""`cwb pins`: what in a session asks to be kept, with the reason and the cost of each pin."""
+"""`cwb rules`: rules of the user, and passages marked as pins, with the cost of pinning each."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from workbench.facts.standing import PIN_REASON
 WORDS = 66
 
 
-@click.command("pins")
+@click.command("rules")
 @selection("part", "epoch")
-@click.option("--suggest", "all_of_them", is_flag=True, help="Standing instructions and constraints too.")
+@click.option("--marked/--suggest", "marked", help="Only passages marked with <Pin>; by default every rule, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
-    """List the <Pin> passages of FILE, and with --suggest what else its user said for good.
+def command(chosen: Selection, marked: bool, as_json: bool) -> None:
+    """List the rules of FILE's user, which hold for the whole session, with what pinning each costs.
 
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
     left out there.
     """
     bench = on_bench(chosen)
     context = bench.context
-    found = [pin for pin in suggest(context) if all_of_them or pin.reason == PIN_REASON]
+    found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
     taken = accepted(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
     if as_json:
@@ -40,7 +40,7 @@ def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
     if not found:
-        click.echo(_nothing(all_of_them))
+        click.echo(_nothing(marked))
         return
     numbers = {pin.message: pin.index + 1 for pin in found}
     write_table(
@@ -58,9 +58,9 @@ def _(pin: SuggestedPin) -> dict[str, Any]:
     return {**fields_of(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked}
 
 
-def _nothing(all_of_them: bool) -> str:
-    more = "" if all_of_them else " --suggest looks for standing instructions and answers, too."
-    return "No standing instruction was found." if all_of_them else f"There is no <Pin> passage.{more}"
+def _nothing(marked: bool) -> str:
+    more = " --suggest looks for standing instructions and answers, too."
+    return f"There is no <Pin> passage.{more}" if marked else "No standing instruction was found."
 
 
 def _reason(pin: SuggestedPin, numbers: dict[str, int]) -> str:
