@@ -158,3 +158,30 @@ def test_a_strategy_is_named_in_its_own_room_alone() -> None:
                 named.append(f"{path.name}: {node.value}")
             named += [f"{path.name}: {one}" for one in modules if PARTS.match(one) and one not in OF_THE_LIBRARY]
     assert named == []
+
+
+_DECODES = re.compile(r"(?<!\w)(?:or)?json\.loads\(")
+OF_THE_KIT = {"broken_document", "document", "jsonl", "outline"}
+BOUNDED_OTHERWISE = {
+    "analysis/sweep/journal",  # a file of ours
+    "finding/following",  # asks whether it is JSON
+    "finding/glances",  # likewise
+    "formats/claude_code/skim",  # looks for a key at the top
+    "formats/faults",  # stops where Python's calls end
+    "formats/gemini/rules",  # likewise
+    "formats/goose/rules",  # likewise
+    "formats/look",  # asks for keys at the top
+    "formats/masked",  # one text
+    "formats/openai_responses/write",  # what it wrote
+}
+
+
+def test_json_of_a_session_is_decoded_by_what_bounds_its_depth() -> None:
+    """`json_value` and the kit of formats: a walk through what nests hundreds of levels deep ends in a traceback."""
+    decode = {
+        str(path.relative_to(ROOT / "workbench").with_suffix(""))
+        for room in ("session", "formats", "finding", "facts", "compaction/ledger", "compaction/assembled", "analysis")
+        for path in (ROOT / "workbench" / room).rglob("*.py")
+        if _DECODES.search(path.read_text("utf-8"))
+    }
+    assert decode == BOUNDED_OTHERWISE | {f"formats/kit/{name}" for name in OF_THE_KIT}

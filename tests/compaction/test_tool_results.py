@@ -60,6 +60,13 @@ def test_json_that_is_no_envelope_is_plain_text(text: str) -> None:
     assert envelope(answer(text, error=True))["status"] == "error"
 
 
+@pytest.mark.parametrize(("depth", "is_read"), [(199, True), (200, False), (990, False), (1_010, False)])
+def test_an_envelope_that_is_nested_too_deeply_is_plain_text(depth: int, is_read: bool) -> None:
+    deep = answer('{"status": "success", "data": ' + '{"a":' * depth + "0" + "}" * (depth + 1))
+    assert (envelope(deep)["data"] != deep.text) is is_read
+    assert not holds_more(deep)
+
+
 SMALL = Limits(
     ls_entries=2, glob_paths=2, grep_lines=2, read_lines=2, fragment_lines=2, long_fragment_lines=1, stderr_lines=2,
     stdout_lines=3, other_chars=30, line_chars=12,

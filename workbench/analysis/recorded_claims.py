@@ -8,7 +8,6 @@ nobody gave steers the agent from then on.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from workbench.analysis.grounding import Ground, Grounding, Unfounded
 from workbench.analysis.head_index import stems, texts_of
 from workbench.base.text import clip_at_word, counted
+from workbench.base.values import json_value
 from workbench.compaction.text import summary_inside
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
@@ -75,10 +75,7 @@ def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
 def _summary_text(summary: Message) -> str:
     """A summary without the tags, or the object, in which the agent puts it (Letta: `{"type": …, "message": …}`)."""
     inside = summary_inside(summary.text)
-    try:
-        wrapped = json.loads(inside) if inside.startswith("{") else None
-    except ValueError:
-        return inside
+    wrapped = json_value(inside) if inside.startswith("{") else None
     text = wrapped.get("message") if isinstance(wrapped, dict) else None
     return text if isinstance(text, str) else inside
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
+DEEPEST = 200
+"""Levels of nesting that are read. More is no session's and more than 254 could not be encoded again; a walk through a
+value takes several of Python's 1 000 frames for each."""
+
+
 def json_of(model: BaseModel) -> bytes:
     """A model as it is kept in a file. Raises nothing for halves of characters, in names of files for example."""
     try:
@@ -32,6 +37,39 @@ def json_text(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
         except (TypeError, ValueError, RecursionError):
             return f"[{type(value).__name__} that is not JSON]"
+
+
+def json_value(raw: Any) -> Any:
+    """What a text or bytes hold as JSON; None for JSON that is damaged or nested deeper than is read, and for any other
+    value, as a column or field may have."""
+    if not isinstance(raw, str | bytes):
+        return None
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    return None if is_too_deep(value, raw) else value
+
+
+def is_too_deep(value: Any, raw: bytes | str, start: int = 0, stop: int | None = None) -> bool:
+    """Return True where the value decoded from `raw[start:stop]` is nested deeper than DEEPEST levels."""
+    if isinstance(raw, str):
+        begun = raw.count("[", start, stop) + raw.count("{", start, stop)
+    else:
+        begun = raw.count(b"[", start, stop) + raw.count(b"{", start, stop)
+    if begun <= DEEPEST:
+        return False
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for holder in level
+            for inner in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def fields_in(value: object) -> Iterator[tuple[str, object]]:

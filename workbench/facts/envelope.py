@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
+from workbench.base.values import json_value
 from workbench.session import Text, ToolResult
 
 _KEYS = frozenset(("status", "data", "text", "stats", "error", "context"))
@@ -45,9 +44,6 @@ def holds_more(result: ToolResult) -> bool:
 def _recorded(text: str) -> dict[str, Any] | None:
     if text.lstrip()[:1] != "{" or '"status"' not in text:
         return None
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
+    found = json_value(text)
     is_one = isinstance(found, dict) and _KEYS.issuperset(found) and found.get("status") in _STATUS
     return found if is_one else None

@@ -18,12 +18,13 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
 from workbench.base.stamps import seconds_of
 from workbench.base.text import clip_at_word
+from workbench.base.values import json_value
 from workbench.finding.glances import REACH, Found
 from workbench.formats.crush import signature as crush
 from workbench.formats.goose import signature as goose
 from workbench.formats.kit.database import WORDS, connected, rows, tables_in
 from workbench.formats.kit.titles import shortened
-from workbench.formats.kit.values import dict_of, json_of, text_of
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.formats.opencode import signature as opencode
 
 MESSAGES = 20_000
@@ -63,8 +64,8 @@ def _goose(database: sqlite3.Connection) -> list[dict[str, Any]]:
 def _goose_found(path: Path, row: Mapping[str, Any]) -> Found | None:
     if not row["_bytes"]:
         return None  # a session without a message
-    model = json_of(row.get("model_config_json"))
-    content = json_of(row.get("_first"))
+    model = json_value(row.get("model_config_json"))
+    content = json_value(row.get("_first"))
     texts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     tokens = row.get("total_tokens")
     limit = model.get("context_limit") if isinstance(model, dict) else None
@@ -128,7 +129,7 @@ def _opencode(database: sqlite3.Connection) -> list[dict[str, Any]]:
 def _opencode_found(path: Path, row: Mapping[str, Any]) -> Found | None:
     if not row["_bytes"]:
         return None
-    last = json_of(row.get("_last")) or {}
+    last = json_value(row.get("_last")) or {}
     return Found(
         path,
         _whole(row["_bytes"]),
@@ -150,7 +151,7 @@ def stored_file(path: Path) -> Found | None:
     """A session of opencode's storage folder by what its own file and its last messages say; None for other files."""
     try:
         with open_file(path) as file:
-            info = json_of(file.read(REACH))
+            info = json_value(file.read(REACH))
         if not opencode.is_session_file(info) or info.get("parentID"):
             return None
         messages = path.parent.parent.parent / "message" / path.stem
@@ -174,7 +175,7 @@ def stored_file(path: Path) -> Found | None:
 
 def _head_of(path: Path) -> dict[str, Any]:
     with open_file(path) as file:
-        found = json_of(file.read(REACH))
+        found = json_value(file.read(REACH))
     return dict_of(found)
 
 

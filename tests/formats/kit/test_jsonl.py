@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.errors import BadInput
+from workbench.base.values import json_value
 from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import MOST, parse
@@ -28,7 +29,6 @@ from workbench.formats.kit.jsonl import (
     whole,
 )
 from workbench.formats.kit.odd import TOLD, capped
-from workbench.formats.kit.values import json_of
 from workbench.session import LoadWarning, Records
 
 
@@ -241,7 +241,7 @@ def test_deep_nesting_is_a_bad_record() -> None:
 def test_f10_every_door_reads_as_deep_as_a_line(depth: int, is_read: bool) -> None:
     """A text within a value, a record, a field of a row, a document: with lists alone and with objects."""
     for text in ("[" * depth + "]" * depth, '{"a":' * depth + "0" + "}" * depth):
-        assert json_of(text) == json_of(text.encode()) == (json.loads(text) if is_read else None)
+        assert json_value(text) == json_value(text.encode()) == (json.loads(text) if is_read else None)
         doors = (
             loads_text,
             lambda text: loads_bounded(text.encode()),

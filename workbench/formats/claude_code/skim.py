@@ -17,6 +17,7 @@ import orjson
 from msgspec import UNSET, Meta, Struct
 from msgspec.json import Decoder
 
+from workbench.base.values import json_value
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.claude_code.events import of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
@@ -159,11 +160,10 @@ def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
             answer = said - start
             spans.append((start, stop))
         else:
-            try:
-                value = orjson.loads(data[start:stop])
-            except ValueError:
+            value = json_value(data[start:stop])
+            if not isinstance(value, dict):
                 return None
-            type = value.get("type") if isinstance(value, dict) else None
+            type = value.get("type")
             if type == "assistant":
                 spans.append((start, stop))
             elif _decides(type, value):
@@ -188,10 +188,7 @@ def _newest(data: bytes) -> dict[str, str]:
     stop = len(data)
     while stop > 0 and len(found) < 2:
         start = data.rfind(b"\n", 0, stop) + 1
-        try:
-            value = orjson.loads(data[start:stop])
-        except ValueError:
-            value = None
+        value = json_value(data[start:stop])
         if isinstance(value, dict) and value.get("uuid") and value.get("isSidechain") is not True:
             known = {key: text for key in ("cwd", "version") if isinstance(text := value.get(key), str)}
             found = {**known, **found}

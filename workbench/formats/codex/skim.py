@@ -12,8 +12,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
+from workbench.base.values import json_value
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.codex.items import SUMMARIES, Side, side_of
 from workbench.formats.codex.read import Draft, Reading, add, session_of, take
@@ -93,10 +92,7 @@ def _skimmed(reading: Reading, data: bytes, at: int) -> bool:
         if head and head[1] == b"response_item" and (head[3] or head[2] != b"message"):
             kind, role = head[2].decode(), head[3].decode() if head[3] else None
         elif line.strip():
-            try:
-                value = orjson.loads(line)
-            except ValueError:
-                return False
+            value = json_value(line)
             if not isinstance(value, dict):
                 return False
             item = dict_of(value.get("payload")) if value.get("type") == "response_item" else {}

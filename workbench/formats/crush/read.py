@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.values import json_value
 from workbench.formats.crush.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
@@ -20,7 +21,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.said import is_injected, with_said
 from workbench.formats.kit.several import newest, sessions_of
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import count_of, dict_of, dollars_of, json_of, list_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import (
     ApiError,
     Block,
@@ -114,7 +115,7 @@ def _errors(messages: Sequence[Message], parts: Sequence[list[dict[str, Any]]]) 
 
 def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str, Any]]:
     """What a message's parts hold, each with its type."""
-    value = json_of(row.get("parts"))
+    value = json_value(row.get("parts"))
     if not isinstance(value, list):
         warnings.append(LoadWarning(f"the parts of message {row.get('id')} are no JSON list; it is shown as empty"))
     wrapped = [part for part in list_of(value) if isinstance(part, dict)]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.values import json_value
 from workbench.formats.format import Part
 from workbench.formats.kit.database import opened, rows
-from workbench.formats.kit.values import count_of, dict_of, json_of, list_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 
 _TABLES = frozenset(["cursorDiskKV"])
 _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
@@ -20,7 +21,7 @@ def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
     with opened(path, data, _TABLES, "Cursor") as database:
         query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
         composers = rows(database, query, f"{_COMPOSER}%")
-    found = [(row["key"][len(_COMPOSER) :], dict_of(json_of(row["value"]))) for row in composers]
+    found = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
     parts = [
         (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_order(about))))
         for id, about in found
@@ -52,4 +53,4 @@ def _order(about: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _value(database: sqlite3.Connection, key: str) -> dict[str, Any]:
     row = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,)).fetchone()
-    return dict_of(json_of(row[0])) if row else {}
+    return dict_of(json_value(row[0])) if row else {}

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.values import json_value
 from workbench.formats.cursor.bubbles import composer, composers_in
 from workbench.formats.cursor.signature import ID
 from workbench.formats.format import Part, Progress
@@ -19,7 +20,7 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest
-from workbench.formats.kit.values import count_of, dict_of, json_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -132,7 +133,7 @@ def _bubble(reading: _Reading, bubble: dict[str, Any]) -> None:
 def _summary(given: Any) -> dict[str, Any]:
     """A summary with what it says of its place: an object, or the text of one; older ones are the summary alone."""
     if isinstance(given, str):
-        given = json_of(given) or {"summary": given}
+        given = json_value(given) or {"summary": given}
     inner = dict_of(given).get("summary")
     return dict_of(inner) if isinstance(inner, dict) else dict_of(given) if text_of(inner) else {}
 

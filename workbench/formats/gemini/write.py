@@ -16,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
+from workbench.base.values import json_value
 from workbench.formats.format import Written
 from workbench.formats.gemini.parts import (
     answered_once,
@@ -36,7 +37,7 @@ from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
-from workbench.formats.kit.values import dict_of, json_of, word_of
+from workbench.formats.kit.values import dict_of, word_of
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Session, Text, ToolResult
 
@@ -182,7 +183,7 @@ def _project(session: Session) -> tuple[str, str]:
     It keeps the names in `projects.json`; a folder that goes by its hash, as all did before, it takes over under the
     new name when it is started there.
     """
-    names = dict_of(dict_of(json_of(told_by(f"{_home()}/.gemini/projects.json"))).get("projects"))
+    names = dict_of(dict_of(json_value(told_by(f"{_home()}/.gemini/projects.json"))).get("projects"))
     folder, recorded = folder_of(session), session.facts.project if session.format == "gemini" else ""
     if recorded:
         folder = next((known for known in (folder, *names) if _hash(known) == recorded), "")

@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.values import json_value
 from workbench.formats.format import Part, Progress
 from workbench.formats.goose.content import Own, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
@@ -25,7 +26,7 @@ from workbench.formats.kit.mark import marked
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, dollars_of, json_of, text_of, word_of
+from workbench.formats.kit.values import dict_of, dollars_of, text_of, word_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.session import ApiError
 from workbench.session.message import Kind, Message, Role, Text, ToolResult
@@ -90,7 +91,7 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
         ("metadata", metadata, b'{"userVisible":true,"agentVisible":true}'),
     ):
         text = raw.encode(errors="replace") if isinstance(raw, str) else raw if isinstance(raw, bytes) else b""
-        value = json_of(text)
+        value = json_value(text)
         if value is None and text:
             warnings.append(LoadWarning(f"the {key} of message {id} is not JSON; it is shown as empty"))
         fields[key] = text.replace(b"\n", b" ") if value is not None else otherwise
@@ -191,7 +192,7 @@ def _window(reading: _Reading) -> int | None:
 def _model_config(reading: _Reading) -> dict[str, Any]:
     """What the session says of its model: an object of an export, a text in a database's row."""
     config = reading.about.get("model_config") or reading.about.get("model_config_json")
-    return dict_of(json_of(config) if isinstance(config, str) else config)
+    return dict_of(json_value(config) if isinstance(config, str) else config)
 
 
 def _is_summary(values: Sequence[Mapping[str, Any]], number: int) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.formats.kit.values import dict_of, json_of, text_of
+from workbench.base.values import json_value
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import ApiError
 
 _TEXTS = ("formatted", "message", "detail", "details", "errorMessage")
@@ -34,4 +35,4 @@ def _objects(value: Any, depth: int = 4) -> Iterator[dict[str, Any]]:
         yield one
         for key in _INSIDE:
             inner = one.get(key)
-            yield from _objects(json_of(inner) if isinstance(inner, str) else inner, depth - 1)
+            yield from _objects(json_value(inner) if isinstance(inner, str) else inner, depth - 1)

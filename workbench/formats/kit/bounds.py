@@ -1,10 +1,8 @@
-"""What is more than any session holds: told from the bytes of a JSON value before they are decoded, and afterwards how
-deeply it is nested."""
+"""What is more than any session holds, told from the bytes of a JSON value before they are decoded."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from workbench.base.figures import grouped
 
@@ -14,10 +12,6 @@ one character beyond the sixteen bits of most makes all of them that wide."""
 
 MOST_VALUES = 8_000_000
 """Values in one document or line. Decoded, an empty list takes sixty bytes for its three, an object two hundred."""
-
-DEEPEST = 200
-"""Levels of nesting that are read. More is no session's and more than 254 could not be encoded again; a walk through a
-value takes several of Python's 1 000 frames for each."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _FRONT = 1_000
@@ -44,27 +38,6 @@ def beyond(data: bytes, start: int, stop: int) -> str:
         return ""
     bare = _TEXT.sub(b"", memoryview(data)[start:stop])
     return f"more than {grouped(MOST_VALUES)} values" if _values(bare, 0, len(bare)) > MOST_VALUES else ""
-
-
-def is_too_deep(value: Any, raw: bytes | str, start: int = 0, stop: int | None = None) -> bool:
-    """Return True where the value decoded from `raw[start:stop]` is nested deeper than DEEPEST levels."""
-    if isinstance(raw, str):
-        begun = raw.count("[", start, stop) + raw.count("{", start, stop)
-    else:
-        begun = raw.count(b"[", start, stop) + raw.count(b"{", start, stop)
-    if begun <= DEEPEST:
-        return False
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for holder in level
-            for inner in (holder.values() if isinstance(holder, dict) else holder)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def line_beyond(data: bytes) -> tuple[int, str] | None:

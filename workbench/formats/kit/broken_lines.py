@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
+from workbench.base.values import json_value
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.bounds import is_too_deep
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded, whole
 from workbench.formats.kit.sheet import Entry, Sheet
@@ -87,11 +85,8 @@ def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Sh
 
 
 def _strict(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) and not is_too_deep(value, line) else None
+    value = json_value(line)
+    return value if isinstance(value, dict) else None
 
 
 def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:

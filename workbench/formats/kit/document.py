@@ -15,7 +15,8 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.reading import read_file
-from workbench.formats.kit.bounds import DEEPEST, beyond, is_too_deep
+from workbench.base.values import DEEPEST, is_too_deep
+from workbench.formats.kit.bounds import beyond
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads_bounded, loads_whole, whole
 from workbench.formats.kit.values import dict_of

@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from workbench.base.figures import grouped
-from workbench.formats.kit.bounds import beyond, enough, is_too_deep
+from workbench.base.values import is_too_deep
+from workbench.formats.kit.bounds import beyond, enough
 from workbench.formats.kit.odd import TOLD
 from workbench.session import LoadWarning, Records
 

@@ -5,22 +5,6 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-import orjson
-
-from workbench.formats.kit.bounds import is_too_deep
-
-
-def json_of(raw: Any) -> Any:
-    """What a text or bytes hold as JSON; None for JSON that is damaged or nested deeper than is read, and for any other
-    value, as a column or field may have."""
-    if not isinstance(raw, str | bytes):
-        return None
-    try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return None
-    return None if is_too_deep(value, raw) else value
-
 
 def dict_of(value: Any) -> dict[str, Any]:
     """The value where it is an object, an empty one otherwise."""

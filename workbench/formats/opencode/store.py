@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
+from workbench.base.values import json_value
 from workbench.formats.format import Part
 from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import bounded, few, parse, render
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.several import sessions_of
-from workbench.formats.kit.values import dict_of, json_of
+from workbench.formats.kit.values import dict_of
 from workbench.formats.opencode.signature import SESSION_ID
 from workbench.session import LoadWarning
 
@@ -91,7 +92,7 @@ def _info(row: Mapping[str, Any]) -> dict[str, Any]:
     }
     if row.get("parent_id"):
         info["parentID"] = row["parent_id"]
-    revert = json_of(row.get("revert"))
+    revert = json_value(row.get("revert"))
     return info | ({"revert": revert} if revert else {})
 
 
@@ -172,7 +173,7 @@ def _raw(data: Any) -> bytes:
 
 def _named(raw: bytes, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> dict[str, Any]:
     """A message's or part's own JSON with its ids in front, or nothing but these where it is damaged."""
-    value = json_of(raw)
+    value = json_value(raw)
     if not isinstance(value, dict):
         warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; it is shown as empty"))
         value = {}

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.base.stamps import seconds_of
+from workbench.base.values import json_value
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.values import count_of, dict_of, dollars_of, json_of, list_of
+from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of
 from workbench.session import Message, Usage
 
 
@@ -63,7 +64,7 @@ def _usage(text: Any) -> Usage | None:
     Cline, and Roo before it named the API's protocol, count what the cache holds beside `tokensIn`; Roo with OpenAI's
     protocol, and of late with Anthropic's, too, counts it among them.
     """
-    said = dict_of(json_of(text))
+    said = dict_of(json_value(text))
     sent, read, written = (count_of(said.get(key)) for key in ("tokensIn", "cacheReads", "cacheWrites"))
     if "apiProtocol" in said and sent >= read + written:
         sent -= read + written
