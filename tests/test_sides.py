@@ -92,7 +92,7 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
         task.cancel()
         await asyncio.wait([task])
     assert task.cancelled()
-    record = pair[1].record(0.5)
+    record = pair[1].unfinished(0.5)
     assert (record.end, record.calls[0].text, record.calls[0].detail) == ("cancelled", "Half a", "cancelled")
     assert record.dollars is not None
     assert record.dollars > 0

@@ -28,7 +28,8 @@ from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
-from workbench.sides import Side, sides
+from workbench.live_run import LiveRun
+from workbench.sides import sides
 from workbench.summarizers import journal
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.driver import drive
@@ -110,7 +111,7 @@ def opening(*names: str) -> tuple[Open, list[str]]:
     held: list[weakref.ref[Bench]] = []
     order: list[str] = []
 
-    def opened(file: Path) -> tuple[Side, Side]:
+    def opened(file: Path) -> tuple[LiveRun, LiveRun]:
         for _ in range(100):  # a thread of the pool lets go of its last call when it has its turn
             gc.collect()
             if not any(one() for one in held):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,16 +28,15 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, stands
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Answer, SummaryFailed
-from workbench.kept import as_it_goes, finished, unfinished
+from workbench.live_run import LiveRun, connect, drive_live
 from workbench.quotes import quotes_for
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Shrunk, nobody
-from workbench.summarizers.named import Name, asking, named
-from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.live_events import OnLiveEvent, Shrunk, nobody
+from workbench.summarizers.named import Name, asking
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import heard_as_kept, kept
-from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run
 from workbench.tokens.cost import Cost, actual_of_all, added, at_share, together
 
@@ -192,17 +190,10 @@ async def ask(
 ) -> Asked:
     """Ask `model` whatever `known` has no answer to; each answer is in the journal when it has come. Raises BadInput
     without a key."""
-    name, recorder, began = asking(model), Recorder(), time.time()
-
-    def heard(event: LiveEvent) -> None:
-        recorder.heard(event)
-        on_event(event)
-
-    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
-    summarizer = named(name, on_event=heard, session=bench.session, spending=spending)
-    keep = as_it_goes(bench, name, recorder, began, as_probe)
-    run = await driver.run(heard_as_kept(exam.asking(known)), summarizer, on_event=recorder.told, keep=keep)
-    return await asyncio.to_thread(asked, bench, exam, name, known, run, recorder, began)
+    live = LiveRun(bench, asking(model))
+    summarizer = await connect(live, purse, on_event)
+    run = await drive_live(live, heard_as_kept(exam.asking(known)), summarizer, keeps=True, as_kept=as_probe)
+    return await asyncio.to_thread(asked, exam, known, live, run)
 
 
 async def ask_in_batch(
@@ -217,35 +208,23 @@ async def ask_in_batch(
     """The same through the Message Batches API, at half the price: within a day, mostly within the hour. A batch that
     an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
     BadInput, which says whether a batch goes on."""
-    recorder, began = Recorder(), time.time()
+    live = LiveRun(bench, Name("anthropic", model))
     compacting = heard_as_kept(exam.asking(known))
-    async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=recorder.heard) as run:
-        recorder.took(run.requests, run.answers)
-        done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
+    async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
+        live.recorder.took(run.requests, run.answers)
+        done = asked(exam, known, live, run)
         if done.record is None:
             return done
         bills = [call.usage.billed for call in done.record.calls if call.usage]
-        dollars = None if recorder.misbilled else in_batch(actual_of_all(bills, model)).dollars
+        dollars = None if live.recorder.misbilled else in_batch(actual_of_all(bills, model)).dollars
         record = done.record.model_copy(update={"dollars": dollars})
         await asyncio.to_thread(keep, record)
         return replace(done, record=record)
 
 
-def asked(
-    bench: Bench,
-    exam: Exam,
-    name: Name,
-    known: Mapping[str, Answer],
-    run: driver.Run,
-    recorder: Recorder,
-    began: float,
-) -> Asked:
-    """What came of a run that was made."""
-    record = None
-    if run.requests:
-        record = as_probe(
-            finished(unfinished(bench, name, recorder, began, run.seconds), run.outcome, bench.context, ())
-        )
-    cut = any(isinstance(event, Shrunk) for event in recorder.events)
+def asked(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> Asked:
+    """Grade what a run answered. Renders the requests: not for an event loop."""
+    record = as_probe(live.finished(run, ())) if run.requests else None
+    cut = any(isinstance(event, Shrunk) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
-    return Asked(graded(exam, {**known, **kept(run.recording)}, name.model), record, failed, cut)
+    return Asked(graded(exam, {**known, **kept(run.recording)}, live.name.model), record, failed, cut)

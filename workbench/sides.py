@@ -3,83 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from math import fsum
 
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
-from workbench.assessment import Assessment, assess, compute
+from workbench.assessment import compute
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, set_policy
 from workbench.compaction.preset import default_preset
-from workbench.compaction.strategy import Summary, SummaryFailed
-from workbench.kept import as_it_goes, finished, unfinished
+from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.quotes import quotes
-from workbench.session import Usage
-from workbench.summarizers import driver, runs
-from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name, named, need_key
-from workbench.summarizers.purse import Purse, Spending
-from workbench.summarizers.recorder import Recorder
-from workbench.tokens.cost import Cost, added
+from workbench.summarizers.live_events import LiveEvent, nobody
+from workbench.summarizers.named import Name, need_key
+from workbench.summarizers.purse import Purse
+from workbench.tokens.cost import added
 
 OnHeard = Callable[[int, LiveEvent], None]
 """Told what a side's summarizer tells: the side's number, from 0, and the event."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """What is tried: a bench whose policy holds the prompt, and who writes. `label` tells it from the other side."""
-
-    label: str
-    bench: Bench
-    name: Name
-    recorder: Recorder = field(default_factory=Recorder)
-    began: float = field(default_factory=time.time)
-
-    def record(self, seconds: float) -> runs.Run:
-        """What came of it so far, for the journal; not for an event loop."""
-        return unfinished(self.bench, self.name, self.recorder, self.began, seconds)
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A side that came to its end."""
-
-    side: Side
-    found: Assessment
-
-    @property
-    def run(self) -> driver.Run:
-        return self.found.run
-
-    @property
-    def draft(self) -> str:
-        """Every summary that was written, in order."""
-        return "\n\n".join(one.text for one in self.run.answers if isinstance(one, Summary))
-
-    @property
-    def draft_tokens(self) -> int:
-        return self.side.bench.layout.sizes.meter.text_tokens(self.draft)
-
-    @property
-    def failures(self) -> tuple[SummaryFailed, ...]:
-        return tuple(one for one in self.run.answers if isinstance(one, SummaryFailed))
-
-    @property
-    def usage(self) -> Usage | None:
-        return self.side.recorder.usage if self.side.name.model else None
-
-    @property
-    def cost(self) -> Cost | None:
-        return self.side.recorder.cost(self.side.name.model) if self.usage is not None else None
-
-    @property
-    def record(self) -> runs.Run:
-        """For the journal; not for an event loop."""
-        bench = self.side.bench
-        return finished(self.side.record(self.run.seconds), self.run.outcome, bench.context, self.found.checks)
 
 
 def check_two(prompts: Sequence[Found], names: Sequence[Name]) -> None:
@@ -88,7 +29,7 @@ def check_two(prompts: Sequence[Found], names: Sequence[Name]) -> None:
         raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt.")
 
 
-def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Side, Side]:
+def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[LiveRun, LiveRun]:
     """The two sides: two prompts by one summarizer, or one prompt (the bench's own where none is given) by two.
 
     Prompts of another strategy than the bench's take it to its first preset. Raises BadInput where there are not two
@@ -101,11 +42,11 @@ def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tupl
         bench = choose_preset(bench, default_preset(wanted))
     if len(prompts) == 2:
         name = names[0] if names else Name("extractive")
-        first, second = ((one.id, with_prompt(bench, one), name) for one in prompts)
+        first, second = (LiveRun(with_prompt(bench, one), name, one.id) for one in prompts)
     else:
         there = with_prompt(bench, prompts[0]) if prompts else bench
-        first, second = ((str(name), there, name) for name in names)
-    return Side(*first), Side(*second)
+        first, second = (LiveRun(there, name, str(name)) for name in names)
+    return first, second
 
 
 def with_prompt(bench: Bench, one: Found) -> Bench:
@@ -113,7 +54,7 @@ def with_prompt(bench: Bench, one: Found) -> Bench:
     return set_policy(bench, policy_with(bench.policy, one))
 
 
-def at_most(pair: Sequence[Side]) -> list[tuple[float | None, str]]:
+def at_most(pair: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
     """What each side that asks a model can cost, None where the price is not known; and the model. Renders and counts
     its requests: not for an event loop."""
     asked = [side for side in pair if side.name.model]
@@ -121,8 +62,8 @@ def at_most(pair: Sequence[Side]) -> list[tuple[float | None, str]]:
 
 
 async def tried(
-    pair: Sequence[Side], purse: Purse, on_heard: OnHeard | None = None, *, keeps: bool
-) -> tuple[Tried, ...]:
+    pair: Sequence[LiveRun], purse: Purse, on_heard: OnHeard | None = None, *, keeps: bool
+) -> tuple[FinishedRun, ...]:
     """Run all sides at once. Cancelling leaves the session as it is; what each had heard stays in its recorder, and
     where the runs are to be kept, each answer lies in the journal before the next is asked for.
 
@@ -146,18 +87,8 @@ async def tried(
     return tuple(task.result() for task in tasks)
 
 
-async def _one(number: int, side: Side, purse: Purse, on_heard: OnHeard | None, *, keeps: bool) -> Tried:
-    bench, recorder = side.bench, side.recorder
-
-    def heard(event: LiveEvent) -> None:
-        recorder.heard(event)
-        if on_heard is not None:
-            on_heard(number, event)
-
-    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
-    summarizer = named(side.name, on_event=heard, session=bench.session, spending=spending)
-    keep = as_it_goes(bench, side.name, recorder, side.began) if keeps and side.name.model else None
-    run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told, keep=keep)
-    found = assess(bench, run)
-    await asyncio.to_thread(compute, found, "after", "checks", "grounding", "lost", "watched")
-    return Tried(side, found)
+async def _one(number: int, side: LiveRun, purse: Purse, on_heard: OnHeard | None, *, keeps: bool) -> FinishedRun:
+    summarizer = await connect(side, purse, partial(on_heard, number) if on_heard else nobody)
+    done = FinishedRun(side, await drive_live(side, side.bench.compacting(), summarizer, keeps=keeps))
+    await asyncio.to_thread(compute, done.found, "after", "checks", "grounding", "lost", "watched")
+    return done

@@ -17,26 +17,24 @@ from math import fsum
 from pathlib import Path
 from typing import Literal, get_args
 
-from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
 from workbench.analysis.probes.graded import drawn_mean
 from workbench.analysis.retention import HeldFact
+from workbench.assessment import assess
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand, stands
-from workbench.compaction.checks import check
+from workbench.bench import Bench, Stand
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed
-from workbench.kept import as_it_goes, finished
+from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.probing import exam_of, in_batch, questions
 from workbench.quotes import quotes_for
 from workbench.session import fingerprint
-from workbench.sides import Side
 from workbench.summarizers import batches, driver, journal
 from workbench.summarizers.connections import DEFAULT
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.named import named, need_key
-from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.named import need_key
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import but_known, heard_as_kept, kept, recorded
 from workbench.summarizers.server_side import can_be_read
 from workbench.tokens.cost import actual_of_all, added
@@ -142,7 +140,7 @@ def verdicts(trials: Sequence[Trial]) -> tuple[Verdict, ...]:
 
 # --- what waits -------------------------------------------------------------------------------------------------------
 
-Pair = tuple[Side, Side]
+Pair = tuple[LiveRun, LiveRun]
 Open = Callable[[Path], Pair]
 """Opens a file, its tokens counted, as both sides; not for an event loop. Raises BadInput."""
 
@@ -198,7 +196,7 @@ def copies(several: Sequence[Foreseen]) -> dict[Path, Path]:
     return {one.file: there for one in several if (there := first.setdefault(one.told, one.file)) != one.file}
 
 
-def known_answers(side: Side) -> dict[str, Answer]:
+def known_answers(side: LiveRun) -> dict[str, Answer]:
     """By the request's key what the same summarizer has written about the session before, as the journal keeps it.
     Raises BadInput for a journal that cannot be read."""
     if not side.name.is_kept:
@@ -276,22 +274,16 @@ def _trial(file: Path, bench: Bench, a: Came, b: Came) -> Trial:
     return Trial(file, bench.epoch, bench.context.total.tokens, a, b)
 
 
-async def _live(side: Side, ways: Ways) -> Came:
+async def _live(side: LiveRun, ways: Ways) -> Came:
     """Ask what is not known yet, keep that, and judge the whole. Raises BadInput without a key."""
-    await need_key(side.name)
-    bench, name, recorder = side.bench, side.name, side.recorder
+    summarizer = await connect(side, ways.purse)
     known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
-    spending = Spending(ways.purse, bench.layout.sizes.meter.text_tokens)
-    summarizer = await asyncio.to_thread(
-        lambda: named(name, on_event=recorder.heard, session=bench.session, spending=spending)
-    )
-    going = as_it_goes(bench, name, recorder, side.began) if ways.keeps and name.model else None
-    run = await driver.run(_asking(side, known), summarizer, on_event=recorder.told, keep=going)
-    dollars = recorder.cost(name.model).dollars if name.model else 0.0
+    run = await drive_live(side, _asking(side, known), summarizer, keeps=ways.keeps)
+    dollars = side.recorder.cost(side.name.model).dollars if side.name.model else 0.0
     return await asyncio.to_thread(_came, side, known, run, dollars, ways)
 
 
-async def _in_batches(side: Side, ways: Ways) -> Came:
+async def _in_batches(side: LiveRun, ways: Ways) -> Came:
     """The same, as far as batches have ended. Raises StillUnderWay."""
     name = side.name
     if not name.model:
@@ -308,50 +300,45 @@ async def _in_batches(side: Side, ways: Ways) -> Came:
         return await asyncio.to_thread(_came, side, known, run, dollars, ways)
 
 
-def _asking(side: Side, known: Mapping[str, Answer]) -> Compacting:
+def _asking(side: LiveRun, known: Mapping[str, Answer]) -> Compacting:
     """New answers are heard as they are kept: a run that is gone on with comes to what an unbroken one does."""
     return heard_as_kept(but_known(side.bench.compacting(), known))
 
 
-def _came(side: Side, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, ways: Ways) -> Came:
+def _came(side: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, ways: Ways) -> Came:
     """What was asked goes into the journal first: judging may fail, and it has been paid for."""
     id = _keep(side, run, dollars, ways.tell) if ways.keeps and side.name.is_kept and run.requests else ""
     return _judged(side, {**known, **kept(run.recording)}, dollars, id)
 
 
-def _keep(side: Side, run: driver.Run, dollars: float | None, tell: Callable[[str], None]) -> str:
-    bench = side.bench
-    checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
-    record = finished(side.record(run.seconds), run.outcome, bench.context, checks)
-    record = record.model_copy(update={"dollars": dollars})
+def _keep(side: LiveRun, run: driver.Run, dollars: float | None, tell: Callable[[str], None]) -> str:
+    record = FinishedRun(side, run).record.model_copy(update={"dollars": dollars})
     if trouble := journal.keep(record):
         tell(trouble)
         return ""
     return record.id
 
 
-def _judged(side: Side, answers: Mapping[str, Answer], dollars: float | None, id: str) -> Came:
+def _judged(side: LiveRun, answers: Mapping[str, Answer], dollars: float | None, id: str) -> Came:
     bench = side.bench
-    run = drive(bench.compacting(), recorded(answers))
-    outcome = run.outcome
-    held = bench.held(outcome)
+    one = assess(bench, drive(bench.compacting(), recorded(answers)))
+    run, ground = one.run, one.grounding
     readable = can_be_read(run.answers)
-    ground = grounded(run) if readable and any(isinstance(one, Summary) for one in run.answers) else None
     probes = questions(bench).probes
     answered: tuple[bool | None, ...] = ()
     if probes and readable:
-        found = looked_up(exam_of(bench, probes, [("", outcome)]))
+        found = looked_up(exam_of(bench, probes, [("", one.outcome)]))
         answered = tuple(found.hits(1))
     drafts = "\n\n".join(one.text for one in run.answers if isinstance(one, Summary))
     return Came(
-        outcome.status,
+        one.outcome.status,
         tuple(str(one) for one in run.answers if isinstance(one, SummaryFailed)),
-        bench.context.outcome_size(outcome).tokens,
+        one.after.tokens,
         bench.layout.sizes.meter.text_tokens(drafts),
-        {(fact.kind, fact.text, fact.index): _told(fact) for fact in held.facts} if readable else {},
+        {(fact.kind, fact.text, fact.index): _told(fact) for fact in one.retention.facts} if readable else {},
         (ground.claims - len(ground.unfounded), ground.claims) if ground else None,
         answered,
-        tuple(map(_stands, stands(bench, outcome))),
+        tuple(map(_stands, one.watched)),
         dollars,
         id,
     )

@@ -95,7 +95,7 @@ def test_a_run_whose_call_ends_when_the_screen_is_gone() -> None:
             screen.writer = Name("command", "true")
             screen.summarizer = lambda: asyncio.sleep(0, reluctant)  # type: ignore[assignment, method-assign]
             await pilot.press("enter")
-            await until(lambda: bool(screen.recorder.calls()))
+            await until(lambda: bool(screen.live.recorder.calls()))
             pilot.app.exit()
         assert not screen.is_attached
         gone.set_result(None)

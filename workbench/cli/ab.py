@@ -24,7 +24,8 @@ from workbench.cli.several import let_go, sessions_in
 from workbench.cli.spending import OverTheLimit, max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
-from workbench.sides import Side, Tried, check_two, sides, tried
+from workbench.live_run import FinishedRun, LiveRun
+from workbench.sides import check_two, sides, tried
 from workbench.summarizers.named import Name, asking, parsed
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import usage_words
@@ -95,7 +96,7 @@ def command(
         for doubt in side.bench.doubts if side.name.model else ():
             warn(f"{side.label}: {doubt}")
     both = _run(pair, purse, journal=not no_journal)
-    kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
+    kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in both]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
         write_json({"before": both[0].found.before, "sides": tries})
@@ -105,7 +106,7 @@ def command(
     click.echo(f"before: {size_words(a.found.before)}")
     for one, run in zip(both, kept, strict=True):
         click.echo()
-        click.secho(one.side.label, bold=True)
+        click.secho(one.live.label, bold=True)
         write_fields([(name, printable(value)) for name, value in _rows(one, run) if value])
     if a.draft == b.draft and a.draft:
         click.echo("\nBoth drafts are the same, word for word.")
@@ -124,7 +125,7 @@ def _many(
     _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
-    def opened(path: Path) -> tuple[Side, Side]:
+    def opened(path: Path) -> tuple[LiveRun, LiveRun]:
         let_go()
         return sides(on_bench(replace(chosen, files=(path,)), policy), found, named)
 
@@ -138,13 +139,13 @@ def _tell_where(named: Sequence[Name]) -> None:
             warn(f"{name.model} is asked at {name.connection.address}.")
 
 
-def _leave(both: Sequence[Tried]) -> None:
+def _leave(both: Sequence[FinishedRun]) -> None:
     """Where neither side has a summary, there is nothing to compare."""
     if all(one.failures and not one.draft for one in both):
         raise click.exceptions.Exit(NO_SUMMARY)
 
 
-def _run(pair: tuple[Side, Side], purse: Purse, *, journal: bool) -> tuple[Tried, ...]:
+def _run(pair: tuple[LiveRun, LiveRun], purse: Purse, *, journal: bool) -> tuple[FinishedRun, ...]:
     clock = time.perf_counter()
     try:
         return completed(tried(pair, purse, keeps=journal))
@@ -152,23 +153,23 @@ def _run(pair: tuple[Side, Side], purse: Purse, *, journal: bool) -> tuple[Tried
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
-        kept = [keep(side.record(seconds)) for side in pair if journal and side.name.is_kept]
+        kept = [keep(side.unfinished(seconds)) for side in pair if journal and side.name.is_kept]
         where = f"; what had come is kept as {', '.join(filter(None, kept))}" if any(kept) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 
-def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
+def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
     failed = [f"{check.name}: {check.detail}" for check in one.found.failed]
     wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
     return [
-        ("strategy", policy_words(one.side.bench)),
-        ("summary by", str(one.side.name)),
+        ("strategy", policy_words(one.live.bench)),
+        ("summary by", str(one.live.name)),
         ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
         ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
         ("failed", "\n".join(str(call) for call in one.failures if call.detail not in one.run.outcome.reason)),
         ("after", size_words(one.found.after)),
         ("checks", "\n".join([f"{len(one.found.checks) - len(failed)} passed", *failed])),
-        ("doubts", "\n".join(one.side.bench.doubts)),
+        ("doubts", "\n".join(one.live.bench.doubts)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.found.grounding, one.found.lost),
         ("watched", "\n".join(map(stand_words, one.found.watched))),
@@ -178,13 +179,13 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
 
 
 @plain.register
-def _(one: Tried) -> dict[str, Any]:
-    bench, run = one.side.bench, one.run
+def _(one: FinishedRun) -> dict[str, Any]:
+    bench, run = one.live.bench, one.run
     return {
-        "label": one.side.label,
+        "label": one.live.label,
         "strategy": bench.strategy.id,
         "preset": bench.preset,
-        "summarizer": str(one.side.name),
+        "summarizer": str(one.live.name),
         **only(one, "draft", "draft_tokens"),
         "calls": run.answers,
         **only(one, "usage", "cost"),

@@ -13,7 +13,6 @@ import click
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.receipt import Receipt
 from workbench.analysis.retention import HeldFact
-from workbench.assessment import assess
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
@@ -25,7 +24,7 @@ from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
-from workbench.cli.running import Call, call_words, changed_words
+from workbench.cli.running import call_words, changed_words
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
@@ -37,6 +36,7 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
+from workbench.live_run import FinishedRun
 from workbench.mending import Mend, ways_of
 from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
@@ -153,7 +153,7 @@ def command(
     outcome, answers = done.outcome, call.run.answers
     exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    judged = None if name.kind == "estimate" else assess(bench, call.run)
+    judged = None if name.kind == "estimate" else call.found
     watched = stands(bench, None if name.kind == "estimate" else outcome)
     triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
     result = Result(
@@ -161,7 +161,7 @@ def command(
         preset=bench.preset,
         sources=presets[-1].told_sources,
         epoch=bench.epoch,
-        summarizer=str(call.name),
+        summarizer=str(call.live.name),
         trigger=_fired(triggers, by_hand=context.manual),
         triggers=triggers,
         before=context.total,
@@ -288,14 +288,14 @@ def _(made: Export) -> dict[str, Any]:
     }
 
 
-def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: bool) -> None:
-    before, after = result.before, result.after
+def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *, err: bool) -> None:
+    bench, before, after = call.live.bench, result.before, result.after
     change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
     fates = (f"{fate} {grouped(count)}" for fate, count in result.fates.items() if count)
     failed = [one for one in result.checks if not one.passed]
     rows = [
-        ("strategy", policy_words(call.bench)),
-        ("epoch", ": ".join(filter(None, (epoch_words(call.bench.session, call.bench.epoch), call.bench.left_behind)))),
+        ("strategy", policy_words(bench)),
+        ("epoch", ": ".join(filter(None, (epoch_words(bench.session, bench.epoch), bench.left_behind)))),
         ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
         ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
         ("before", size_words(before)),

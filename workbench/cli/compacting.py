@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from workbench.bench import Bench
-from workbench.cli.running import Call, keep_run, run_named
-from workbench.compaction.checks import Check, check, export_check
+from workbench.cli.running import keep, run_named
+from workbench.compaction.checks import Check, export_check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.exporting import exported
@@ -15,6 +15,7 @@ from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
+from workbench.live_run import FinishedRun
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import messages_for
@@ -27,7 +28,7 @@ class Compacted:
     """A run that has ended, and everything that was checked about it. `kept` is its id in the journal, "" where it is
     not kept; `made` is not on disk, None where no export was asked for."""
 
-    call: Call
+    call: FinishedRun
     context: Context
     checks: tuple[Check, ...]
     kept: str
@@ -55,13 +56,14 @@ def compacted(
     """
     if to is not None:
         registry.target(to)  # refused before a model is asked, where it cannot be written
-    context = bench.context.with_(manual=by_hand)
+    bench = replace(bench, opened=bench.opened.with_(manual=by_hand))
+    context = bench.context
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, purse, journal=journal)
     outcome = call.run.outcome
-    checks = check(context, outcome, bench.strategy, bench.policy)
+    checks = call.found.checks
     # First of all: whatever follows may fail, and a live run has been paid for.
-    kept = keep_run(call, context, checks) if name.is_kept and journal else ""
+    kept = keep(call.record) if name.is_kept and journal else ""
     made = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)

@@ -21,7 +21,7 @@ from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
 from workbench.cli.retention import percent, told_share
-from workbench.cli.running import keep_run, run_named
+from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import heads
@@ -150,10 +150,9 @@ def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal
     context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
     make = partial(compacting, context, bench.edits, chosen.strategy, chosen.policy)
     call = run_named(chosen, make, name, purse, journal=journal)
-    one = Assessment(bench, call.run, chosen.chosen, call.cost)
     if journal and name.is_kept:
-        keep_run(call, context, one.checks)
-    return one
+        keep(call.record)
+    return Assessment(bench, call.run, chosen.chosen, call.cost)
 
 
 def _row(one: Assessment) -> list[str]:

@@ -18,11 +18,10 @@ from workbench.cli.loading import on_bench
 from workbench.cli.output import warn, write_json
 from workbench.cli.probe_asking import Sat, Sitting, answers, foreseen
 from workbench.cli.probe_telling import document, sum_document, tell, tell_sum
-from workbench.cli.running import call_words, keep_run, run_named
+from workbench.cli.running import call_words, keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.several import Refused, let_go, refusal, sessions_in
 from workbench.cli.spending import max_cost
-from workbench.compaction.checks import check
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Answer
@@ -215,8 +214,7 @@ def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bo
     there = choose_preset(bench, preset)
     call = run_named(there, there.compacting, name, purse, journal=journal)
     if journal and name.is_kept:
-        checks = check(there.context, call.run.outcome, there.strategy, there.policy)
-        keep_run(call, there.context, checks)
+        keep(call.record)
     if name.model and (words := call_words(call)):
         warn(words)
     return there.chosen.name, call.run

@@ -186,7 +186,7 @@ def _asked_live(asking: Asking, purse: Purse) -> Came:
         keeping=as_probe,
         announce=lambda _: None,  # all that is asked is told together, before the first session
     )
-    done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)
+    done = asked(exam, asking.known, call.live, call.run)
     if done.record:
         asking.keep(done.record)
     return _came(asking.sitting, done)

@@ -30,11 +30,10 @@ from workbench.cli.output import (
     write_json,
     write_table,
 )
-from workbench.cli.running import call_words, keep_run, run_named
+from workbench.cli.running import call_words, keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import heads, stand_words, tell_recorded
-from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
@@ -148,7 +147,7 @@ def _outcome(bench: Bench, context: Context, name: Name, purse: Purse) -> Outcom
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, purse, journal=True)
     if name.is_kept:
-        keep_run(call, context, check(context, call.run.outcome, bench.strategy, bench.policy))
+        keep(call.record)
     return call.run.outcome
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -18,18 +17,16 @@ from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, warn
 from workbench.cli.spending import priced
 from workbench.cli.stopping import stopped_as_by_ctrl_c
-from workbench.compaction.checks import Check
-from workbench.compaction.context import Context
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
-from workbench.kept import as_it_goes, finished, unfinished
+from workbench.live_run import AsKept, FinishedRun, LiveRun, connect, drive_live, unchanged
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import Adapted, LiveEvent, Misbilled, Sent, Shrunk, Used, Wrote, sentence
-from workbench.summarizers.named import Name, named, need_key
-from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.live_events import Adapted, LiveEvent, Misbilled, Sent, Shrunk, Wrote, sentence
+from workbench.summarizers.named import Name
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.server_forms import ServerSummary
-from workbench.tokens.cost import Cost, actual, usage_words
+from workbench.tokens.cost import actual, usage_words
 
 T = TypeVar("T")
 
@@ -40,31 +37,6 @@ CHARS_PER_TOKEN = 4
 """Only for tokens that are still being written; the server tells the true figure at the end."""
 
 
-@dataclass(frozen=True)
-class Call:
-    """A run that has ended. `usage` is what was billed, failed attempts included; None where no model was asked."""
-
-    bench: Bench
-    name: Name
-    run: driver.Run
-    recorder: Recorder
-    began: float
-
-    @property
-    def usage(self) -> Usage | None:
-        if self.name.model:
-            told = any(isinstance(event, Used) for event in self.recorder.events)
-            return self.recorder.usage if told else None
-        billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
-        return runs.total(billed) if billed else None
-
-    @property
-    def cost(self) -> Cost | None:
-        """What this run cost; None where no model was asked now, as in a recorded one, or no tokens were told."""
-        asked = self.name.model and (self.usage or self.recorder.misbilled)
-        return self.recorder.cost(self.name.model) if asked else None
-
-
 def run_named(
     bench: Bench,
     compacting: Callable[[], Compacting],
@@ -72,9 +44,9 @@ def run_named(
     purse: Purse,
     *,
     journal: bool,
-    keeping: Callable[[runs.Run], runs.Run] = lambda record: record,
+    keeping: AsKept = unchanged,
     announce: Callable[[str], object] = warn,
-) -> Call:
+) -> FinishedRun:
     """Run `compacting` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`
     has its record; then the command ends. So it does before anything is sent where that could cost more than `purse`
     allows. Who is asked, where and at what price is told to `announce` before.
@@ -86,25 +58,17 @@ def run_named(
     if name.model:
         for doubt in bench.doubts:
             warn(doubt)
-    recorder = Recorder()
-    watched = _Watched(name, recorder, purse)
-    began = time.time()
-
-    def heard(event: LiveEvent) -> None:
-        recorder.heard(event)
-        watched.heard(event)
-
-    summarizer = named(name, on_event=heard, session=bench.session, spending=Spending(purse, meter.text_tokens))
-    keep_so_far = as_it_goes(bench, name, recorder, began, keeping) if journal and name.model else None
+    live = LiveRun(bench, name)
+    watched = _Watched(name, live.recorder, purse)
 
     async def run() -> driver.Run:
-        await need_key(name)
+        summarizer = await connect(live, purse, watched.heard)
         if name.model:
             announce(f"{name.model} is asked at {name.connection.address} {price}.")
         watching = asyncio.create_task(watched.tick())
         stopped_as_by_ctrl_c()
         try:
-            return await driver.run(generator, summarizer, on_event=recorder.told, keep=keep_so_far)
+            return await drive_live(live, generator, summarizer, keeps=journal, as_kept=keeping)
         finally:
             watching.cancel()
             watched.clear()
@@ -112,11 +76,11 @@ def run_named(
     clock, generator = time.perf_counter(), compacting()
     try:
         with closing(generator):
-            return Call(bench, name, completed(run()), recorder, began)
+            return FinishedRun(live, completed(run()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         where = ""
         if journal and name.is_kept:
-            record = keeping(unfinished(bench, name, recorder, began, time.perf_counter() - clock))
+            record = keeping(live.unfinished(time.perf_counter() - clock))
             where = f"; what had come is kept as run {record.id}" if keep(record) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
@@ -131,12 +95,6 @@ def completed(work: Coroutine[Any, Any, T]) -> T:
 
     asyncio.run(taken())
     return given[0]
-
-
-def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:
-    """Put a run that has ended into the journal; its id, "" where it could not be kept, which is said on stderr."""
-    record = unfinished(call.bench, call.name, call.recorder, call.began, call.run.seconds)
-    return keep(finished(record, call.run.outcome, context, checks))
 
 
 def keep(record: runs.Run) -> str:
@@ -162,21 +120,21 @@ def _answer(**known: Any) -> dict[str, Any]:
     return {"failure": None, "detail": "", "chars": 0, "model": "", "seconds": None, "block": None, **known}
 
 
-def call_words(call: Call) -> str:
+def call_words(call: FinishedRun) -> str:
     """`anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.1110`; failures in lines of their own."""
     answers = call.run.answers
     if not answers:
         return ""
-    sent = sum(isinstance(event, Sent) for event in call.recorder.events)
+    sent = sum(isinstance(event, Sent) for event in call.live.recorder.events)
     more = f" in {grouped(sent)} requests" if sent > len(answers) else ""
     parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}{more}"]
     if call.usage:
         parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
-    elif call.name.model:
+    elif call.live.name.model:
         parts += ["no tokens told", f"{call.run.seconds:.1f} s"]
     if call.cost:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
-    lines = [f"{call.name}: {', '.join(parts)}"]
+    lines = [f"{call.live.name}: {', '.join(parts)}"]
     lines += changed_words(call)
     lines += [f"the server's block: {one.about_block}" for one in answers if isinstance(one, ServerSummary)]
     told = call.run.outcome.reason
@@ -184,10 +142,10 @@ def call_words(call: Call) -> str:
     return "\n".join(lines)
 
 
-def changed_words(call: Call) -> list[str]:
+def changed_words(call: FinishedRun) -> list[str]:
     """How what was sent differs from what was to be: prompts that were cut, fields that were left out; and usage that
     was left out."""
-    changes = (event for event in call.recorder.events if isinstance(event, Shrunk | Adapted | Misbilled))
+    changes = (event for event in call.live.recorder.events if isinstance(event, Shrunk | Adapted | Misbilled))
     return list(dict.fromkeys(map(sentence, changes)))
 
 

@@ -23,8 +23,9 @@ from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench, Stand, set_policy
 from workbench.compaction.policy import Policy
+from workbench.live_run import FinishedRun, LiveRun
 from workbench.session import fingerprint
-from workbench.sides import Side, Tried, tried
+from workbench.sides import tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Sent, Shrunk, Wrote, sentence
 from workbench.summarizers.named import Name, parsed
@@ -61,7 +62,7 @@ class Half:
     prompt: Found | None = None
     written: str = ""
     said: str = ""
-    done: Tried | None = None
+    done: FinishedRun | None = None
 
     @property
     def label(self) -> str:
@@ -197,7 +198,7 @@ Live and rehearsed runs are kept in the journal."""
 
     @work(exclusive=True, group="ab", exit_on_error=False)
     async def run_both(self) -> None:
-        pair = [Side(half.label, set_policy(self.bench, half.policy(self.bench)), half.name) for half in self.halves]
+        pair = [LiveRun(set_policy(self.bench, half.policy(self.bench)), half.name, half.label) for half in self.halves]
         for half in self.halves:
             half.written, half.said, half.done = "", "", None
         self.running, clock = True, time.perf_counter()
@@ -211,13 +212,13 @@ Live and rehearsed runs are kept in the journal."""
             return
         except asyncio.CancelledError:
             seconds = time.perf_counter() - clock
-            self.keep([partial(side.record, seconds) for side in pair if side.name.is_kept])
+            self.keep([partial(side.unfinished, seconds) for side in pair if side.name.is_kept])
             raise
         finally:
             self.running = False
             if self.is_attached:
                 self.draw()
-        self.keep([partial(_record, done) for done in both if done.side.name.is_kept])
+        self.keep([partial(_record, done) for done in both if done.live.name.is_kept])
         for half, done in zip(self.halves, both, strict=True):
             half.done = done
         self.draw()
@@ -275,7 +276,7 @@ Live and rehearsed runs are kept in the journal."""
             self.dismiss(None)
 
 
-def _record(one: Tried) -> Record:
+def _record(one: FinishedRun) -> Record:
     return one.record
 
 

@@ -22,16 +22,14 @@ from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.drafts import Draft, by_hand, drafts_of, drafts_or
-from workbench.kept import as_it_goes
+from workbench.live_run import LiveRun, connect, drive_live
 from workbench.quotes import Quote, quotes
 from workbench.session import Usage, fingerprint
-from workbench.summarizers.driver import Event, Run, drive, run
+from workbench.summarizers.driver import Event, Run, drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name, named, need_key, parsed
+from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.patience import Limits
-from workbench.summarizers.purse import Purse, Spending
-from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.purse import Purse
 from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import added
@@ -93,7 +91,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.quotes: tuple[Quote, ...] | None = None
         self.lines: list[Line] = []
         self.progress = Watch()
-        self.recorder = Recorder()
+        self.live = LiveRun(bench, self.writer)
         self.earlier = Usage()
         self.purse = Purse()
         self.said = ""
@@ -175,7 +173,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def _draw_state(self) -> None:
         match self.phase:
             case "running":
-                first = progress_words(self.progress, self.writer, self.recorder.usage)
+                first = progress_words(self.progress, self.writer, self.live.recorder.usage)
             case "draft":
                 first = reading_words(self.bench, self.reading, self.draft, self.draft_tokens)
                 first += spent_words(self.earlier, self.writer)
@@ -261,7 +259,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         if not drafts:
             self.accepted.clear()
             self.rewritten.clear()
-        self.phase, self.progress, self.recorder = "running", self.watching(), Recorder()
+        self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
         self.say("")
         self.lines = self.progress.lines
         self.query_one(TextView).show((Part("waiting for the first words …", "dim"),), "waiting")
@@ -271,27 +269,10 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.draw()
         self.run_it(drafts)
 
-    def _heard(self, event: LiveEvent) -> None:
-        self.recorder.heard(event)
-        self.progress.heard(event)
-
-    def _told(self, event: Event) -> None:
-        self.recorder.told(event)
-        self.progress.told(event)
-
     async def summarizer(self) -> Summarizer:
         """The one that was chosen, watched. Raises BadInput where it cannot be asked: no key, no such run."""
-        name = self.writer
-        await need_key(name)
-        session = self.bench.session
-        spending = Spending(self.purse, self.bench.layout.sizes.meter.text_tokens)
-        ask = (
-            by_hand
-            if name == BY_HAND
-            else await asyncio.to_thread(
-                lambda: named(name, on_event=self._heard, limits=self.limits, session=session, spending=spending)
-            )
-        )
+        asks = self.writer != BY_HAND
+        ask = await connect(self.live, self.purse, self.progress.heard, limits=self.limits) if asks else by_hand
 
         async def watched(request: SummaryRequest) -> Answer:
             self.progress.asked(request, await asyncio.to_thread(lambda: request.key))
@@ -301,24 +282,22 @@ class RunScreen(Drafting, Screen[Ended | None]):
 
     @work(exclusive=True, group="run", exit_on_error=False, description="run_it")
     async def run_it(self, drafts: tuple[Draft, ...]) -> None:
-        began, clock = time.time(), time.perf_counter()
-        bench, name, recorder, watch = self.bench, self.writer, self.recorder, self.progress
+        clock, live, watch, name = time.perf_counter(), self.live, self.progress, self.writer
         before = self.phase_before(drafts)
         try:
             if name.model and not drafts:
                 most = added(quote.at_most.dollars for quote in self.quotes or ())
                 await self.purse.allow(most, name.model)
             ask = drafts_or(drafts, await self.summarizer())
-            keep = as_it_goes(bench, name, recorder, began) if name.model else None
-            done = await run(bench.compacting(), ask, on_event=self._told, keep=keep)
+            done = await drive_live(live, live.bench.compacting(), ask, watch.told, keeps=True)
         except BadInput as refused:
             self._back_to(before, str(refused))
             return
         except asyncio.CancelledError:
             watch.cancelled()
-            self.earlier = total((self.earlier, recorder.usage))
+            self.earlier = total((self.earlier, live.recorder.usage))
             if name.is_kept:  # first of all: the program may be ending, and the screen without its panes
-                self.keep(lambda: keep_cancelled(bench, name, recorder, began, time.perf_counter() - clock))
+                self.keep(lambda: keep_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
                 self._back_to(before, "cancelled; nothing was changed")
             raise
@@ -326,9 +305,9 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self._back_to(before, "")
             raise
         watch.finished(done.outcome)
-        self.earlier = total((self.earlier, recorder.usage))
+        self.earlier = total((self.earlier, live.recorder.usage))
         if name.is_kept:
-            self.keep(lambda: keep_finished(bench, name, recorder, began, done))
+            self.keep(lambda: keep_finished(live, done))
         heard = [line.text for line in watch.calls]
         self.show_drafts(self._kept_edits(drafts_of(done, heard), drafts))
 

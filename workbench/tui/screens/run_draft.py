@@ -20,10 +20,10 @@ from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, read_again, unanswered
+from workbench.live_run import LiveRun
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
 from workbench.summarizers.named import Name
-from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.regenerate import regenerated, regeneration
 from workbench.summarizers.runs import total
 from workbench.summarizers.sections import (
@@ -73,7 +73,7 @@ class Drafting(Facts):
         phase: str
         lines: list[Line]
         progress: Watch
-        recorder: Recorder
+        live: LiveRun
         earlier: Usage
         pane: str
 
@@ -296,14 +296,19 @@ class Drafting(Facts):
     @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
     async def rewrite(self, draft: Draft, section: Section, instruction: str) -> None:
         """One more call; the draft changes only when its answer is there."""
-        bench, name, number = self.bench, self.writer, self.at
-        self.phase, self.progress, self.recorder = "running", self.watching(), Recorder()
-        watch, recorder, told = self.progress, self.recorder, self._told
+        name, number = self.writer, self.at
+        self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
+        watch, live = self.progress, self.live
+
+        def told(event: Event) -> None:
+            live.recorder.told(event)
+            watch.told(event)
+
         before, self.lines = self.lines, watch.lines
         self.remove_class("-editing")
         self.say("")
         self.draw()
-        began, clock = time.time(), time.perf_counter()
+        clock = time.perf_counter()
         cancelled = False
         try:
             request = await asyncio.to_thread(_asked, draft, section, instruction)
@@ -321,11 +326,11 @@ class Drafting(Facts):
             watch.cancelled()
             for line in watch.calls:
                 line.number = number
-            self.earlier = total((self.earlier, recorder.usage))
+            self.earlier = total((self.earlier, live.recorder.usage))
             if name.is_kept and watch.calls:
                 seconds = time.perf_counter() - clock
                 how = keep_cancelled if cancelled else keep_call
-                self.keep(lambda: how(bench, name, recorder, began, seconds))
+                self.keep(lambda: how(live, seconds))
             if self.is_attached:
                 self.add_class("-editing")
                 if cancelled:

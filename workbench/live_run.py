@@ -1,0 +1,194 @@
+"""A run that asks a summarizer: key, spend limit, calls, record, cancellation. Screen and commands use the same one.
+
+    run = LiveRun(bench, name)
+    summarizer = await connect(run, purse)                        BadInput before anything is sent
+    done = await drive_live(run, compacting, summarizer, keeps=…) each answer is in the run history when it has come
+    FinishedRun(run, done).record                                 for the run history
+
+Cancelling leaves the bench as it is; `run.unfinished` is then the record of what had come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from workbench.assessment import Assessment, assess
+from workbench.bench import Bench
+from workbench.compaction.checks import Check
+from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
+from workbench.session import Usage, fingerprint
+from workbench.summarizers import driver, journal, runs
+from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Used, nobody
+from workbench.summarizers.named import Name, named, need_key
+from workbench.summarizers.patience import Limits
+from workbench.summarizers.purse import Purse, Spending
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.summarizer import Summarizer
+from workbench.tokens.cost import Cost, actual_of_all
+
+AsKept = Callable[[runs.Run], runs.Run]
+"""Changes a record before it is kept: that of questions is of another kind."""
+
+
+def unchanged(record: runs.Run) -> runs.Run:
+    return record
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """Who is asked about which bench, and what has been heard so far. `label` tells it from others that run at the same
+    time; `began` is UTC seconds."""
+
+    bench: Bench
+    name: Name
+    label: str = ""
+    recorder: Recorder = field(default_factory=Recorder)
+    began: float = field(default_factory=time.time)
+
+    @property
+    def usage(self) -> Usage | None:
+        """Billed so far, failed attempts included; None where no model is asked or no tokens were told."""
+        told = any(isinstance(event, Used) for event in self.recorder.events)
+        return self.recorder.usage if self.name.model and told else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """Cost of `usage`; None as there. Raises BadInput for a broken price table."""
+        known = self.name.model and (self.usage or self.recorder.misbilled)
+        return self.recorder.cost(self.name.model) if known else None
+
+    def unfinished(self, seconds: float) -> runs.Run:
+        """Record of a run without an outcome: what was asked, answered and billed. Renders and hashes the requests:
+        not for an event loop."""
+        calls = self.recorder.calls()
+        dollars = self.recorder.cost(self.name.model).dollars if self.name.model else 0.0
+        return self._begun(seconds).model_copy(update={"calls": calls, "dollars": dollars})
+
+    def finished(self, run: driver.Run, checks: Sequence[Check]) -> runs.Run:
+        """Record of a run with its outcome; `failed` where a request had no summary and the strategy fell back. Not for
+        an event loop."""
+        record, outcome, context = self.unfinished(run.seconds), run.outcome, self.bench.context
+        failed = any(call.failure for call in record.calls)
+        return record.model_copy(
+            update={
+                "end": "failed" if failed else "finished",
+                "status": outcome.status,
+                "reason": outcome.reason,
+                "after": context.outcome_size(outcome).tokens,
+                "checks": tuple(
+                    runs.Checked(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks
+                ),
+            }
+        )
+
+    def keep_answer(self, number: int, as_kept: AsKept = unchanged) -> None:
+        """Write the answer to request `number` into the run history, so that a kill loses nothing that is paid for. The
+        record of the run's end replaces them."""
+        model = self.name.model
+        dollars = actual_of_all(self.recorder.bills_of(number), model).dollars if model else 0.0
+        known = None if self.recorder.misbilled else dollars
+        record = as_kept(self._begun(time.time() - self.began)).model_copy(update={"dollars": known})
+        journal.add(record, number, self.recorder.call(number).model_copy(update={"request": ""}))
+
+    def _begun(self, seconds: float) -> runs.Run:
+        bench = self.bench
+        return runs.Run(
+            id=self.recorder.id,
+            began=self.began,
+            seconds=seconds,
+            end="cancelled",
+            strategy=bench.strategy.id,
+            policy=bench.policy.model_dump(mode="json"),
+            preset=bench.preset,
+            summarizer=str(self.name),
+            model=self.name.model,
+            session=fingerprint(bench.session),
+            file=str(bench.session.path.resolve()) if bench.session.path else "",
+            before=bench.context.total.tokens,
+        )
+
+
+async def connect(
+    run: LiveRun, purse: Purse, on_event: OnLiveEvent = nobody, *, limits: Limits | None = None
+) -> Summarizer:
+    """The run's summarizer, whose calls may cost no more than `purse` allows. Sends nothing. Raises BadInput without a
+    key, and for a summarizer that does not exist."""
+    await need_key(run.name)
+
+    def heard(event: LiveEvent) -> None:
+        run.recorder.heard(event)
+        on_event(event)
+
+    bench = run.bench
+    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
+    return await asyncio.to_thread(
+        lambda: named(run.name, on_event=heard, limits=limits, session=bench.session, spending=spending)
+    )
+
+
+async def drive_live(
+    run: LiveRun,
+    compacting: Compacting,
+    summarizer: Summarizer,
+    on_event: driver.OnEvent = lambda event: None,
+    *,
+    keeps: bool,
+    as_kept: AsKept = unchanged,
+) -> driver.Run:
+    """Drive `compacting` to its end. With `keeps` each answer of a model is in the run history before the next is asked
+    for. What the generator raises propagates."""
+
+    def told(event: driver.Event) -> None:
+        run.recorder.told(event)
+        on_event(event)
+
+    keep = (lambda number: run.keep_answer(number, as_kept)) if keeps and run.name.model else None
+    return await driver.run(compacting, summarizer, on_event=told, keep=keep)
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A live run that came to its end. `found` is computed when it is first read."""
+
+    live: LiveRun
+    run: driver.Run
+
+    @cached_property
+    def found(self) -> Assessment:
+        return replace(assess(self.live.bench, self.run), billed=self.cost)
+
+    @property
+    def draft(self) -> str:
+        """Every summary that was written, in order."""
+        return "\n\n".join(one.text for one in self.run.answers if isinstance(one, Summary))
+
+    @property
+    def draft_tokens(self) -> int:
+        return self.live.bench.layout.sizes.meter.text_tokens(self.draft)
+
+    @property
+    def failures(self) -> tuple[SummaryFailed, ...]:
+        return tuple(one for one in self.run.answers if isinstance(one, SummaryFailed))
+
+    @property
+    def usage(self) -> Usage | None:
+        """Billed for the run; of one without a model what its answers carry, as recorded ones do. None where no tokens
+        were told."""
+        if self.live.name.model:
+            return self.live.usage
+        billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
+        return runs.total(billed) if billed else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What was billed now; None where no model was asked or no tokens were told."""
+        return self.live.cost
+
+    @property
+    def record(self) -> runs.Run:
+        """For the run history; not for an event loop."""
+        return self.live.finished(self.run, self.found.checks)
