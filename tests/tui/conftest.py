@@ -68,6 +68,5 @@ def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"textual.{name}", quiet)
     monkeypatch.setattr("textual.screen.Screen._compositor_refresh", paint_later)
     monkeypatch.setattr("textual.notifications.Notification.time_left", 86_400.0)  # a note stays until a test reads it
-    monkeypatch.setattr("workbench.tui.typed_ahead.PATIENCE_S", 86_400.0)  # a key waits for the one before it
     for name in RESTS:
         monkeypatch.setattr(f"workbench.tui.{name}", 0.001)

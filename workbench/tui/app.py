@@ -33,7 +33,6 @@ from workbench.tui.rest import Collecting
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
-from workbench.tui.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -110,7 +109,6 @@ class WorkbenchApp(App[None]):
         self.home = read_home(memory) if memory else Home()
         self.tour = tour
         self._clashes: set[str] = set()
-        self._typed_ahead = TypedAhead(self)
         self._pressed: events.Key | None = None
         self._again = False
         self._said = set[str]()
@@ -282,10 +280,10 @@ class WorkbenchApp(App[None]):
 
     # --- in whatever list has the focus -----------------------------------------------------------------------------
 
-    def action_search_lines(self) -> None:
+    async def action_search_lines(self) -> None:
         from workbench.tui import in_lines
 
-        in_lines.search(self)
+        await in_lines.search(self)
 
     def action_next_line(self, way: int) -> None:
         from workbench.tui import in_lines
@@ -329,8 +327,6 @@ class WorkbenchApp(App[None]):
     # --- everywhere -------------------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded and self._typed_ahead.holds(event):
-            return
         if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
             self._again = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event

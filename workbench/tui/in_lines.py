@@ -16,9 +16,9 @@ def _here(app: App[Any]) -> Lined | None:
     return app.focused if isinstance(app.focused, Lined) else None
 
 
-def search(app: App[Any]) -> None:
+async def search(app: App[Any]) -> None:
     if (lines := _here(app)) is not None:
-        app.push_screen(SearchLinesScreen(lines))
+        await app.push_screen(SearchLinesScreen(lines))
 
 
 def next_hit(app: App[Any], way: int) -> None:

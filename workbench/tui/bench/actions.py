@@ -202,5 +202,9 @@ GROUPS = {
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
 
+TYPED = frozenset(("find", "jump", "watch", "choose-preset", "window"))
+"""Actions that lead to a line for typing, done before the next key is given to whatever has the focus. As keys of the
+list its letters would pin messages."""
+
 FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "keys", "help")
 """Whose keys stand in the footer, the most wanted first."""

@@ -68,8 +68,8 @@ class Host(Protocol):
     def tell(self, sentence: str, *, bad: bool = False) -> None:
         """Say something for a moment; `bad`: why something is not done."""
 
-    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = ...) -> None:
-        """Show another screen; `then` gets what it gives, unless that is nothing."""
+    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = ...) -> Awaitable[object]:
+        """Show another screen; `then` gets what it gives, unless that is nothing. Awaited, the screen has the keys."""
 
     def spawn(
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs

@@ -27,10 +27,10 @@ def change_policy(host: Host, policy: Policy, key: str) -> None:
     want(host, partial(_with_policy, policy=policy), f"policy.{key}")
 
 
-def choose_preset(host: Host) -> None:
+async def choose_preset(host: Host) -> None:
     from workbench.tui.screens.choose_preset import ChoosePresetScreen
 
-    host.ask(ChoosePresetScreen(host.store.bench.preset), partial(choose, host))
+    await host.ask(ChoosePresetScreen(host.store.bench.preset), partial(choose, host))
 
 
 def choose(host: Host, preset: Preset) -> None:
@@ -66,13 +66,13 @@ def paste_params(host: Host) -> None:
     host.ask(PasteParamsScreen([one for one in (here, *others) if one.pasted]), pasted)
 
 
-def set_window(host: Host) -> None:
+async def set_window(host: Host) -> None:
     from workbench.tui.screens.ask import Answer, ask_window
 
     def given(answer: Answer[int | None]) -> None:
         want(host, partial(steps.with_window, given=answer.value), said=f"window: {answer.note}")
 
-    host.ask(ask_window(host.store.bench), given)
+    await host.ask(ask_window(host.store.bench), given)
 
 
 def _with_policy(bench: Bench, policy: Policy) -> Bench:

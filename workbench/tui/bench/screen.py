@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static, Tab, Tabs
+from textual.widgets import Input, Static, Tab, Tabs
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -37,7 +37,7 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -81,6 +81,7 @@ class BenchScreen(Screen[None]):
             f"act('{one.id}')",
             one.name,
             show=one.id in FOOTER,
+            priority=one.id in TYPED,
             tooltip=one.help,
             id=f"bench.{one.id}",
             group=SPLIT if one.id.startswith("move_split") else None,
@@ -232,7 +233,10 @@ class BenchScreen(Screen[None]):
             await waited
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._can(str(*parameters)) if action == "act" else True
+        if action != "act":
+            return True
+        id = str(*parameters)
+        return False if id in TYPED and isinstance(self.focused, Input) else self._can(id)
 
     def _can(self, id: str) -> bool | None:
         """None for what cannot be done now: it is grey. False where there is nothing to leave: that key is hidden."""
@@ -293,12 +297,12 @@ class BenchScreen(Screen[None]):
     def tell(self, sentence: str, *, bad: bool = False) -> None:
         self.notify(sentence, severity="warning" if bad else "information", markup=False)
 
-    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = lambda _: None) -> None:
+    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = lambda _: None) -> Awaitable[object]:
         def given(answer: T | None) -> None:
             if answer is not None:
                 then(answer)
 
-        self.app.push_screen(screen, given)
+        return self.app.push_screen(screen, given)
 
     def spawn(
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
@@ -405,11 +409,11 @@ class BenchScreen(Screen[None]):
         policy.edit(self, event.field, visiting.run_with)
 
     @on(Chosen.Opened)
-    def _list_opened(self) -> None:
+    async def _list_opened(self) -> None:
         if why := ACTIONS["choose-preset"].why_not(self.view):
             self.tell(why, bad=True)
         else:
-            policy.choose_preset(self)
+            await policy.choose_preset(self)
 
     @on(FindBar.Typed)
     def _typed(self, event: FindBar.Typed) -> None:
@@ -429,8 +433,8 @@ class BenchScreen(Screen[None]):
         dragging.dragged(self, event.grip, event.tokens)
 
     @on(WatchedLines.Clicked)
-    def _watched_clicked(self) -> None:
-        watching.watch(self)
+    async def _watched_clicked(self) -> None:
+        await watching.watch(self)
 
     @on(GrowthLine.Chosen)
     @on(EpochsLine.Chosen)

@@ -33,13 +33,13 @@ MOST_ASKED = 50
 _LEAST_WORDS = 3
 
 
-def watch(host: Host) -> None:
+async def watch(host: Host) -> None:
     """Offer the session's rules and the sentences of the message under the cursor, and take one's own."""
     from workbench.tui.screens.watch import WatchScreen
 
     bench = host.store.bench
     offer = partial(offered, bench, host.cursor.index)
-    host.ask(WatchScreen(bench.watched, offer, partial(turn, host), host.text_in_view))
+    await host.ask(WatchScreen(bench.watched, offer, partial(turn, host), host.text_in_view))
 
 
 def offered(bench: Bench, index: int) -> tuple[Offered, ...]:

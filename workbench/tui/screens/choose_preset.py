@@ -159,6 +159,11 @@ follows at once, and undo brings the old policy back."""
         self.dismiss(self.shown[event.option_index].preset)
 
     def action_take(self) -> None:
+        typed = self.query_one(Input)
+        typed.call_later(typed.action_submit)  # behind what was typed before this key
+
+    @on(Input.Submitted)
+    def _take(self) -> None:
         marked = self.query_one(Options).highlighted
         if marked is not None:
             self.dismiss(self.shown[marked].preset)

@@ -306,6 +306,11 @@ that are set up for new ones) or of the table of models. Nothing is sent from he
         self.dismiss(self.shown[event.option_index].name)
 
     def action_take(self) -> None:
+        typed = self.query_one(Input)
+        typed.call_later(typed.action_submit)  # behind what was typed before this key
+
+    @on(Input.Submitted)
+    def _take(self) -> None:
         marked = self.query_one(Options).highlighted
         if marked is not None and marked < len(self.shown):
             self.dismiss(self.shown[marked].name)

@@ -133,9 +133,14 @@ it names what keeps it: i pins its message, b takes another number in the policy
 
     @on(Options.OptionSelected)
     def _clicked(self) -> None:
-        self.action_turn()
+        self._turn()
 
     def action_turn(self) -> None:
+        typed = self.query_one(Input)
+        typed.call_later(typed.action_submit)  # behind what was typed before this key
+
+    @on(Input.Submitted)
+    def _turn(self) -> None:
         at = self.query_one(Options).highlighted
         if at is None:
             return

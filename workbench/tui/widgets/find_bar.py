@@ -63,7 +63,7 @@ class FindBar(Horizontal):
             typed.value = text
         typed.placeholder = _HINTS[asked]
         self.add_class("-asking")
-        typed.focus()
+        self.screen.set_focus(typed)  # at once: the next key is already typed into it
 
     def close(self) -> None:
         """Done with typing; what is said stays."""

@@ -23,7 +23,16 @@ MOVING: list[BindingType] = [
 
 COPY = Binding("y", "app.copy_lines", "Copy", show=False, id="list.copy", tooltip="Copy what is selected, or the line.")
 SEARCHING: list[BindingType] = [
-    Binding("slash", "app.search_lines", "Find", show=False, id="list.find", tooltip="Find words in these lines."),
+    # With priority: the next key is given to whatever has the focus only when the line for typing has it.
+    Binding(
+        "slash",
+        "app.search_lines",
+        "Find",
+        show=False,
+        priority=True,
+        id="list.find",
+        tooltip="Find words in these lines.",
+    ),
     Binding("n", "app.next_line(1)", "Next hit", show=False, id="list.next", tooltip="To the next line found."),
     Binding("N", "app.next_line(-1)", "Hit before", show=False, id="list.before", tooltip="To the one found before."),
     COPY,
