@@ -19,7 +19,7 @@ from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.pictures import replay_picture
 from workbench.analysis.replay import Replay, replay, without
-from workbench.analysis.replay_table import cost_basis, pay_off, row
+from workbench.analysis.replay_table import cost_basis, paid_back_words, row
 from workbench.analysis.running import Running
 from workbench.analysis.watched import judge_messages
 from workbench.compaction.context import Context
@@ -446,7 +446,7 @@ def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
 def test_the_row_of_a_replay() -> None:
     played = by_hand()
     cells = ["a", "message-window", "message-window", "1", "call 3", "340", "540", "540", "0", "1", "140"]
-    assert row("a", played) == (*cells, "1 514 in", "1 never")
+    assert row("a", played) == (*cells, "1 514 in", "never")
     assert row("b", replace(played, window=400))[8] == "1"
     assert row("b", replace(played, window=340))[8] == "2"
     assert row("c", replace(played, compacted=()))[3:10] == ("0", "never", "", "540", "540", "0", "0")
@@ -459,18 +459,20 @@ def test_the_row_of_a_replay() -> None:
     ("after", "words"),
     [
         ([], ""),
-        ([(1, 2)], "1 call"),
-        ([(0, 1)], "0 calls"),
-        ([(2, 2)], "1 never"),
-        ([(None, 9)], "1 never"),
-        ([(7, 9), (1, 9), (3, 9)], "3 calls"),
-        ([(7, 9), (1, 9)], "7 calls"),
-        ([(7, 9), (1, 9), (9, 9), (None, 9)], "7 calls, 2 never"),
+        ([(1, 2)], "after 1 call"),
+        ([(0, 1)], "at once"),
+        ([(2, 2)], "never"),
+        ([(None, 9)], "never"),
+        ([(7, 9), (1, 9), (3, 9)], "after 3 calls"),
+        ([(7, 9), (1, 9)], "after 7 calls"),
+        ([(7, 9), (1, 9), (9, 9), (None, 9)], "after 7 calls; 2 of 4 never"),
     ],
 )
-def test_when_compactions_pay_off_in_the_middle_of_all(after: list[tuple[int | None, int]], words: str) -> None:
+def test_b13_the_median_after_which_compactions_are_paid_back(after: list[tuple[int | None, int]], words: str) -> None:
     (one,) = by_hand().compacted
-    assert pay_off(tuple(replace(one, pays_off_after=turns, calls_after=calls) for turns, calls in after)) == words
+    assert (
+        paid_back_words(tuple(replace(one, pays_off_after=turns, calls_after=calls) for turns, calls in after)) == words
+    )
 
 
 @pytest.mark.parametrize(("pause", "compacts"), [(299.0, False), (300.0, True), (400.0, True)])

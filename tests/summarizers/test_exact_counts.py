@@ -169,8 +169,8 @@ def test_what_was_billed_is_not_scaled() -> None:
 
 
 def test_a_count_says_its_difference_in_words() -> None:
-    assert str(Exact("m", 1_100, 1_000)) == "1 100 exact, 1 000 counted here (+100, +10.0 %)"
-    assert str(Exact("m", 900, 1_000)) == "900 exact, 1 000 counted here (−100, −10.0 %)"
+    assert str(Exact("m", 1_100, 1_000)) == "1 100 exact, 1 000 counted here (+100, +10 %)"
+    assert str(Exact("m", 900, 1_000)) == "900 exact, 1 000 counted here (−100, −10 %)"
 
 
 @pytest.mark.parametrize(

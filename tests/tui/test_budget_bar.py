@@ -113,15 +113,15 @@ def test_without_a_window_the_bar_is_the_context_and_says_so() -> None:
 
 
 RECEIPT = Receipt(11, 10, 1_200, 0.84, 39, False, "$0.60", 12)
-WHOLE = "keeps 10 of 11 rules · holds 84 % of 1 200 facts · loses 39 · summary $0.60 · pays off after 12 calls"
+WHOLE = "keeps 10 of 11 rules · keeps 84 % of 1 200 facts (39 lost) · summary $0.60, paid back after 12 calls"
 
 
 @pytest.mark.parametrize(
     ("width", "says"),
     [
         (len(WHOLE) + 9, WHOLE),
-        (len(WHOLE) + 8, "10 of 11 rules · loses 39 of 1 200 facts · $0.60 · 12 calls to pay off"),
-        (80, "10 of 11 rules · loses 39 of 1 200 facts · $0.60 · 12 calls to pay off"),
+        (len(WHOLE) + 8, "10 of 11 rules · 39 of 1 200 facts lost · $0.60 · paid back after 12 calls"),
+        (80, "10 of 11 rules · 39 of 1 200 facts lost · $0.60 · paid back after 12 calls"),
         (40, "10 of 11 rules …"),
         (20, "10 of 11 rules …"),
         (12, "…"),
@@ -137,12 +137,11 @@ def test_of_the_receipt_there_is_as_much_as_has_room(width: int, says: str) -> N
     ("receipt", "says"),
     [
         (replace(RECEIPT, rules=0, kept=0, summary_cost="", pays_off_after=0),
-         "holds 84 % of 1 200 facts · loses 39 · pays off at once"),
+         "keeps 84 % of 1 200 facts (39 lost) · paid back at once"),
         (replace(RECEIPT, lost=0, held=1.0, pays_off_after=None),
-         "keeps 10 of 11 rules · holds 100 % of 1 200 facts · loses nothing that was looked for · summary $0.60 · "
-         "never pays off"),
+         "keeps 10 of 11 rules · keeps 100 % of 1 200 facts · summary $0.60, never paid back"),
         (replace(RECEIPT, held=None, unknown=True, summary_cost="", pays_off_after=1),
-         "keeps 10 of 11 rules · what it holds cannot be read · pays off after 1 call"),
+         "keeps 10 of 11 rules · its summary cannot be read · paid back after 1 call"),
     ],
 )  # fmt: skip
 def test_what_the_receipt_says(receipt: Receipt, says: str) -> None:

@@ -258,7 +258,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         "sent",
         "needed",
         "cost",
-        "pays off",
+        "paid back",
         "checks",
     )
     assert places(titles, LEAST + 1) == (*titles, "watched", "sent")

@@ -198,7 +198,7 @@ async def test_tabs_of_which_none_is_left_have_no_mark() -> None:
         assert not tabs.has_class("-cut")
 
 
-@pytest.mark.parametrize("told", [figure(161_204), several(12_000, "message"), percent(0.12), change(-0.6)])
+@pytest.mark.parametrize("told", [figure(161_204), several(12_000, "message"), percent(0.12), change(100, 40)])
 def test_no_line_can_be_broken_within_a_figure(told: str) -> None:
     assert not re.search(r"\d [\d%]", told)
     assert re.search(r"\d\s[\d%]", told), "and still there is a gap"

@@ -189,7 +189,7 @@ def test_no_line_is_broken_in_a_figure(text: str, shown: str) -> None:
 
 @pytest.mark.parametrize(("share", "told"), [(-0.594, "−59\u00a0%"), (0.03, "+3\u00a0%")])
 def test_a_change_has_the_sign_of_all_others(share: float, told: str) -> None:
-    assert change(share) == told
+    assert change(1_000, 1_000 * (1 + share)) == told
 
 
 @pytest.mark.parametrize(("limit", "told"), [(12, "627 vs 77 …"), (17, "627 vs 77 lines…"), (19, "627 vs 77 lines of")])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.tables import Kind, words
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Kept, Outcome
 from workbench.tokens import find_model
@@ -51,6 +52,16 @@ def rates_of(model: str | None) -> Rates:
     prices = info.prices
     write = prices.input if prices.cache_write is None else prices.cache_write
     return Rates(prices.input, prices.output, info.prices.cache_read or 0.0, write, known=True, by=info.source)
+
+
+def paid_back(calls: int | None) -> str:
+    """When a compaction has saved what it cost: `paid back after 2 calls`, `paid back at once`, `never paid back`."""
+    return "never paid back" if calls is None else f"paid back {back_after(calls)}"
+
+
+def back_after(calls: int | None) -> str:
+    """The same for a table's column "paid back": `after 2 calls`, `at once`, `never`."""
+    return "never" if calls is None else f"after {counted(calls, 'call')}" if calls else "at once"
 
 
 @dataclass(frozen=True, slots=True)

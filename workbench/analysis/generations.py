@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from workbench.analysis.retention import Retention, head_end, new_messages, staying, still_held, unread
 from workbench.analysis.watched import Verdict, judge_left
-from workbench.base.figures import ordinal
+from workbench.base.figures import ordinal, percent
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome, Status
@@ -72,7 +72,7 @@ class Generations:
         """What it comes to: `82 % of what mattered survives the first compaction, 2 % the second, 2 % the fifth`; ""
         where nobody can tell."""
         shares = zip(self.steps, self.weighted, strict=True)
-        known = [(_nth(step.number), f"{100 * share:.0f} %") for step, share in shares if share is not None]
+        known = [(_nth(step.number), percent(share)) for step, share in shares if share is not None]
         if not known:
             return ""
         (first, share), *others = dict.fromkeys((*known[:2], known[-1]))

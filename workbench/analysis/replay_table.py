@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.analysis.cache import Rates
+from workbench.analysis.cache import Rates, back_after
 from workbench.analysis.cost import paid
 from workbench.analysis.replay import Compacted, Replay
 from workbench.analysis.watched import Trail
 from workbench.base.figures import dollars, grouped
-from workbench.base.text import plural
 from workbench.session import Session
 
 HEADS = (
     "", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",
-    "re-billed", "cost", "pays off after",
+    "re-billed", "cost", "paid back",
 )  # fmt: skip
 
 
@@ -32,7 +31,7 @@ def row(sign: str, one: Replay) -> tuple[str, ...]:
         str(sum(each.requests for each in one.compacted)),
         grouped(one.rebilled),
         one.rates.words(one.cost),
-        pay_off(one.compacted),
+        paid_back_words(one.compacted),
     )
 
 
@@ -64,12 +63,13 @@ def cost_recorded(session: Session) -> str:
     return f"The session itself: {told}. A replay leaves the answers out and assumes a perfect cache{missed}."
 
 
-def pay_off(compacted: tuple[Compacted, ...]) -> str:
-    """In the middle of all compactions, and how many never paid off before the next one."""
+def paid_back_words(compacted: tuple[Compacted, ...]) -> str:
+    """The median number of calls after which a compaction is paid back, and how many never are before the next one."""
     after = sorted(
         one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
     )
     never = len(compacted) - len(after)
-    words = [f"{grouped(after[len(after) // 2])} {plural(after[len(after) // 2], 'call')}"] if after else []
-    words += [f"{never} never"] if never else []
-    return ", ".join(words)
+    if not after:
+        return "never" if never else ""
+    words = back_after(after[len(after) // 2])
+    return f"{words}; {grouped(never)} of {grouped(len(compacted))} never" if never else words

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from workbench.auditing.rows import TRIGGERS, SessionRow
-from workbench.base.figures import dollars, grouped
+from workbench.base.figures import dollars, grouped, percent
 from workbench.base.text import counted
 from workbench.tokens.cost import MILLION
 
@@ -71,7 +71,7 @@ class Advice:
         of = f"of the {counted(self.sessions, 'session')} that {verb} played"
         again = f", {grouped(self.rework)} tokens done again after each counted in" if self.rework else ""
         if self.best is self.own:
-            said = f"{of} no size would have been cheaper by more than {100 * WORTH:.0f} %: leave it as it is"
+            said = f"{of} no size would have been cheaper by more than {percent(WORTH)}: leave it as it is"
             said = f"{said} ({self._words(self.own)}{again})"
         else:
             size = grouped(self.best.trigger) + (f" of {grouped(self.window)}" if self.window else "")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
@@ -183,19 +183,15 @@ def _tell(
 def _row(trial: Trial, measures: Sequence[Measure]) -> list[str]:
     cells = [grouped(trial.before), grouped(trial.a.after), grouped(trial.b.after)]
     for measure in measures:
-        cells += [_percent(trial.a.share(measure)), _percent(trial.b.share(measure))]
+        cells += [percent(trial.a.share(measure)), percent(trial.b.share(measure))]
     return [*cells, money(added((trial.a.dollars, trial.b.dollars))), printable(trial.file.name)]
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def _verdict_row(one: Verdict) -> list[str]:
     return [
         grouped(one.sessions),
-        _percent(one.a),
-        _percent(one.b),
+        percent(one.a),
+        percent(one.b),
         f"{100 * one.mean:+.1f}",
         f"{100 * one.low:+.1f} to {100 * one.high:+.1f}",
         one.better or "neither",

@@ -14,7 +14,7 @@ from workbench.analysis.grounding import Grounding
 from workbench.analysis.receipt import Receipt
 from workbench.analysis.retention import HeldFact
 from workbench.base.environment import PREFIX
-from workbench.base.figures import grouped
+from workbench.base.figures import change, grouped
 from workbench.base.printable import printable
 from workbench.bench import Bench, Stand, stands
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
@@ -290,7 +290,7 @@ def _(made: Export) -> dict[str, Any]:
 
 def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *, err: bool) -> None:
     bench, before, after = call.live.bench, result.before, result.after
-    change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
+    changed = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
     fates = (f"{fate} {grouped(count)}" for fate, count in result.fates.items() if count)
     failed = [one for one in result.checks if not one.passed]
     rows = [
@@ -299,7 +299,7 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
         ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
         ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
         ("before", size_words(before)),
-        ("after", size_words(after) + change),
+        ("after", size_words(after) + changed),
         ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
         ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),

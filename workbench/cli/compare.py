@@ -9,18 +9,18 @@ from typing import Any
 
 import click
 
+from workbench.analysis.cache import back_after
 from workbench.analysis.fit import Ceiling, ceiling_of
 from workbench.analysis.retention import KINDS
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.assessment import Assessment, recorded
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
-from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset, stands
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
-from workbench.cli.retention import percent, told_share
+from workbench.cli.retention import told_share
 from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
@@ -97,7 +97,7 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
     click.echo(f"to fit: below {grouped(ceiling.tokens)} tokens, {ceiling.source}\n" if ceiling else "")
     write_table(
         ["preset", "fit", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost",
-         "first changed", "re-billed", "pays off after", "kept", "pinned", "summarized", "dropped", "checks", "status"],
+         "first changed", "re-billed", "paid back", "kept", "pinned", "summarized", "dropped", "checks", "status"],
         map(_row, variants),
     )  # fmt: skip
     for one in variants:
@@ -167,12 +167,12 @@ def _row(one: Assessment) -> list[str]:
         str(one.head),
         str(one.tail),
         str(one.after),
-        f"{round(100 * one.saved / one.before.tokens)} %" if one.before.tokens else "",
+        percent(one.saved / one.before.tokens) if one.before.tokens else "",
         "" if one.calls is None else str(one.calls),
         "" if cost is None else one.rates.words(cost),
         grouped(one.cache.first_changed),
         grouped(one.cache.rebilled),
-        _pays_off(one),
+        _paid_back(one),
         grouped(fates["kept"] + fates["compressed"]),
         grouped(fates["pinned"]),
         grouped(fates["summarized"]),
@@ -182,10 +182,10 @@ def _row(one: Assessment) -> list[str]:
     ]
 
 
-def _pays_off(one: Assessment) -> str:
+def _paid_back(one: Assessment) -> str:
     if one.outcome.status == "unchanged" or one.spent is None:
         return ""
-    return "never" if one.pays_off_after is None else counted(one.pays_off_after, "call")
+    return back_after(one.pays_off_after)
 
 
 def _held_row(one: Assessment) -> list[str]:

@@ -12,7 +12,7 @@ import click
 from workbench.analysis.cost import Paid, paid
 from workbench.analysis.failures import failures_of
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
@@ -346,7 +346,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     failures = failures_of(session)
     if failures.headline:
         click.secho(f"{printable(failures.headline)}\n", bold=True)
-    share = f", {100 * total.tokens / context.window:.1f} % of {grouped(context.window)}" if context.window else ""
+    share = f", {percent(total.tokens / context.window)} of {grouped(context.window)}" if context.window else ""
     write_fields(
         [
             ("session", printable(session.title or session.id or str(session.path))),

@@ -10,7 +10,7 @@ import click
 
 from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.output import only, write_fields, write_table
@@ -109,7 +109,7 @@ class Row:
         invented, controls = self.made_up
         return [
             grouped(self.tokens),
-            f"{round(100 * share.value)} %" if share else "",
+            percent(share.value) if share else "",
             f"{round(100 * share.low)}–{round(100 * share.high)}" if share else "",
             f"{round(100 * less[0])} ({round(100 * less[1])} to {round(100 * less[2])})" if less else "",
             *(f"{one.right}/{one.of}" if one else "" for one in self.kinds.values()),

@@ -127,7 +127,7 @@ def _compactions(one: Replay) -> None:
     """Every compaction of one policy, and what each did to watched sentences."""
     write_table(
         ["call", "round", "before", "after", "first changed", "re-billed", "summary read", "summary written", "cost",
-         "pays off at", "message", *heads([trail.sentence for trail in one.watched]), "because"],
+         "paid back at", "message", *heads([trail.sentence for trail in one.watched]), "because"],
         [
             [
                 grouped(each.call),

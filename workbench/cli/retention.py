@@ -15,7 +15,7 @@ from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
 from workbench.analysis.watched import judge_recorded
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
@@ -248,10 +248,6 @@ def _lost_row(fact: HeldFact) -> list[str]:
     cost = f"+{grouped(fact.pin_tokens)}" if fact.pin_tokens else ""
     words = f"{printable(one_line(fact.text, WORDS))} ({printable(one_line(fact.why, 40))})"
     return [str(fact.index + 1), cost, fact.kind, fact.state, "yes" if fact.used else "no", words]
-
-
-def percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"
 
 
 def told_share(of: Share, share: float | None) -> str:

@@ -12,7 +12,7 @@ import click
 
 from workbench.analysis.fullness import fullness, glanced_window
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
 from workbench.base.text import counted
@@ -94,7 +94,7 @@ def _row(one: Found) -> list[str]:
         one.tool,
         grouped(one.bytes),
         grouped(one.tokens) if one.tokens else "",
-        "" if share is None or limit is None else f"{100 * share:.0f} % of {grouped(limit.tokens)} ({limit.source})",
+        "" if share is None or limit is None else f"{percent(share)} of {grouped(limit.tokens)} ({limit.source})",
         _compactions(one),
         one_line(Path(one.folder).name, PROJECT),
         one_line(one.title or one.request, FIRST_WORDS),

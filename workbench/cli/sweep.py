@@ -21,7 +21,7 @@ from workbench.analysis.sweep.spread import spread, work_of
 from workbench.analysis.watched import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.spread import cores
 from workbench.base.text import counted
@@ -247,7 +247,7 @@ def _table(plan: Plan, rows: Sequence[Row], found: Row | None) -> None:
                 grouped(row.over),
                 grouped(row.rebilled),
                 f"{row.cost:.2f}",
-                *([_percent(row.retention)] if plan.retained else []),
+                *([percent(row.retention)] if plan.retained else []),
                 *map(str, row.held),
                 str(row.failed) if row.failed else "",
                 "★ best" if row is found else "",
@@ -286,7 +286,7 @@ def _figure(criterion: Criterion, figure: float | None) -> str:
     if figure is None:
         return "–"
     if criterion.name in ("retention", "watched"):
-        return _percent(figure)
+        return percent(figure)
     return f"{figure:.2f}" if criterion.name == "cost" else f"{figure:.1f}" if figure < 100 else grouped(figure)
 
 
@@ -302,10 +302,6 @@ def _failures(cells: Sequence[Cell]) -> None:
 
 def value_words(value: Number) -> str:
     return grouped(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def _setting(plan: Plan, setting: Sequence[Number]) -> str:

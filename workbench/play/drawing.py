@@ -11,7 +11,7 @@ from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
-from workbench.base.figures import short
+from workbench.base.figures import percent, short
 from workbench.play.frames import TRAIL, Fall, Frame, Kind, Lane, Part, Rule, State, Story
 from workbench.play.letters import ROWS, large
 
@@ -161,7 +161,7 @@ def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> i
     if frame.fall:
         text += f" ▸ ~{short(after)}"
     if story.window:
-        text += f"   {100 * after / story.window:.0f} %"
+        text += f"   {percent(after / story.window)}"
     if not tall:
         words = f" of a window of {short(story.window)}" if story.window else " tokens"
         cells.put(SIDE, y, text + words, "bold")

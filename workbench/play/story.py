@@ -12,7 +12,7 @@ from functools import cached_property
 
 from workbench.analysis.course import Course
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import change, grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.preset import Preset
@@ -157,7 +157,7 @@ class _Telling:
 
     def _never(self) -> Frame:
         largest = f"The largest prompt has ~{grouped(self.first.replay.peak)} tokens"
-        of = f", {100 * self.first.replay.peak / self.limit.tokens:.0f} % of the window." if self.limit else "."
+        of = f", {percent(self.first.replay.peak / self.limit.tokens)} of the window." if self.limit else "."
         says = (f"{self.first.name}: nothing fires.", largest + of)
         return Frame("IT ALL FITS", says, self._lanes_at(self.first, len(self.course.calls)), READ_S)
 
@@ -177,10 +177,9 @@ class _Telling:
     def _left(self, one: Played, number: int) -> Frame:
         """What a compaction leaves, with the fate of the rule as its title."""
         compacted = one.steps[number].compacted
-        change = (compacted.after - compacted.before) / compacted.before
-        sign = "+" if change > 0 else "−"
+        by = change(compacted.before, compacted.after)
         sizes = (
-            f"~{grouped(compacted.before)} tokens became ~{grouped(compacted.after)} ({sign}{100 * abs(change):.0f} %),"
+            f"~{grouped(compacted.before)} tokens became ~{grouped(compacted.after)} ({by}),"
             f" {counted(compacted.messages_before, 'message')} became {grouped(compacted.messages_after)}."
         )
         lane = one.after(number, self.rule)

@@ -14,7 +14,7 @@ from workbench.analysis.retention import Share as HeldShare
 from workbench.analysis.rework import told_rework
 from workbench.analysis.why.tables import tables as why_tables
 from workbench.assessment import Assessment
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table
 from workbench.base.text import counted
@@ -162,7 +162,7 @@ def _recorded_column(one: Assessment, kinds: Sequence[str], later: Sequence[str]
 
 
 def _needed(one: Assessment, later: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_share(one.later_use.share) if one.later_use else "unknown" for _ in later)
+    return tuple(percent(one.later_use.share) if one.later_use else "unknown" for _ in later)
 
 
 def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _told(of: HeldShare, share: float | None) -> str:
-    return "unknown" if of.unknown else _share(share)
+    return "unknown" if of.unknown else percent(share)
 
 
 def _lost(report: Report) -> tuple[Section, ...]:
@@ -240,7 +240,7 @@ def _probes(report: Report) -> tuple[Section, ...]:
 
 def _known(found: Probing, arm: int) -> str:
     share = found.share(arm)
-    told = f"{100 * share.value:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f})" if share else "nothing"
+    told = f"{percent(share.value)} ({100 * share.low:.0f} to {100 * share.high:.0f})" if share else "nothing"
     return f"{found.arms[arm].name}: {told}"
 
 
@@ -291,7 +291,3 @@ def _result(table: Table, most: int = ROWS) -> Section:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 0, most: int = ROWS) -> Table:
     kinds = (Column(head, head, "count" if at < numbers else "text") for at, head in enumerate(heads))
     return Table("", "", tuple(kinds), tuple(Row(tuple(row)) for row in rows)).first(most)
-
-
-def _share(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from workbench.analysis.why.findings import HEADLINES
 from workbench.assessment import Assessment
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.gathered import Report
@@ -132,5 +132,5 @@ def _cards(report: Report) -> tuple[Card, ...]:
 
 def told(bar: Bar, bars: Bars) -> str:
     """The figure beside a bar: `197 481 tokens, 99 % of the window`."""
-    of = f", {100 * bar.tokens / bars.window:.0f} % of the window" if bars.window else ""
+    of = f", {percent(bar.tokens / bars.window)} of the window" if bars.window else ""
     return f"{grouped(bar.tokens)} tokens{of}"

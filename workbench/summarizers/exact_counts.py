@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
+from workbench.base.figures import change, grouped
 from workbench.base.values import json_text
 from workbench.session import Message, Session
 from workbench.summarizers.connections import Connection
@@ -53,8 +53,7 @@ class Exact:
 
     def __str__(self) -> str:
         sign = "+" if self.difference >= 0 else "−"
-        share = f"{100 * abs(self.ratio - 1):.1f} %"
-        off = f"{sign}{grouped(abs(self.difference))}, {sign}{share}"
+        off = f"{sign}{grouped(abs(self.difference))}, {change(self.local, self.tokens)}"
         return f"{grouped(self.tokens)} exact, {grouped(self.local)} counted here ({off})"
 
 

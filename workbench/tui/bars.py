@@ -123,7 +123,7 @@ BARE = 60
 def now_cells(budget: Budget, width: int) -> Cells:
     """`now ▕███▏ ≈197k 99 %`"""
     over = budget.window is not None and budget.before.tokens > budget.window
-    figures = _figures(budget, budget.before, None, width)
+    figures = _figures(budget, budget.before, "", width)
     return [(" now   ", "bold"), *bar_cells(budget, budget.layers, width), (figures, "over" if over else "bold")]
 
 
@@ -134,17 +134,16 @@ def after_cells(budget: Budget, width: int, filled: float = 1.0) -> Cells:
     bar = bar_cells(budget, budget.after_layers, width, filled)
     faint = "" if budget.done else " dim"
     drawn = [(text, name if name in ("dim", "free", "tick", "over") else name + faint) for text, name in bar]
-    by = (budget.after.tokens - budget.before.tokens) / max(1, budget.before.tokens)
+    by = change(budget.before.tokens, budget.after.tokens)
     return [(" after ", "bold"), *drawn, (_figures(budget, budget.after, by, width), "bold" + faint)]
 
 
-def _figures(budget: Budget, size: Size, by: float | None, width: int) -> str:
+def _figures(budget: Budget, size: Size, by: str, width: int) -> str:
     tokens = f"{size.basis.value}{short(size.tokens)}"
     if width < BARE:
         return tokens.rjust(FEW_FIGURES - 1)
     share = percent(size.tokens / budget.window) if budget.window else ""
-    changed = "" if by is None else change(by)
-    return f"{tokens:>7}{share:>7}{changed:>7}"
+    return f"{tokens:>7}{share:>7}{by:>7}" if len(by) < 7 else f"{tokens:>6}{share:>7}{by:>8}"
 
 
 def inner_cells(width: int) -> int:

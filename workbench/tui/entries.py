@@ -17,7 +17,7 @@ from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
 from workbench.tui.home import Recent
-from workbench.tui.plain import bar, figure, fit, one_line, several
+from workbench.tui.plain import bar, figure, fit, one_line, percent, several
 
 Cells = list[tuple[str, str]]
 
@@ -144,13 +144,13 @@ def entry_cells(entry: Entry, width: int, now: float) -> Cells:
     places = min(36, width // 4) if width >= 90 else 0
     share = fullness(found) if found else None
     full = "      " if share is None else f" {bar(share, 5)}"
-    percent = ("" if share is None else f"{100 * share:.0f} %").rjust(6) if width >= 90 else ""
-    rest = 13 + places + (1 if places else 0) + 6 + len(percent) + 16
+    filled = percent(share).rjust(6) if width >= 90 else ""
+    rest = 13 + places + (1 if places else 0) + 6 + len(filled) + 16
     return [
         (f" {fit(one_line(entry.label), LABEL)} ", entry.kind),
         (fit(one_line(entry.words, 300), width - rest), "words"),
         ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
-        (full + percent, "full" if share is not None and share >= NEARLY else "dim"),
+        (full + filled, "full" if share is not None and share >= NEARLY else "dim"),
         (f"{size:>7} ", "dim"),
         (f"{age:>7} ", "dim"),
     ]
@@ -207,7 +207,7 @@ def _filled(found: Found) -> str:
     if not found.tokens:
         return ""
     share, window = fullness(found), glanced_window(found)
-    full = f", {100 * share:.0f} % of {figure(window.tokens)}" if share is not None and window else ""
+    full = f", {percent(share)} of {figure(window.tokens)}" if share is not None and window else ""
     return f"{figure(found.tokens)} at the last call{full}"
 
 

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from workbench.base import figures
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.stamps import shown
@@ -76,14 +77,14 @@ def several(number: int, noun: str) -> str:
     return f"{figure(number)} {plural(number, noun)}"
 
 
-def percent(share: float) -> str:
-    """`86 %`, by a space at which no line is broken."""
-    return f"{100 * share:.0f}\u00a0%"
+def percent(share: float | None) -> str:
+    """A share as `figures.percent` has it, with a space at which no line is broken."""
+    return figures.percent(share).replace(" ", "\u00a0")
 
 
-def change(share: float) -> str:
-    """`−60 %` or `+3 %`."""
-    return f"{'−' if share < 0 else '+'}{percent(abs(share))}"
+def change(before: float, after: float) -> str:
+    """A change as `figures.change` has it, with a space at which no line is broken."""
+    return figures.change(before, after).replace(" ", "\u00a0")
 
 
 def clock(time: float | None) -> str:

@@ -17,7 +17,7 @@ from workbench.assessment import Assessment
 from workbench.base.figures import short
 from workbench.bench import Stand
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain, spark
-from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, pay_off_words
+from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, paid_back_words
 from workbench.tui.widgets.facts_list import fate_of
 from workbench.tui.widgets.watched_lines import SIGNS
 
@@ -92,7 +92,7 @@ def _after_words(one: Ranked) -> str:
     return f"{bar(after.tokens / max(before, 1), BAR)} {after.basis.value + short(after.tokens):>6}"
 
 
-def _pays_off(one: Ranked) -> float | None:
+def _paid_back(one: Ranked) -> float | None:
     """Calls; a never is more than any number of them."""
     if one.found.outcome.status == "unchanged":
         return None
@@ -129,7 +129,7 @@ HEADS = {
         Head("held", _held, _share(_held)),
         Head("needed", _needed, _share(_needed)),
         Head("cost", lambda one: one.found.summary_cost, lambda one: cost_words(one.found), less=True),
-        Head("pays off", _pays_off, lambda one: pay_off_words(one.found).removeprefix("after "), less=True),
+        Head("paid back", _paid_back, lambda one: paid_back_words(one.found).removeprefix("after "), less=True),
         Head("checks", _checks, _checks_words, less=True),
     )
 }

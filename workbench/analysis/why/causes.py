@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from workbench.analysis.why import fillers
-from workbench.base.figures import short
+from workbench.base.figures import percent, short
 from workbench.base.printable import one_line
 from workbench.base.text import clip_at_word, counted
 from workbench.compaction.context import Context
@@ -87,7 +87,7 @@ def _overhead(context: Context, whole: int) -> Cause:
 
 
 def _share(tokens: int, whole: int) -> str:
-    return f"{short(tokens)} ({100 * tokens / whole:.0f} %)"
+    return f"{short(tokens)} ({percent(tokens / whole)})"
 
 
 def _take(count: int) -> str:

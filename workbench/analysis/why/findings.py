@@ -22,7 +22,7 @@ from workbench.analysis.why.causes import Cause
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
@@ -243,7 +243,7 @@ def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]
     if not tokens or tokens * 10 < whole:
         return None
     text = f"System prompt, tools and what the agent adds unrecorded take {grouped(tokens)} tokens of every call"
-    return Finding("overhead", f"{text}: {100 * tokens / whole:.0f} % of {of}, which no compaction gives back.", tokens)
+    return Finding("overhead", f"{text}: {percent(tokens / whole)} of {of}, which no compaction gives back.", tokens)
 
 
 def _causes(causes: Sequence[Cause]) -> list[Finding]:
@@ -259,8 +259,8 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
     if not largest or largest[0].tokens * 10 < max(context.total.tokens, 1):  # an empty context has no shares
         return None
     one = largest[0]
-    share = 100 * one.tokens / context.total.tokens
-    text = f"Message {one.number} alone ({one.what}) takes {grouped(one.tokens)} tokens, {share:.0f} % of the context."
+    share = percent(one.tokens / context.total.tokens)
+    text = f"Message {one.number} alone ({one.what}) takes {grouped(one.tokens)} tokens, {share} of the context."
     return Finding("message", text, one.tokens, (one.message,))
 
 

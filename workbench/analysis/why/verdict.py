@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.analysis.why import fillers
 from workbench.analysis.why.causes import Cause
 from workbench.analysis.why.findings import Limit
-from workbench.base.figures import short
+from workbench.base.figures import percent, short
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 
@@ -29,7 +29,7 @@ def _state(whole: int, limit: Limit | None) -> str:
     if limit.by == "refusal":
         return f"Refused after {short(limit.tokens)}"
     share = f"{short(whole)} of {short(limit.tokens)}"
-    return f"Over the window, {share}" if whole >= limit.tokens else f"{100 * whole / limit.tokens:.0f} % full, {share}"
+    return f"Over the window, {share}" if whole >= limit.tokens else f"{percent(whole / limit.tokens)} full, {share}"
 
 
 def _evenly(context: Context) -> str:

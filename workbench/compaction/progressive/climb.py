@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
 from workbench.compaction.carried import Texts
 from workbench.compaction.compose import composed
@@ -241,4 +241,4 @@ def _balance(climb: Climb) -> str:
         return "the window is not known, so one rung is enough"
     share = climb.policy.summary_remaining_token_threshold
     verdict = "enough" if climb.enough else f"still under {share:g} %"
-    return f"{grouped(remaining)} of {grouped(window)} tokens remain ({100 * remaining / window:.1f} %), {verdict}"
+    return f"{grouped(remaining)} of {grouped(window)} tokens remain ({percent(remaining / window)}), {verdict}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Literal
 
+from workbench.base.figures import percent
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
@@ -77,7 +78,7 @@ def importance(
 ) -> Cut:
     """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
-    share = f"{100 * len(high) / max(len(context), 1):.0f} %"
+    share = percent(len(high) / max(len(context), 1))
     note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and stay"
     return _rest("summary of less important messages", context, keep, high, newest, note)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.facts.calls import Called, is_check
@@ -116,9 +116,9 @@ def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
     if not seen.edits and seen.lookups >= cutoffs.analysis_share * seen.calls and seen.lookups:
         return "analysis", f"nothing was edited, and {seen.lookups} of {seen.calls} calls read or search"
     if told and code >= cutoffs.code_share:
-        return "code", f"{code:.0%} of {told} calls edit, build or test"
+        return "code", f"{percent(code)} of {told} calls edit, build or test"
     if sum(1 for count in (seen.edits + seen.checks, seen.lookups, seen.other) if count) > 1:
-        return "mixed", f"several kinds of calls, and only {code:.0%} edit, build or test"
+        return "mixed", f"several kinds of calls, and only {percent(code)} edit, build or test"
     return "unknown", "nothing tells"
 
 

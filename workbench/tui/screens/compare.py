@@ -102,8 +102,8 @@ nothing is sent anywhere.
 "after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
 share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
-would take for the summaries, at the session's model's prices; it "pays off" when what every later call saves has made \
-up for that and for the lost prompt cache. ◉ says how watched sentences stand, in their order; "context" is its \
+would take for the summaries, at the session's model's prices; it is "paid back" when later calls have saved as much \
+as that and the lost prompt cache cost. ◉ says how watched sentences stand, in their order; "context" is its \
 size over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
 Below stands all that is known of the row at hand: the "head" is what is replaced, the "tail" what stays, and what is \
 "abridged" is told by the history in short; so many tokens at the beginning "stay cached", so many are \

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from workbench.analysis.cache import back_after
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
 from workbench.assessment import Assessment
-from workbench.tui.plain import bar, figure, plain, several
+from workbench.tui.plain import bar, figure, percent, plain
 
 BAR = 5
 
@@ -20,7 +21,7 @@ def cells(one: Assessment) -> dict[str, Text]:
     """All that is known of a variant without looking for facts, by row."""
     theirs = one.preset is None
     failed = ", ".join(check.name for check in one.failed)
-    share = f"{round(100 * one.saved / one.before.tokens)} %" if one.before.tokens else ""
+    share = percent(one.saved / one.before.tokens) if one.before.tokens else ""
     told = {
         "strategy": "the agent's own" if theirs else one.strategy,
         "fired": "" if theirs else "✔ yes" if one.fired else "no",
@@ -32,7 +33,7 @@ def cells(one: Assessment) -> dict[str, Text]:
         "summary cost": cost_words(one),
         "stays cached": figure(one.cache.first_changed),
         "cached anew": figure(one.cache.rebilled),
-        "pays off": pay_off_words(one),
+        "paid back": paid_back_words(one),
         "checks": "" if theirs else f"! {failed}" if failed else "✔ passed",
         "status": one.outcome.status.replace("_", " "),
         **{fate.value: figure(count) for fate, count in one.outcome.fate_counts.items()},
@@ -44,12 +45,11 @@ def cost_words(one: Assessment) -> str:
     return UNKNOWN if one.summary_cost is None else one.rates.words(one.summary_cost)
 
 
-def pay_off_words(one: Assessment) -> str:
+def paid_back_words(one: Assessment) -> str:
     """After how many calls the cache and the summaries are paid for; the cache alone where these are not recorded."""
-    after = one.pays_off_after
     if one.outcome.status == "unchanged":
         return ""
-    when = "never" if after is None else "at once" if after == 0 else f"after {several(after, 'call')}"
+    when = plain(back_after(one.pays_off_after))
     return when if one.spent else f"{when} (cache)"
 
 
@@ -69,7 +69,7 @@ def needed_cells(needed: LaterUse | None) -> dict[str, Text]:
 def share_cell(share: float | None, unknown: bool = False) -> Text:
     if share is None:
         return Text("unknown" if unknown else "–", "dim")
-    return Text(bar(share, BAR), "dim").append(f" {100 * share:.0f} %", "not dim")
+    return Text(bar(share, BAR), "dim").append(f" {percent(share)}", "not dim")
 
 
 def said(made: int, asked: int, judged: int, what: str, before: str) -> str:

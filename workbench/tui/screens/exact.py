@@ -23,7 +23,7 @@ from workbench.summarizers.server_side import with_blocks
 from workbench.tokens import Scale, scales
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, plain
+from workbench.tui.plain import change, figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
 
 WIDTH = 12
@@ -147,7 +147,7 @@ def counts_text(before: Exact, after: Exact | None) -> Text:
             text.append(f"\n{name:8}…", "dim")
             continue
         sign = "+" if one.difference >= 0 else "−"
-        off = f"{sign}{figure(abs(one.difference))} ({sign}{100 * abs(one.ratio - 1):.1f} %)"
+        off = f"{sign}{figure(abs(one.difference))} ({change(one.local, one.tokens)})"
         text.append(f"\n{name:8}{figure(one.tokens):>{WIDTH}}", "not dim bold")
         text.append(f"{figure(one.local):>{WIDTH}}{off:>{WIDTH + 10}}", "not dim not bold")
     return text

@@ -29,8 +29,7 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import plain
-from workbench.tui.screens.retention_words import percent
+from workbench.tui.plain import percent, plain
 from workbench.tui.surviving import bar_of, heads, rows
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table

@@ -45,7 +45,7 @@ SAW, SPARK = "context over the session", 24
 """The column of the saws, and its cells."""
 
 SHOWN = (
-    "", "preset", SAW, "compactions", "first at", "cost", "pays off after", "mean after", "peak", "over window", "last",
+    "", "preset", SAW, "compactions", "first at", "cost", "paid back", "mean after", "peak", "over window", "last",
     "re-billed", "summaries", "strategy",
 )  # fmt: skip
 """The columns, what is wanted most before what a narrow screen has no room for."""
@@ -364,5 +364,5 @@ def _sizes(one: Replay, call: int) -> str:
 
 def _compaction(made: Compacted) -> str:
     fired = ", ".join(trigger.name for trigger in made.triggers)
-    pays = f"pays off at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never pays off"
+    pays = f"paid back at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never paid back"
     return f"{fired} fires, {figure(made.cache.rebilled)} re-billed, {pays}"

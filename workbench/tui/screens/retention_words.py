@@ -7,7 +7,7 @@ from rich.text import Text
 from workbench.analysis.retention import HeldFact, Share
 from workbench.assessment import Assessment, assess, compute, recorded
 from workbench.bench import Bench
-from workbench.tui.plain import bar, figure, one_line, several
+from workbench.tui.plain import bar, figure, one_line, percent, several
 
 BAR = 5
 
@@ -56,10 +56,6 @@ def judged_words(found: Assessment) -> str:
     if later := found.later_use:
         words += f" · needed later: {percent(later.share)} of {figure(len(later.items))}"
     return words
-
-
-def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
 
 
 def kind_line(name: str, share: Share) -> Text:

@@ -158,7 +158,7 @@ def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None,
     if reading is None:
         return " · ".join([*said, "checking …"])
     before, after = bench.context.total, reading.after
-    by = f" ({change(after.tokens / before.tokens - 1)})" if before.tokens else ""
+    by = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
     said.append(f"{before} → {after} tokens{by}")
     said.append(checks_title(reading.checks).text)
     if to_send := unanswered(reading.run):
