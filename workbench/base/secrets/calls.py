@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.secrets.places import NO_PASSWORD
-from workbench.base.secrets.spans import SHORTEST, Read, Span, places_of
+from workbench.base.secrets.spans import SHORTEST, Read, Span, lowered, places_of
 from workbench.base.secrets.values import (
+    has_inner_digit,
     is_app_password,
     is_drawn,
     is_lowered,
@@ -83,14 +84,24 @@ _ANSWER = re.compile(
 """What a script answers when it is asked for a password."""
 _USER_BEFORE = re.compile(r"\b(?:login|user|account|username)\s{1,4}(?!and\b|or\b)[^\s\"']{1,80}\s{1,8}\Z")
 _PASSWORD = re.compile(r"password\s{1,4}[\"']?([^\s\"'<$]{4,200})")
-_BOTH = re.compile(r"(?:entials?|s)\b[^\n/]{0,40}?[\s\"'`][\w.@+-]{2,60}:([^\s\"'`/]{6,60})")
-_CREDS = {"cred", "creds", "credential", "credentials"}
-_SLASH = re.compile(
-    r"(?:credentials?|creds|log[ -]?ins?|log in|logged in|sign in|account|zugangsdaten|anmeldedaten|identifiants"
-    r"|credenciales|credenziali|credenciais|inloggegevens|dane logowania|логин|вход)\b[^\n/|]{0,40}?"
-    r"[\s:=\"'`][\w.@+-]{2,60} / [\"'`]?([^\s\"'`/]{6,60})",
-    re.IGNORECASE,
+_LOGIN = """
+credential credentials creds cred login logins log·in logged·in sign·in account accounts ssh sftp ftp vpn zugangsdaten
+anmeldedaten zugang identifiants accès credenciales acceso credenziali accesso credenciais acesso inloggegevens
+logowania přihlášení inloggning giriş логин логины вход доступ доступы 登录 账号 ログイン 계정
+"""
+_LOGIN_WORDS = tuple(word.replace("·", " ") for word in _LOGIN.split())
+"""Words before the name of a user and a password."""
+_NEAR_A_LOGIN = 160
+_PROMPT = re.compile(r"(?:ftp> ?|quote |[>C]: |-+> )?")
+_TO_A_SERVER = re.compile(
+    r"(?i:user) [^\s\"'$]{1,60}(?: |\r?\n(?:[^\n]{0,80}\n)?(?:ftp> ?|quote |[>C]: |-+> )?PASS )"
+    r"([^\s\"'$;|]{6,60})[ \t]*(?:\r?\n|\Z)"
 )
+_USER_AND = re.compile(
+    r"(?<![\w.@+/:-])[A-Za-z][\w.@+-]{1,59}(?P<sign> / |:)[\"'`]?"
+    r"(?P<password>[^\s\"'`/:]{6,60})(?=[\"'`]?(?:[\s),.;]|\Z))"
+)
+_ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z")
 
 
 _BY_END: dict[str, list[str]] = {}
@@ -144,12 +155,31 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
         found = _PASSWORD.match(text, at)
         if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
             yield found.span(1)
-    for at in (at for word in ("cred", "Cred") if words & _CREDS for at in places_of(word, near)):
-        if (found := _BOTH.match(text, at + 4)) and is_strong(found[1]) and _is_password(found[1]):
-            yield found.span(1)
-    for at in places_of(" / ", near):
-        if (found := _SLASH.search(text, max(0, at - 120), at + 64)) and _is_password(found[1]):
-            yield found.span(1)
+    small = near.lower() if text.isascii() else lowered(text)
+    for label in (label for label in _LOGIN_WORDS if not label.isascii() or label.split()[0] in words):
+        for at in places_of(label, small):
+            yield from _pairs(text, at + len(label))
+    for word in ("user ", "USER ") if "user" in words else ():
+        for at in places_of(word, near):
+            begins = near.rfind("\n", max(0, at - 20), at) + 1
+            found_so = _TO_A_SERVER.match(text, at)
+            if found_so and _PROMPT.fullmatch(near, begins, at) and _is_password(found_so[1]):
+                yield found_so.span(1)
+
+
+def _pairs(text: str, at: int) -> Iterator[Span]:
+    """Users and passwords in the lines behind a word for logins, which ends at `at`."""
+    if text[at : at + 1].isalpha():
+        return
+    for found in _USER_AND.finditer(text, at, at + _NEAR_A_LOGIN):
+        between = text[at : found.start()]
+        value = found["password"].rstrip("),.;")
+        if "\n\n\n" in between or between.count("\n") > 4 or not _is_password(value):
+            continue
+        is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
+        is_told = is_strong(value) or is_odd(value) or (found["sign"] == " / " and has_inner_digit(value))
+        if is_next or (is_told and _ITS_LINE.search(text, max(0, found.start() - 12), found.start())):
+            yield found.start("password"), found.start("password") + len(value)
 
 
 def _is_password(value: str) -> bool:

@@ -16,6 +16,7 @@ _USER = (
 )
 _COOKIE = r"(?:-b|--cookie)[ =]?[\"']?[\w.-]{1,60}=([^\s;\"'$]{16,})"
 _ATTACHED = r"-p(?!\d{1,5}\s)(?:\"([^\"$]{4,}?)\"|'([^']{4,}?)'|([^\s\"'$-]{4,}))"
+_OF_A_STORE = rf"-(?:src|dest|new|old)?(?:store|key)pass(?:wd)?[ ]{_WORD}"
 _OF_WINDOWS = r"-U[ ][\"']?[^\s%\"']{1,60}%([^\s\"'$]{3,})"
 _OF_MINIO = rf"[^\s]{{1,80}}\s[^\s]{{1,200}}\s[^\s]{{1,80}}\s{_WORD}"
 _OF_ORACLE = r"[\"']?[\w-]{1,60}/[\"']?([^\s\"'@$/]{4,})"
@@ -30,6 +31,9 @@ _COMMANDS = {
         ("7z", "7za?", _ATTACHED),
         ("unrar", "unrar", _ATTACHED),
         (" login", _LOGIN, rf"-p[ =]?{_WORD}"),
+        ("keytool", "keytool", _OF_A_STORE),
+        ("jarsigner", "jarsigner", _OF_A_STORE),
+        ("apksigner", "apksigner", r"--(?:ks|key)-pass[ ]pass:([^\s\"'$]{4,})"),
         ("sshpass", "sshpass", rf"-p[ =]?{_WORD}"),
         ("mongo", "mongo(?:sh|dump|restore|import|export)?", rf"-p[ =]?{_WORD}"),
         ("kinit", "kinit", rf"-p[ =]?{_WORD}"),

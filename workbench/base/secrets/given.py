@@ -5,19 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workbench.base.secrets.judging import is_passed_on, is_said_far, is_secret
+from workbench.base.secrets.judging import is_passed_on, is_said_before, is_said_far, is_secret
 from workbench.base.secrets.names import Name
 from workbench.base.secrets.spans import Span
 from workbench.base.secrets.values import is_app_password, is_passphrase, reads_like_a_sentence
 
 _VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>\"{3}|'{3}|["'`“„«「]))?
     (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?(?P<coded>base64:)?"""
-_ARE = r"(?:is|ist|lautet|est|es|was|é|è|är|jest|er|on|adalah|este|je|ir|là|είναι|है|هي|هو|היא)"
+_ARE = (
+    r"(?:(?:is|are)(?:[ ](?:now|still|currently|just|set[ ]to))?"
+    r"|ist|lautet|est|es|was|é|è|är|jest|er|on|е|adalah|este|je|ir|là|είναι|है|هي|هو|היא)"
+)
 _TO = r"(?:to|auf|en|à|a|na|naar|till|til|su|para)"
 _FIELD = r"""["']?\w{1,30}["']?\s?:\s?(?:"[^"\n]{0,100}"|[\w.-]{1,30})"""
 _IS = re.compile(
     rf"""(?P<close>["'`*]{{0,2}}[\])]?)
-    (?: (?P<type>[ ]?:[ ]?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ])
+    (?: (?P<type>[ ]?:[ ]?(?:&(?:'static[ ])?)?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ]|[ ]string[ ]=[ ])
+      | (?P<default>[ ]?(?:\|\||\?\?|\?:|(?<=["'\])][ ])or)[ ]?
+          | ,[ ]{{0,2}}(?:default|fallback)\w{{0,10}}[ ]?[=:][ ]?
+          | \.(?:unwrap_or|getOrElse|orElse|or_else)\w{{0,5}}\([ ]?(?:\|\w{{0,9}}\|[ ]?|\(\)[ ]?[-=]>[ ]?)?
+          | [ ]?\{{[ ]?)(?=["'])
       | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：)(?!=)[*]{{0,2}}[ \t]{{0,20}}+
             (?!\{{[^{{}}]{{0,120}}\bvalue\b | \n\s{{1,20}}value:)
       | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
@@ -29,11 +36,12 @@ _IS = re.compile(
           | [ ]?\{{[^{{}}]{{0,200}}?\bdefault[ ]{{0,20}}=[ ]{{0,3}})
       | (?P<typed>(?:(?<=["'])|[^"'{{}}\n]{{0,40}}["'])(?:\s?,\s{{0,40}}{_FIELD}){{0,5}}?\s?,\s{{0,40}}
             ["'](?:text|value|content|input|keys|string)["']\s?:\s?)(?=["'])
-      | [ ]?(?P<comma>,[ ]{{0,2}})(?=["'])
+      | [ ]?(?P<comma>,[ ]{{0,20}})(?=["'])
       | (?P<call>\([ ]?|["'\])]{{0,3}}(?:,[ ]?\{{[^{{}}\n]{{0,60}}\}}\))?(?:\.\w{{1,20}}\(\)){{0,2}}
             \.(?:fill|type|send_keys|sendKeys|setValue|pressSequentially|val)\([ ]?)(?=[bN]?["'])
       | (?P<is>[ ]{_ARE}[ ]?:?[ ] | (?<=hasło)[ ]to[ ] | [是为為][：:]?[ ]? | [はを][ ：:]?
             | (?:改成|改为|设为|设置为|คือ)[ ]? | [는은][ ] | [ ][—–][ ] | [ ](?i:by)[ ](?=["']))
+      | (?P<aside>[ ]\(|,[ ]|[ ](?:→|->)[ ])(?=[^\s)])
       | (?P<to>[ ](?:(?:was|is|has[ ]been|got|wurde|ist)[ ])?(?:now[ ])?(?:(?:re)?set|changed|updated|rotated)?[ ]?
             {_TO}[ ]:?)
       | (?P<blank>[ \t]{{1,40}}) )
@@ -44,13 +52,30 @@ _IS = re.compile(
 
 _FAR, _FAR_TO = (
     re.compile(
-        rf"""(?P<close>)(?P<type>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
+        rf"""(?P<close>)(?P<type>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
         (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?){end}{_VALUE}""",
         re.VERBOSE,
     )
-    for end in (rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ][—–][ ] )", f"(?P<to>[ ]{_TO}[ ])")
+    for end in (rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ](?:[—–→]|->)[ ] )", f"(?P<to>[ ]{_TO}[ ])")
 )
 """How it stands behind its name and what is said between: `password for the user ann: …`, `password of ann to …`."""
+
+_OF = r"(?:от|для|к|до|на|за|von|vom|für|du|de|des|del|della|do|da|van|till|til|voor|per|för)"
+_FAR_OF = re.compile(
+    rf"""(?P<close>)(?P<type>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
+    (?P<blank>)(?P<to>)(?P<is>[ ]{_OF}[ ][\w.-]{{1,30}}(?:[ ][\w.-]{{1,30}})?[ ]){_VALUE}""",
+    re.VERBOSE,
+)
+"""The same without a verb, as other languages than English have it."""
+_SAID_BEFORE = re.compile(
+    r"(?<![^\s\"'`(])[\"'`]?([^\s\"'`]{6,60}?)[\"'`]?,?"
+    r" (?:as|is|are|that's|als|ist|est|como|es|comme|come|è|är|jako|это|как)"
+    r"(?: [\w-]{1,12}){0,3} ?\Z"
+)
+"""A password before its name: `use … as the password`."""
+
+_ALL = (_IS, _FAR, _FAR_TO)
+_WAYS = {"chosen": (*_ALL, _FAR_OF), "pass": _ALL, "pin": _ALL, "key": (_IS, _FAR), "any key": (_IS, _FAR)}
 
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,400}")
@@ -73,7 +98,7 @@ _SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){3,9}(?=[.,;)\n\"'`]|\Z
 _OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
 LONGEST = 400
 """Characters of the longest value that is given a name."""
-_EXPANDED = re.compile(r"\$\{\w*\Z")
+_EXPANDED = re.compile(r"\$\{(?P<scope>[\w.-]*)\Z")
 
 
 def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
@@ -85,7 +110,9 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
         last = name.start
         if name.start < done:
             continue
-        for way in (_IS, _FAR, _FAR_TO) if name.kind in ("chosen", "pass", "pin") else (_IS,):
+        if name.kind in ("chosen", "pass") and (said := _SAID_BEFORE.search(name.before)) and is_said_before(said[1]):
+            yield name.start - len(name.before) + said.start(1), name.start - len(name.before) + said.end(1)
+        for way in _WAYS.get(name.kind, (_IS,)):
             given = way.match(text, name.end)
             if given and (span := _value(name, given, is_far=way is not _IS)):
                 done = span[1]
@@ -103,14 +130,15 @@ def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
         value = _bare(name, given)
         if not value:
             return None
-    if _EXPANDED.search(name.before):  # `${NAME:-default}` may hold one, `${NAME:?message}` does not
-        if value[:1] not in ("-", "="):
+    expanded = _EXPANDED.search(name.before)  # `${NAME:-default}` may hold one, `${NAME:?message}` does not
+    if expanded and not quote:
+        if value[0] in "?+" or not (given["sign"] in (":", ":=") and (expanded["scope"] or name.itself.isupper())):
             return None
-        at, value = at + 1, value[1:]
+        at, value = (at + 1, value[1:]) if value[0] in "-=" else (at, value)
     if given["to"] and not is_passed_on(value, name, given):
         return None
     judge = is_said_far if is_far else is_secret
-    return (at, at + len(value)) if judge(value, name, given, quoted=bool(quote)) else None
+    return (at, at + len(value)) if judge(value, name, given, quoted=bool(quote or expanded)) else None
 
 
 def _closing(text: str, at: int, closing: str) -> int:

@@ -10,7 +10,9 @@ from workbench.base.secrets.values import (
     NAMES,
     has_inner_digit,
     is_app_password,
+    is_base32,
     is_drawn,
+    is_joined,
     is_lowered,
     is_mixed,
     is_name,
@@ -20,6 +22,7 @@ from workbench.base.secrets.values import (
     is_phrase,
     is_placeholder,
     is_strong,
+    is_telling,
     reads_like_a_sentence,
     speaks_of_one,
 )
@@ -34,20 +37,59 @@ _TWO_WORDS = re.compile(r"[A-Z][a-zäöüß]{2,}[._][A-Z][a-zäöüß]{2,}\d{1,3
 _CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:(?:\.|::|->)[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")
 _VARIABLE = re.compile(r"[a-z_]+\d?\Z|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+\Z")
 _KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*\Z")
+_NO_ENGLISH = (
+    "parola",
+    "contrase",
+    "senha",
+    "has",
+    "heslo",
+    "jelsz",
+    "salasana",
+    "wachtwoord",
+    "mot de",
+    "kenn",
+    "şifre",
+)
+_ARGUMENT = re.compile(
+    r"(?:(?<![\w-])(?:-[deFXDouv]|-var"
+    r"|--(?:data|form|set|extra)[a-z-]*|--from-literal|--var|--env|--arg|--build-arg|--user-data|--secret|--option)"
+    r"[ =]?[\"']?(?:[^\s\"']{0,80}[&,])?"
+    r"|(?<![\w-])--"
+    r"|https?://[^\s\"'?]{1,200}\?(?:[^\s\"']{0,200}&)?"
+    r"|(?<![\w.])(?:user|username|host|dbname|port|login)=[^\s\"',;]{1,60} )[\w.-]*\Z"
+)
+"""Options, queries and the words that a database is reached by, before `password=`."""
+_PROPERTY = re.compile(
+    r"(?:\A|\n)[ \t+>-]{0,20}(?:(?:spring|ssl|javax|jdbc|db|database|mail|smtp|ldap|quarkus|hibernate|sasl|security"
+    r"|server|redis|kafka|rabbitmq|datasource|keystore|truststore|jms|ftp|sftp|proxy|admin|mysql|postgres|sonar|nexus|xpack)"
+    r"|[a-z][\w-]*\.[\w-]+)\.[\w.-]*\Z"
+)
+_LINE_OF_ONE = re.compile(r"(?:\A|\n)[ \t+>*`-]*[\w.]*\Z")
+_OF_A_STORE = re.compile(r"(?:store|key|(?<![\w-])--?)\Z")
 _COMMANDLET = re.compile(r"(?:Read|Get|New|Convert\w*|Import|Invoke|Select|Out|Unprotect|Join|Import)-[A-Z][A-Za-z]+\Z")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\((?:\)|\Z)")
 _PUBLIC_ID = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})!?\Z")
 """The id of the key that Git signs with."""
+_BUILDER = re.compile(r"\.\w*\Z")
+_DEFINED = re.compile(r"(?:\A|\n)[ \t]*#define \w*\Z")
+_SET_WITH = re.compile(r"(?:\bENV|\bsetx) \w*\Z")
+_IS_CODE = re.compile(r"[(){}]|:\Z|\A[\w.-]+=|\A`|\A[a-z_]+(?:\d{1,2}[a-z_]+)*\Z|\A(?:[A-Z]?[a-z]+\d?)+\Z")
 _GIVEN_TO = re.compile(r"[\w.-]+=(?!=|\Z)")
 _IN_A_QUERY = ("?", "&", ", ", "X-Amz-")
-_CALLED = re.compile(r"\(\s?[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
-_SETTER = re.compile(r"(?:set|with|hash|check|verify|validate|confirm|encode|encrypt|(?<![a-z_]))_?\Z", re.IGNORECASE)
+_CALLED = re.compile(r"(?<!lookup)(?<!query)\(\s?[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
+_SETTER = re.compile(
+    r"(?:(?<![A-Za-z])(?:set|with|use)[a-z]{0,20}|hash|check|verify|validate|confirm|encode|encrypt|(?<![a-z_]))_?\Z",
+    re.IGNORECASE,
+)
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t+>-]*[\w.-]*\Z|\bENV [A-Z0-9_]*\Z")
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]{0,30}\Z|(?<![\w-])--?\Z")
-_SAID_WITH = re.compile(r"\b(?:with|using|and|mit|und|con|y|avec|et|com|e)\s\Z", re.IGNORECASE)
+_SAID_WITH = re.compile(
+    r"\b(?:with|using|and|use|try|mit|und|con|y|usa|avec|et|com|e|use|с|и)\s(?:(?:the|a|das|dem|le|la|a)\s)?(?:\w+\s)?\Z",
+    re.IGNORECASE,
+)
 _SETS = re.compile(
     r"\b(?:set|chang|reset|updat|rotat|mak|switch|setz|änder|cambi|modifi|mets|mett|zmień|ustaw|wijzig|ändra|sätt|alter"
-    r"|define|pon|wurde|was|is)\w{0,5}\b[^.;\n]{0,60}\Z",
+    r"|define|pon|geänd|gesetz|olarak|wurde|was|is)\w{0,5}\b[^.;\n]{0,60}\Z",
     re.IGNORECASE,
 )
 _WITHIN_A_TAG = re.compile(r"[<>][\w:.-]*\Z")
@@ -64,8 +106,10 @@ _BESIDE = re.compile(
 """Settings that stand beside a password."""
 _IN_CODE = re.compile(r"[,;({\[|]\s*\n[^\n]*\Z")
 _OF_A_SECTION = re.compile(r"\n\[[\w. \"-]+\]\s*\n(?:[^\n\[]{0,80}\n)*[^\n]*\Z")
+_TAG_OF_A_USER = re.compile(r"<(?:[\w-]*:)?(?:user|login|host|url|server|account|id)\w{0,12}>", re.IGNORECASE)
 _TYPE = re.compile(
-    r"(?:string|varchar|optional|required|integer|boolean|number|hidden|disabled|enabled|unknown|null)\w*\Z"
+    r"(?:true|false|none|null|prompt|stdin|value|word|plain|clear|empty|blank|disabled|default|invalid|expired|changed|wrong|correct"
+    r"|string|varchar|optional|required|integer|boolean|number|hidden|disabled|enabled|unknown|null)\w*\Z"
 )
 
 
@@ -101,11 +145,18 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if name.kind == "pass":
         return _is_of_a_short_name(value, name, given, quoted=quoted)
     if given["call"]:
-        return name.kind == "chosen" and _is_passed(value, name, given)
+        return _is_passed(value, name, given)
     if given["blank"]:
         return _follows_a_blank(value, name, given, quoted=quoted)
     if given["to"]:
         return name.kind == "chosen"
+    if given["aside"]:
+        return (
+            name.kind in ("chosen", "pass")
+            and is_telling(value)
+            and not _IS_CODE.search(value)
+            and not NAMES.search(value)
+        )
     if given["is"]:
         return is_drawn(value, 8) or (name.kind == "chosen" and _is_said(value, quoted=quoted))
     if not quoted and _GIVEN_TO.match(value) and given["scheme"]:
@@ -121,6 +172,8 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return False
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
+    if name.itself.isupper() and given[0] == "=" and is_strong(value) and not is_name(value):
+        return True
     return is_drawn(value, 8 if name.kind == "key" else 16)
 
 
@@ -128,12 +181,20 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     """True for a secret with words between its name and it."""
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
+    if name.kind not in ("chosen", "pass"):
+        is_one_piece = value.rstrip(".").isalnum() and not value.islower() and not value.isupper()
+        return is_drawn(value, 16) and (is_one_piece or is_base32(value))
     is_short = name.kind == "pass"
-    if is_placeholder(value) or (is_short and (name.itself.isupper() or "/" in value)):
+    if is_placeholder(value) or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
-    if is_strong(value) or is_odd(value) or (is_drawn(value, 20) and not is_short):
+    if is_telling(value) or (not is_short and (is_drawn(value, 20) or is_base32(value))):
         return True
     return not is_short and (is_phrase(value) if quoted else " " in value)
+
+
+def is_said_before(value: str) -> bool:
+    """True for a word before the name of a secret, in a sentence that gives it."""
+    return (is_strong(value) or is_odd(value)) and not is_placeholder(value) and not is_name(value) and "(" not in value
 
 
 def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
@@ -141,7 +202,8 @@ def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
     if len(value) < SHORTEST or is_path(value) or is_placeholder(value) or is_name(value):
         return False
     is_polish = name.itself.lower().startswith("has") and given["to"].strip() == "to"
-    sets = is_polish or re.search("set |chang|updat|rotat", given[0]) or _SETS.search(name.before)
+    behind = given.string[given.end() + len(value) : given.end() + len(value) + 16]
+    sets = is_polish or _SETS.search(f"{name.before}{given[0]}") or _SETS.match(behind[1:].partition("\n")[0])
     return bool(sets) and (is_strong(value) or is_odd(value) or (is_mixed(value) and not is_lowered(value)))
 
 
@@ -162,11 +224,14 @@ def _is_pin(value: str, given: re.Match[str]) -> bool:
 def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """True for the password of `pass`, `pw` and the like, which are words for other things as well."""
     if given["blank"]:
-        is_word = name.itself.lower() in ("pw", "pwd", "mdp") and any(map(str.isdigit, value)) and is_mixed(value)
-        return is_word and bool(_SAID_WITH.search(name.before)) and not is_path(value)
-    if name.itself.isupper() or not (given["sign"] or given["is"] or given["tag"] or given["to"]):
+        is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
+        return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
+    if name.itself.isupper():  # `PASS=3` and `PASS: a test` are counted by whoever runs tests
+        is_of_a_shell = given["sign"] == "=" and " " not in given[0] and (is_mixed(value) and not is_path(value))
+        return bool(is_of_a_shell) and not is_name(value) and not _CALL.match(value) and "/" not in value
+    if not (given["sign"] or given["is"] or given["tag"] or given["to"]):
         return False
-    if is_drawn(value, 8) or is_strong(value) or is_odd(value):
+    if is_drawn(value, 8) or is_telling(value):
         return True
     is_of_json = quoted and given["close"] and given["sign"] == ":"
     return bool(is_of_json) and _is_among_settings(value, name, given) and not is_name(value) and " " not in value
@@ -181,7 +246,9 @@ def _is_said(value: str, *, quoted: bool) -> bool:
 def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """True for a password that a user chose."""
     if given["tag"]:
-        return is_phrase(value) if " " in value else not value.isalpha() and not is_name(value)
+        if " " in value:
+            return is_phrase(value)
+        return not is_name(value) and (not value.isalpha() or (_is_word(value) and _is_beside_a_user(name, given)))
     if quoted:
         return _is_quoted_password(value, name, given)
     if is_path(value) or _COMMANDLET.match(value):
@@ -196,13 +263,15 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         return True
     if _is_setting(value, name, given) or _is_word_of_a_setting(value, name, given):
         return True
+    if _is_of_data(value, name, given) and _is_word(value):
+        return True
     return not (_SPOKEN_OF.match(value) or (_CHAIN.match(value) and NAMES.search(value) and not value.isalnum()))
 
 
 def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
     if " " not in value:
         return not is_name(value)
-    of_a_shell = name.itself.isupper() and given["sign"] == "=" and " " not in given[0]
+    of_a_shell = name.itself.isupper() and (given["default"] or (given["sign"] == "=" and " " not in given[0]))
     is_word = name.itself.lower().startswith("secret")
     if is_app_password(value) or ("phrase" in name.itself.lower() and not reads_like_a_sentence(value, strictly=False)):
         return True
@@ -211,6 +280,39 @@ def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
     if not is_word and (is_phrase(value) or (given["sign"] and is_passphrase(value) and not value.istitle())):
         return True
     return any(is_strong(word) for word in value.split())
+
+
+def _is_of_data(value: str, name: Name, given: re.Match[str]) -> bool:
+    """True where no code stands: in an argument of a command, a query, a line of properties."""
+    behind = _behind(value, given)[:1]
+    if behind not in ("", "\n", "\r", " ", "'", '"', "&", ";"):
+        return False
+    if given[0] == "=" and _ARGUMENT.search(name.before):
+        return True
+    if behind not in ("", "\n", "\r"):
+        return False
+    if given["value"]:
+        return name.itself.isupper()
+    if not given["sign"]:
+        return False
+    if _PROPERTY.search(name.before):
+        return True
+    is_yaml = given["sign"] == ":" and given[0] != ":" and bool(_ITS_LINE.search(name.before))
+    if is_yaml and name.itself.isupper():
+        return True
+    is_line = bool(_LINE_OF_ONE.search(name.before)) or (given[0] == ": " and value[0].isupper())
+    return is_line and is_joined(value) and not name.itself.lower().startswith("secret")
+
+
+def _is_beside_a_user(name: Name, given: re.Match[str]) -> bool:
+    return bool(
+        _TAG_OF_A_USER.search(name.before) or _TAG_OF_A_USER.search(given.string, given.end(), given.end() + 120)
+    )
+
+
+def _is_word(value: str) -> bool:
+    """True for a bare word where data stands that can only be a value."""
+    return len(value) >= SHORTEST + 1 and not speaks_of_one(value) and not is_name(value) and not _TYPE.match(value)
 
 
 def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
@@ -255,29 +357,44 @@ def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
     """True for a password as an argument: `setPassword("…")`, `getByLabel("Password").fill("…")`."""
     if " " in value or is_name(value) or re.search(r"@[\w-]+\.\w", value):
         return False
+    if name.kind != "chosen" and not (name.kind in ("key", "any key") and is_drawn(value, 16)):
+        return False
     sets = given["call"].startswith("(") and not given["close"] and _SETTER.search(name.before)
     types = "." in given["call"]
-    return bool(sets or types) and (any(map(str.isdigit, value)) or is_odd(value))
+    is_built = given["call"].startswith("(") and (sets or _BUILDER.search(name.before)) and is_joined(value)
+    return is_built or (bool(sets or types) and (any(map(str.isdigit, value)) or is_odd(value)))
 
 
 def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """True where a word one blank after the name is its value: of an option, a setting, or in a sentence."""
-    if value[0] == "-" or _GIVEN_TO.match(value) or re.match(r"\w+://", value):
+    if value[0] == "-" or re.match(r"\w+://", value):
+        return False
+    if _GIVEN_TO.match(value) and not (is_odd(value) and _OF_A_STORE.search(name.before)):
         return False
     its_line = _ITS_LINE.search(name.before)
-    ends_it = _behind(value, given).strip(" ") in ("", "\n")
+    ends_it = _behind(value, given).lstrip(" ")[:1] in ("", "\n", "\r")
     if len(given["blank"]) > 3 and not (its_line and ends_it):
         return False
     if is_drawn(value, 8):
         return True
+    if name.kind == "chosen" and _SET_WITH.search(name.before):
+        return _is_word(value)
     if name.kind != "chosen" or not is_mixed(value):
         return False
-    if _OPTION.search(name.before) or (_SAID_WITH.search(name.before) and (quoted or not value.islower())):
+    if _OPTION.search(name.before) or (
+        _SAID_WITH.search(name.before) and (quoted or not value.islower() or is_telling(value))
+    ):
         return True
-    if its_line and not value.islower() and not value.isalpha():
-        return ends_it
+    if its_line and ends_it and not value.islower() and not value.isalpha():
+        return True
     if not quoted:
-        return is_odd(value)
+        is_told = not name.itself.isascii() or name.itself.lower().startswith(_NO_ENGLISH)
+        is_full = is_telling(value) and "(" not in value and not NAMES.search(value)
+        return is_odd(value) or (
+            is_full and (is_told or (is_strong(value) and not value.isalnum() and not value.islower()))
+        )
     behind = _behind(value, given)[1:]
+    if _DEFINED.search(name.before):
+        return True
     is_listed = given["quote"] == "'" and behind in (")", ",", ";") and not name.itself.lower().startswith("secret")
     return not NAMES.search(value) and (any(map(str.isdigit, value)) or name.itself.isupper() or is_listed)

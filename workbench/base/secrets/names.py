@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from workbench.base.secrets.spans import Read, places_of, read
+from workbench.base.secrets.spans import Read, lowered, places_of, read
 
 Kind = Literal["chosen", "pass", "pin", "key", "any key", "bare key", "header", "signature", "words"]
 
@@ -29,7 +29,7 @@ class Name(NamedTuple):
 _PASSWORDS = """
 password, passwd, passphrase, passcode, secret, psk, keymaterial, identified by, passwort, kennwort, contraseña,
 contrasena, contrasenya, senha, palavra-passe, palavra passe, wachtwoord, lösenord, hasło, haslo, heslo, parola, şifre,
-пароль, парола, mot de passe, 密码, 密碼, 口令, パスワード, 비밀번호, 암호, adgangskode, passord, salasana, jelszó,
+парол, mot de passe, 密码, 密碼, 口令, パスワード, 비밀번호, 암호, adgangskode, passord, salasana, jelszó,
 jelszava, mật khẩu, κωδικός, كلمة المرور, كلمة السر, סיסמה, पासवर्ड, รหัสผ่าน, kata sandi, lozinka, geslo, parool,
 slaptažodis
 """
@@ -52,7 +52,7 @@ _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|decryption|crypto|auth|authentication|app|application"
     r"|service|signing|sign|master|shared|sharedaccess|subscription|license|consumer|storage|admin|root|deploy|bot"
     r"|webhook|client|server|session|jwt|cipher|aes|hmac|fernet|user|project|openai|anthropic|azure|unseal|preshared"
-    r"|routing|write|ingest|integration|symmetric|totp|2fa|mfa|[a-z0-9](?P<any>_))[_ -]?\Z"
+    r"|routing|write|ingest|integration|symmetric|validation|totp|2fa|mfa|authenticator|[a-z0-9](?P<any>_))[_ -]?\Z"
     r"|\b(?:master|api|secret|encryption|signing|license)\.\Z"
 )
 """The word before `key` in the name of a secret one; any word in a name like `DD_KEY`."""
@@ -61,9 +61,12 @@ _NO_SECRET = re.compile(
     r"(?:public|publishable|gpg|pgp|cache|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
 )
 _MORE = re.compile(
-    r"(?:et|en|ul|om|em|s[iı]|n[iıa]z?|nya|[amяюієе])?(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
+    r"(?:et|en|ul|om|em|s[iı](?:nı|ni)?|n[iıa]z?|[mn][iı]z|nya|[anmuyяюієе]|ne|em|om|ем|ом|ата|ь)?"
+    r"(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
+    r"(?:(?<=access[_ -]key)[_ -]id|(?<=accesskey)id)?"
     r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|data|plain|plaintext|b64|base64|hex|raw|\d{1,2})"
-    r"|[ ]\d{1,2}(?=:))?(?![a-z0-9_à-ÿа-я-])"
+    r"|[ ]\d{1,2}(?=:))?(?![a-z0-9_à-ÿа-я-])",
+    re.IGNORECASE,
 )
 """The end that such a name may have: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` is no secret's name."""
 
@@ -81,17 +84,14 @@ def named(read: Read) -> Iterator[Name]:
     if not read.text.isascii():
         beyond = " ".join(_BEYOND_ASCII.findall(read.text)).lower()
         if cores := [core for core, letters in _BEYOND.items() if letters in beyond]:
-            lowered = read.text.lower()
-            if len(lowered) != len(read.text):  # a letter whose small one is two
-                lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in read.text)
-            yield from _named(cores, read.text, lowered)
+            yield from _named(cores, read.text, lowered(read.text))
 
 
-def _named(cores: Iterable[str], text: str, lowered: str) -> Iterator[Name]:
+def _named(cores: Iterable[str], text: str, small: str) -> Iterator[Name]:
     for core in cores:
-        for at in places_of(core, lowered):
-            more = _MORE.match(lowered, at + len(core))
-            if more and (kind := _kind(core, text, lowered, at)):
+        for at in places_of(core, small):
+            more = _MORE.match(text, at + len(core))
+            if more and (kind := _kind(core, text, small, at)):
                 yield Name(kind, text[at : more.end()], text[max(0, at - BEFORE) : at], at, more.end())
 
 

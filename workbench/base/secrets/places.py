@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from workbench.base.secrets.given import LONGEST
 from workbench.base.secrets.spans import Read, Span, places_of
-from workbench.base.secrets.values import BEGINNING, is_drawn
+from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed
 
 # --- keys of several lines
 
@@ -104,7 +104,7 @@ _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9
 """One of both ends of what looks drawn: of a secret ten characters can be too many."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
 """Short forms of a commit, a checksum or a session's id."""
-_OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\Z", re.IGNORECASE)
+_OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\[?\Z", re.IGNORECASE)
 
 
 def cut(text: str) -> Iterator[Span]:
@@ -147,6 +147,10 @@ _HOOK = re.compile(
     r"|maker\.ifttt\.com/trigger/[\w-]{1,60}/(?:json/)?with/key/|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"
     r"|hook\.\w{2,5}\.make\.com/|events\.pagerduty\.com/integration/|hc-ping\.com/)([\w/@-]{12,})"
 )
+_HOOK_ANYWHERE = re.compile(
+    r"/(?:services/(?=T\w{6,12}/B)|(?:web)?hooks?/)(?!T0+/B0+/)((?:[\w-]{1,40}/){0,3}(?![0-9a-f]{8}-[0-9a-f-]{27})([\w-]{20,}))"
+)
+"""Of a chat on a host of one's own."""
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
 _BEARER = re.compile(r"\s{1,3}(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
@@ -158,6 +162,7 @@ _MARKS = {
     "::add-mask::": re.compile(r"([^\s\"'$]{4,200})"),
     "issecret=true]": re.compile(r"([^\s\"'$]{4,200})"),
     "WIFI:": re.compile(r"[^\n]{0,80}?\bP:([^;\s]{4,80})"),
+    "random_password": re.compile(r"[^\0]{0,600}?\bresult\"?\s{0,9}[=:]\s{0,3}\"([^\"\n$<(]{6,200})\""),
     "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
 }
 """Marks after which a secret follows."""
@@ -168,6 +173,9 @@ _CODE = re.compile(
     r"[\s,;\"'`*:=\[\](){}-]{0,12}(?:\d{1,2}[.)]\s{1,3})?"
     r"((?=[A-Za-z -]{0,20}\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,4})(?![\w-])"
 )
+_FACTORS = ("2fa", "2FA", "totp", "TOTP", "mfa", "MFA", "uthenticator", "second factor")
+_GROUPS = re.compile(r"(?<!\w)(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}(?!\w)|(?<!\w)(?:[a-z2-7]{4} ){3,7}[a-z2-7]{4}(?!\w)")
+"""The seed of a second factor, as it is shown to be typed."""
 _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 
@@ -191,6 +199,10 @@ def addresses(text: str) -> Iterator[Span]:
     if any(word in text for word in ("hook", "ifttt", "pagerduty", "hc-ping")):
         for found in _HOOK.finditer(text):
             if any(map(str.isdigit, found[1])):
+                yield found.span(1)
+    if "hook" in text or "/services/T" in text:
+        for found in _HOOK_ANYWHERE.finditer(text):
+            if is_drawn(found[2], 20) and not set(found[2]) <= {"0", "X", "x"}:
                 yield found.span(1)
 
 
@@ -221,6 +233,11 @@ def headers(read: Read) -> Iterator[Span]:
         for at in places_of(word, near):
             if _CODES.search(text, max(0, at - 12), at):
                 yield from _codes(text, at + len(word))
+    for word in _FACTORS:
+        for at in places_of(word, near):
+            found = _GROUPS.search(text, at, at + 120)
+            if found and sum(is_mixed(group) for group in found[0].split()) > 1:
+                yield found.span()
     for at in places_of("Digest ", near) if "digest" in words else ():
         if answer := _DIGEST.match(text, at):
             yield answer.span(1)

@@ -28,6 +28,12 @@ def searchable(text: str) -> str:
     return text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
 
 
+def lowered(text: str) -> str:
+    """Return `text` in small letters, each at its place: a letter whose small one is two stays."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(x.lower() if len(x.lower()) == 1 else x for x in text)
+
+
 _SMALL = {ord(sign): sign.lower() if sign in string.ascii_letters else " " for sign in map(chr, range(128))}
 
 

@@ -9,6 +9,7 @@ from itertools import count
 from workbench.base.secrets.names import Kind, Name, kind_of
 from workbench.base.secrets.spans import Read, Span, places_of
 from workbench.base.secrets.values import (
+    has_inner_digit,
     is_drawn,
     is_lowered,
     is_mixed,
@@ -218,5 +219,5 @@ def _is_secret(value: str, kind: Kind, *, is_strict: bool) -> bool:
     if " " in value:
         return not is_strict and value.islower() and is_passphrase(value)
     if is_strict:
-        return is_strong(value) or is_odd(value) or is_drawn(value, 12)
+        return is_strong(value) or is_odd(value) or is_drawn(value, 12) or (len(value) > 8 and has_inner_digit(value))
     return len(value) >= 6 and is_mixed(value) and not is_lowered(value)

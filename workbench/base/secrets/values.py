@@ -24,9 +24,13 @@ _REFERENCE = re.compile(
     r"|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
-_HOLLOW = re.compile(r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z", re.IGNORECASE)
+_PATTERN = re.compile(r"\[\^?(?:a-z|A-Z|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]")
+"""What only regular expressions have."""
+_HOLLOW = re.compile(
+    r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z|(?-i:EXAMPLE)", re.IGNORECASE
+)
 NAMES = re.compile(
-    "pass|secret|token|key|pwd|cred|auth|kennwort|wachtwoord|lösenord|contrase|senha|hasło|heslo|parola|şifre|пароль"
+    "pass|secret|token|key|pwd|cred|auth|kennwort|wachtwoord|lösenord|contrase|senha|hasło|heslo|parola|şifre|парол"
     "|密码|密碼|口令|パスワード|비밀번호|암호",
     re.IGNORECASE,
 )
@@ -60,11 +64,17 @@ _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}\Z")
 _ODD = re.compile(
     r"(?=\S*[A-Z])(?=\S*[a-z])(?!\S*(?:&&|\|\||::|==|->|=>|\(|\)|@[\w-]+\.\w))\S*\w[!#$%&*+?^~;|@=,]\w\S*"
 )
+_JOINED = re.compile(r"[A-Z][a-zäöüß]{2,}[_.-][A-Z][a-zäöüß]{2,}\d{0,4}|[a-z]{3,}(?:-[a-z]{3,}){1,5}(?:-?\d{1,4})?")
+_BASE32 = re.compile(r"(?=[A-Z]*[2-7])[A-Z2-7]{16,64}[.,]?\Z")
 _LOWERED = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)*\Z")
 
 
 def is_placeholder(value: str) -> bool:
-    if _REFERENCE.match(value) or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value)):
+    if (
+        _PATTERN.search(value)
+        or _REFERENCE.match(value)
+        or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value))
+    ):
         return True
     return bool(_PLACEHOLDER.match(value)) and not is_drawn(value, 12)
 
@@ -98,7 +108,7 @@ def is_strong(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    return bool(re.match(r"[/~]|\.\.?/|[A-Z]:\\", value)) and not is_drawn(value.lstrip("/"), 30)
+    return bool(re.match(r"[/~]|\.\.?/|[A-Z]:[\\/]", value)) and not is_drawn(value.lstrip("/"), 30)
 
 
 def is_name(value: str) -> bool:
@@ -150,6 +160,29 @@ def is_odd(value: str) -> bool:
     return (
         8 <= len(value) <= _LONGEST_CHOSEN and bool(_ODD.fullmatch(value)) and not is_path(value) and "://" not in value
     )
+
+
+def is_joined(value: str) -> bool:
+    """True for words with a sign between them as people join them to a password."""
+    return bool(_JOINED.fullmatch(value)) and not speaks_of_one(value) and not _TERM.search(value)
+
+
+def is_telling(value: str) -> bool:
+    """True for what is hardly anything but a password, in the middle of a sentence as well."""
+    bare = value.rstrip(".,:;!?)")
+    if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):
+        return True
+    if len(bare) < 6 or is_path(bare) or "://" in bare or NAMES.search(bare):
+        return False
+    kinds = (str.islower, str.isupper, str.isdigit)
+    if all(any(map(kind, bare)) for kind in kinds) and not bare.isalnum():
+        return True
+    return len(bare) >= 8 and bare.isalnum() and has_inner_digit(bare) and not bare.isdigit()
+
+
+def is_base32(value: str) -> bool:
+    """True for what is drawn of the letters and digits of a second factor's seed."""
+    return bool(_BASE32.match(value))
 
 
 def is_lowered(value: str) -> bool:
