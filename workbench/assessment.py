@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, rank
+from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.later_use import LaterUse
@@ -112,6 +112,12 @@ class Assessment:
     @property
     def fit_words(self) -> str:
         return fit_words(self.fit, self.before.tokens, self.after.tokens, self.failed, self.ceiling)
+
+    @cached_property
+    def language_note(self) -> str:
+        """Says that the summary is in another language than the session; "" where it is not."""
+        policy = self.preset.policy if self.preset and self.outcome.summarizes else None
+        return language_note(getattr(policy, "language", None), self.context)
 
     # --- triggers and checks ----------------------------------------------------------------------------------------
 
@@ -220,9 +226,9 @@ class Assessment:
     # --- all of it --------------------------------------------------------------------------------------------------
 
     @property
-    def rank(self) -> tuple[int, float, float]:
+    def rank(self) -> tuple[float, ...]:
         """Sort key, the best first: fits below the trigger, then share of facts kept, then cost."""
-        return rank(self.fit, self.retention.whole.share, self.summary_cost)
+        return rank(self.fit, self.retention.whole.share, self.summary_cost, foreign=bool(self.language_note))
 
     @property
     def receipt(self) -> Receipt:
@@ -234,7 +240,7 @@ class Assessment:
         return Receipt(rules, kept, whole.facts, whole.share, whole.lost, whole.unknown > 0, words, self.pays_off_after)
 
 
-FIGURES = ("fit", "triggers", "head", "tail", "spent", "cache", "rates")
+FIGURES = ("fit", "language_note", "triggers", "head", "tail", "spent", "cache", "rates")
 """Properties that are known without looking for facts."""
 
 

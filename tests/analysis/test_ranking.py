@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -29,7 +30,7 @@ OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
 def test_b3_an_outcome_fits_below_the_ceiling(more: int, fit: str) -> None:
     ceiling = Ceiling(700 + more, "context window")
     assert fit_of("compacted", 900, 700, (), ceiling) == fit
-    said = "fits" if fit == "fits" else f"700 tokens, to be below {700 + more} (context window)"
+    said = "fits" if fit == "fits" else f"does not shrink enough: 700 left, context window {700 + more}"
     assert fit_words(fit_of("compacted", 900, 700, (), ceiling), 900, 700, (), ceiling) == said
 
 
@@ -39,19 +40,22 @@ def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit()
     assert [fit_of("compacted", 900, 700, failed, None) for failed in ((), (soft,), (hard,), (again,))] == [
         "fits",
         "fits",
-        "too large",
+        "not usable",
         "too large",
     ]
-    assert fit_words("too large", 900, 700, (soft, again), None) == "under the threshold failed"
+    assert (
+        fit_words("too large", 900, 700, (soft, again), None) == "does not shrink enough: its own trigger fires again"
+    )
+    assert fit_words("not usable", 900, 700, (soft, hard, again), None) == "is not usable: pins identical failed"
     assert [fit_of("compacted", 900, after, (), None) for after in (899, 900, 901)] == [
         "fits",
         "too large",
         "too large",
     ]
-    assert fit_words("too large", 900, 900, (), None) == "not smaller: 900 of 900 tokens"
+    assert fit_words("too large", 900, 900, (), None) == "does not shrink: 900 of 900 tokens left"
     assert (fit_of("unchanged", 900, 900, (), None), fit_words("unchanged", 900, 900, (), None)) == (
         "unchanged",
-        "unchanged",
+        "frees nothing",
     )
 
 
@@ -61,7 +65,7 @@ def test_b3_an_assessment_judges_its_own_sizes_checks_and_ceiling() -> None:
     limited = bench_of(context_of(chat(40), window=one.after.tokens))
     (over,) = compare(limited, [one.preset] if one.preset else [], extractive)
     assert over.after.tokens == one.after.tokens
-    assert over.fit_words == f"{one.after.tokens} tokens, to be below {one.after.tokens} (context window)"
+    assert over.fit_words == f"does not shrink enough: {one.after.tokens} left, context window {one.after.tokens}"
 
 
 def test_b3_what_fits_comes_first_then_what_is_kept_then_what_is_cheaper() -> None:
@@ -69,10 +73,12 @@ def test_b3_what_fits_comes_first_then_what_is_kept_then_what_is_cheaper() -> No
         rank("fits", 0.9, 0.1),
         rank("fits", 0.9, 0.2),
         rank("fits", 0.9, None),
+        rank("fits", 0.9, 0.0, foreign=True),
         rank("fits", 0.2, 0.0),
         rank("fits", None, 0.0),
         rank("too large", 0.99, 0.0),
         rank("too large", 0.5, 0.0),
+        rank("not usable", 0.9, 0.0),
         rank("unchanged", 1.0, 0.0),
     ]
     assert sorted(best_first) == best_first
@@ -86,6 +92,15 @@ def test_b3_the_ceiling_is_the_trigger_of_the_sessions_own_agent_or_the_window()
     opened = context_at(chat_list, None, Counter(), window=9_000)
     assert ceiling_of(chat_list, opened) == Ceiling(9_000, "context window")
     assert ceiling_of(chat_list, opened.with_(limit=None)) is None
+
+
+def test_b3_a_summary_in_another_language_than_the_session_is_told() -> None:
+    english = bench_of(context_of(chat(40, "harbour ")))
+    window, trim = load_preset("message-window"), load_preset("trim")
+    told = [one.language_note for one in compare(english, [window, trim], extractive)]
+    assert told == ["writes its summary in Chinese, the session is in English", ""]
+    in_english = replace(window, policy=window.policy.model_copy(update={"language": "en"}))
+    assert [one.language_note for one in compare(english, [in_english], extractive)] == [""]
 
 
 async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too_large() -> None:
@@ -102,10 +117,9 @@ async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too
     assert {fit for _, fit in fits[:-2]} == {"fits"}
     kept = [one["retention"]["whole"]["share"] for one in in_json["columns"][:-2]]
     assert kept == sorted(kept, reverse=True)
-    after = in_json["columns"][-2]["after"]["tokens"]
     words = in_json["columns"][-2]["fit_words"]
-    assert words == f"{grouped(after)} tokens, to be below {grouped(167_000)} (trigger of claude-code)"
-    assert f"message-window does not compact enough: {words}\n" in printed
+    assert words == "does not shrink enough: 190k left, trigger of claude-code 167k"
+    assert f"message-window {words}\n" in printed
     async with on_bench(OVERFLOW, size=(160, 40)) as (pilot, bench):
         screen = await brought(pilot, CompareScreen, "C")
         own = {"on the bench": bench.bench.preset}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, short
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.context import Context
+from workbench.compaction.language import NAMES, Language, told_in
 from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.outcome import Status
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.session import Session
 
-Fit = Literal["fits", "too large", "unchanged"]
-"""`fits`: compacted and below every limit that holds for it; `unchanged`: nothing was compacted."""
+Fit = Literal["fits", "too large", "not usable", "unchanged"]
+"""In the order of a ranking. `fits`: compacted and below every limit that holds for it; `not usable`: a hard check
+failed; `unchanged`: nothing was compacted."""
 
 _FITS: tuple[Fit, ...] = get_args(Fit)
 
@@ -43,30 +46,54 @@ def ceiling_of(session: Session, context: Context) -> Ceiling | None:
 
 def fit_of(status: Status, before: int, after: int, failed: Sequence[Check], ceiling: Ceiling | None) -> Fit:
     """Return "unchanged" for an outcome that compacted nothing, "fits" for one that is smaller than before, below the
-    ceiling and its own policy's triggers, and fails no hard check; else "too large". `before` and `after` in tokens."""
+    ceiling and its own policy's triggers; else "too large", and "not usable" where a hard check failed. `before` and
+    `after` in tokens."""
     if status == "unchanged":
         return "unchanged"
+    if any(check.hard for check in failed):
+        return "not usable"
     over = ceiling is not None and after >= ceiling.tokens
-    return "too large" if over or _grave(failed) or after >= before else "fits"
+    return "too large" if over or after >= before or _fires_again(failed) else "fits"
 
 
 def fit_words(fit: Fit, before: int, after: int, failed: Sequence[Check], ceiling: Ceiling | None) -> str:
-    """The verdict with its figures."""
-    if fit != "too large":
+    """The verdict with its figures, to be read after the variant's name."""
+    if fit == "fits":
         return fit
-    if ceiling is not None and after >= ceiling.tokens:
-        return f"{grouped(after)} tokens, to be below {grouped(ceiling.tokens)} ({ceiling.source})"
+    if fit == "unchanged":
+        return "frees nothing"
+    if fit == "not usable":
+        return f"is not usable: {', '.join(check.name for check in failed if check.hard)} failed"
     if after >= before:
-        return f"not smaller: {grouped(after)} of {grouped(before)} tokens"
-    return "; ".join(f"{check.name} failed" for check in _grave(failed))
+        return f"does not shrink: {grouped(after)} of {grouped(before)} tokens left"
+    if ceiling is not None and after >= ceiling.tokens:
+        written = short if short(after) != short(ceiling.tokens) else grouped
+        return f"does not shrink enough: {written(after)} left, {ceiling.source} {written(ceiling.tokens)}"
+    return "does not shrink enough: its own trigger fires again"
 
 
-def _grave(failed: Sequence[Check]) -> list[Check]:
-    """The failed checks with which an outcome cannot be used."""
-    return [check for check in failed if check.hard or check.name == UNDER_THE_THRESHOLD]
+def _fires_again(failed: Sequence[Check]) -> bool:
+    return any(check.name == UNDER_THE_THRESHOLD for check in failed)
 
 
-def rank(fit: Fit, kept_share: float | None, cost: float | None) -> tuple[int, float, float]:
+def language_note(summary: Language | None, context: Context) -> str:
+    """Says that a summary is written in another language than the user's; "" where it is not, or nobody can tell."""
+    if summary is None:
+        return ""
+    told = Counter(told_in(message.said[:SAID]) for message in context.messages if message.role == "user")
+    del told[None]
+    own = max(told, key=lambda one: told[one], default=None)
+    if own is None or own == summary:
+        return ""
+    return f"writes its summary in {NAMES[summary]}, the session is in {NAMES[own]}"
+
+
+SAID = 1_000
+"""Characters of a message that are read to tell its language."""
+
+
+def rank(fit: Fit, kept_share: float | None, cost: float | None, *, foreign: bool = False) -> tuple[float, ...]:
     """The key by which outcomes over one context are ordered, the best first: what fits, by the share of facts that is
-    kept and then by cost; then what is too large, then what is unchanged. An unknown cost counts as the highest."""
-    return _FITS.index(fit), -(kept_share or 0.0), float("inf") if cost is None else cost
+    kept, then those not in a `foreign` language, then by cost; then what is too large, not usable, unchanged. An
+    unknown cost counts as the highest."""
+    return _FITS.index(fit), -(kept_share or 0.0), foreign, float("inf") if cost is None else cost

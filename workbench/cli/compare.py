@@ -67,8 +67,8 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
     The best is first: what fits below the trigger of the session's own agent, by the share of facts that is kept and
-    then by cost; then what is still too large, then what compacts nothing. What the agent's own compaction made of the
-    same context stands among them, where the session records one. The costs
+    then by cost; then what does not shrink enough, what fails a required check, and what frees nothing. The agent's
+    own compaction of the same context is among them, where the session records one. The costs
     of summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are
     shares of all the context's facts, so that columns can be compared: what is still told, what of it is told
     rightly, and what is told where what is needed again counts four times. "needed" is what the session really
@@ -101,8 +101,8 @@ def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_jou
         map(_row, variants),
     )  # fmt: skip
     for one in variants:
-        if one.fit == "too large":
-            click.echo(f"{one.name} does not compact enough: {one.fit_words}")
+        for note in filter(None, (one.fit_words if one.fit != "fits" else "", one.language_note)):
+            click.echo(f"{one.name} {note}")
     click.echo()
     write_table(
         ["present", "right", "weighted", *KINDS, *(["needed"] if bench.needed else []), "preset"],
@@ -215,7 +215,7 @@ def _(one: Assessment) -> dict[str, Any]:
         "checks": [fields_of(check) for check in one.checks],
         **only(one.outcome, "status", "reason", "rungs"),
         "seconds": round(one.run.seconds, 4),
-        **only(one, "fit", "fit_words"),
+        **only(one, "fit", "fit_words", "language_note"),
         "retention": held,
         "needed_again": one.later_use,
         "cost": one.billed,

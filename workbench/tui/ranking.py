@@ -116,6 +116,7 @@ FIT = "fit"
 FIT_CELLS: dict[Fit, tuple[str, str]] = {
     "fits": ("✔", "green"),
     "too large": ("too large", "red"),
+    "not usable": ("not usable", "red"),
     "unchanged": ("–", "dim"),
 }
 
@@ -158,10 +159,14 @@ def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> li
 
 def _in_order(group: Sequence[Ranked], title: str, *, turned: bool) -> list[Ranked]:
     if title == FIT:
-        return sorted(group, key=lambda one: rank(one.found.fit, _held(one), one.found.summary_cost), reverse=turned)
+        return sorted(group, key=_rank, reverse=turned)
     known = [(value, one) for one in group if (value := value_of(one, title)) is not None]
     known.sort(key=lambda pair: pair[0], reverse=HEADS[title].less == turned)
     return [*(one for _, one in known), *(one for one in group if value_of(one, title) is None)]
+
+
+def _rank(one: Ranked) -> tuple[float, ...]:
+    return rank(one.found.fit, _held(one), one.found.summary_cost, foreign=bool(one.found.language_note))
 
 
 def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
@@ -242,7 +247,8 @@ def details(one: Ranked, width: int, height: int) -> Text:
     told |= needed_cells(one.needed) if one.needed else {}
     pairs = [(name, value.plain) for name, value in told.items() if value.plain]
     columns = max(1, width // EACH)
-    heading = one.name if one.found.fit != "too large" else f"{one.name} does not compact enough: {one.found.fit_words}"
+    notes = (one.found.fit_words if one.found.fit != "fits" else "", one.found.language_note)
+    heading = f"{one.name} {'; '.join(filter(None, notes))}".rstrip()
     lines = [Text(fit(plain(heading), width), "bold", no_wrap=True)]
     rows = min(max(height - 1, 0), -(-len(pairs) // columns))
     for at in range(rows):
