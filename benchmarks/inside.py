@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import resource
 import statistics
@@ -72,7 +71,6 @@ def replanning(file: Path) -> dict[str, float]:
     from workbench.tokens import Counter
 
     session = load(file)
-    gc.freeze()  # as the screen does with a session of this size
     bench = steps.open_bench(session, Counter(None), preset="augment-example")
     _ = bench.plan.after
     found: list[float] = []
@@ -100,7 +98,6 @@ def replanning_by_strategy(file: Path) -> dict[str, float]:
     from workbench.tokens import Counter
 
     session = load(file)
-    gc.freeze()  # as the screen does with a session of this size
     found: dict[str, float] = {}
     for preset in ("progressive", "clear-tool-results"):
         bench = steps.open_bench(session, Counter(None), preset=preset)
@@ -172,19 +169,14 @@ def replaying(file: Path) -> dict[str, float]:
     return {"seconds": found["seconds"], "read_and_count": found["read_and_count"]}
 
 
-def stalls(file: Path, *, a_little_at_a_time: bool = True) -> dict[str, float]:
+def stalls(file: Path) -> dict[str, float]:
     """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
     from benchmarks.stalls import longest
     from workbench.tui.home import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         write_home(Path(folder), lambda _: Home(toured=True))
-        return asyncio.run(longest(file, Path(folder), a_little_at_a_time=a_little_at_a_time))
-
-
-def stalls_of_collections(file: Path) -> dict[str, float]:
-    """As `stalls`, with garbage collected whenever Python would."""
-    return stalls(file, a_little_at_a_time=False)
+        return asyncio.run(longest(file, Path(folder)))
 
 
 def _peak_mb() -> float:

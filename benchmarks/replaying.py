@@ -7,7 +7,6 @@ cut, and whatever is quadratic shows.
 
 from __future__ import annotations
 
-import gc
 import json
 import resource
 import sys
@@ -25,10 +24,9 @@ TEN = (
 
 def replaying(file: Path) -> dict[str, Any]:
     """Ten policies on the whole session, beside reading and counting it; seconds of the processor, for the work is done
-    in one thread and other programs run too. Garbage is looked for as seldom as in a command."""
+    in one thread and other programs run too."""
     from workbench.analysis.course import course_of, uncounted
     from workbench.analysis.replay import replay
-    from workbench.cli.opening import SELDOM
     from workbench.compaction.preset import load_preset
     from workbench.formats.files import load
     from workbench.tokens import Counter
@@ -39,7 +37,6 @@ def replaying(file: Path) -> dict[str, Any]:
     counter = Counter(None)
     counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
     baseline = round(time.process_time() - began, 2)
-    gc.set_threshold(*SELDOM)
     began = time.process_time()
     course = course_of(session, counter)
     found: dict[str, Any] = {"messages": len(course.messages), "calls": len(course.calls), "read_and_count": baseline}

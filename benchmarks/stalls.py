@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from asyncio import events
 from collections.abc import Callable, Iterator
@@ -49,24 +48,18 @@ def watched() -> Iterator[Stalls]:
         loop_handle._run = run
 
 
-async def longest(file: Path, memory: Path, *, a_little_at_a_time: bool) -> dict[str, float]:
+async def longest(file: Path, memory: Path) -> dict[str, float]:
     """Open `file`, move, search, pin, change a number, change the strategy, turn the window to another size, compare
-    policies and replay them: the longest stretch of each.
-
-    Without `a_little_at_a_time` Python collects garbage when it would, and all of it (`tui/rest.py`).
-    """
+    policies and replay them: the longest stretch of each."""
     from workbench.compaction.preset import load_preset
-    from workbench.tui import rest
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.bench.policy import choose
     from workbench.tui.bench.screen import BenchScreen
     from workbench.tui.widgets.policy_sheet import PolicySheet
 
-    thresholds = gc.get_threshold()
     presets = [load_preset(name) for name in ("progressive", "augment-example")]  # read in a thread by the screen
     app = WorkbenchApp(file, memory=memory)
     found: dict[str, float] = {}
-    gc.freeze()  # as an app does on a terminal
     with watched() as stalls:
         async with app.run_test(size=(140, 40)) as pilot:
 
@@ -88,9 +81,6 @@ async def longest(file: Path, memory: Path, *, a_little_at_a_time: bool) -> dict
                 await settled()
 
             await settled()
-            if not a_little_at_a_time:
-                rest.look_through = lambda: None
-                gc.set_threshold(*thresholds)
             found["opening"] = stalls.take()
             screen = app.screen
             assert isinstance(screen, BenchScreen)

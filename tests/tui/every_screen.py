@@ -25,7 +25,6 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.help_key import every_place
 from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
 from workbench.tui.widgets.text_view import TextView
@@ -306,7 +305,7 @@ STYLES = {
 
 
 def figures(screen: Screen[Any]) -> Iterator[str]:
-    """Figures that are broken over two lines, those of another style than all others, and words of insiders."""
+    """Figures that a text breaks over two lines, those of another style than all others, and words of insiders."""
     all_of_it = drawn(screen)
     for widget in screen.walk_children(Widget):
         words = [title.plain for title in (widget._border_title, widget._border_subtitle) if title is not None]
@@ -315,7 +314,7 @@ def figures(screen: Screen[Any]) -> Iterator[str]:
         if widget.children or isinstance(widget, TextArea | Input):
             continue
         rows = [strip.text for strip in all_of_it.rows_of(widget)]
-        for above, below in pairwise(rows) if not isinstance(widget, DataTable | LineList) else ():
+        for above, below in pairwise(rows) if isinstance(widget, TextView) else ():
             if re.search(r"(?<![\d.:/-])\d{1,3}\s*$", above) and re.match(r"\s*\d{3}(?![\w.:/-])", below):
                 yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
         for name, pattern in (STYLES | INSIDERS).items():

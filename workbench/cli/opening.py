@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 
 import click
@@ -58,16 +57,8 @@ def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
     none, and for one without text that is to be masked."""
     read = load_masked if chosen.mask else load
     session = read(chosen.file, watched.bytes_read, chosen.part)
-    if len(session.messages) > MANY:
-        gc.set_threshold(*SELDOM)
     weights.recall(session, counter)
     return session
-
-
-MANY = 10_000
-SELDOM = (100_000, 20, 100)
-"""When Python looks for garbage while a command works on more messages than that: each time it walks all of them, which
-stay until the command ends."""
 
 
 def keep(session: Session, counter: Counter) -> None:

@@ -27,9 +27,7 @@ from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
-from workbench.tui.line_breaks import keep_figures_whole
 from workbench.tui.palette import Command, Palette
-from workbench.tui.rest import Collecting
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
@@ -120,10 +118,8 @@ class WorkbenchApp(App[None]):
         return ()
 
     def on_mount(self) -> None:
-        keep_figures_whole()
         leave_without_terminal(self)
         mask_logs()
-        self._collecting = Collecting(self)
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
         if self.settings.keys:
             self.set_keymap(dict(self.settings.keys))
@@ -145,9 +141,6 @@ class WorkbenchApp(App[None]):
             self.action_choose()
         else:
             self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
-
-    def on_unmount(self) -> None:
-        self._collecting.leave()
 
     def _fatal_error(self) -> None:
         """What is left on the terminal after a crash. Textual's own shows the variables of every frame, which hold what
@@ -213,7 +206,6 @@ class WorkbenchApp(App[None]):
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             self.push_screen(screen)
-        self._collecting.opened()
         if not ready.bench.session.begins_at:
             self._remember_opened(ready.bench.session)
         self.call_after_refresh(self._first_sight)

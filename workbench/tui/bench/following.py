@@ -26,7 +26,6 @@ from workbench.tui.bench.store import Following, moved
 from workbench.tui.history import History
 from workbench.tui.plain import figure
 from workbench.tui.reload import Grown, grown
-from workbench.tui.rest import keep_out
 from workbench.tui.screens.loading import in_steps
 
 LOOK_S = 1.0
@@ -155,7 +154,6 @@ async def read_rest(host: Host) -> None:
         host.store.put(replace(host.store.view, reading=None))
         host.tell(f"{refused} F5 tries again.", bad=True)
         return
-    keep_out(session)
     host.store.put(replace(host.store.view, whole=session))
     await land(host)
 

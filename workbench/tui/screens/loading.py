@@ -21,7 +21,6 @@ from textual.worker import Worker, get_current_worker
 from workbench.base import paths
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import percent
-from workbench.tui.rest import keep_out
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
@@ -252,7 +251,6 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
         bench = with_limit(bench, Window(opening.usual_window, "settings"))
     bench, note = _with_earlier_work(opening, watching(with_kept_scale(bench), opening.watched), counter)
     bench.context.outcome_size(bench.plan.outcome)
-    keep_out(session)
     return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
 
 
