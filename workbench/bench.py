@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base.errors import BadInput
@@ -24,7 +24,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
-from workbench.session import Message, Session
+from workbench.session import EpochChoice, Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.tokens import Counter, Scale, rescaled, scales
@@ -263,7 +263,7 @@ def open_bench(
     session: Session,
     counter: Counter,
     *,
-    epoch: int | Literal["last"] | None = None,
+    epoch: EpochChoice = None,
     preset: str | None = None,
     window: int | None = None,
 ) -> Bench:

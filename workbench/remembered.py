@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,7 +21,7 @@ from workbench.bench import Bench
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
-from workbench.session import Session, fingerprint
+from workbench.session import EpochChoice, Session, fingerprint
 from workbench.tokens import Counter
 
 
@@ -35,7 +35,7 @@ class Work(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    epoch: int | Literal["last"] | None = None
+    epoch: EpochChoice = None
     preset: str = ""
     changed: dict[str, Any] = {}
     split_at: str | None = None

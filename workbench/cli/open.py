@@ -11,7 +11,8 @@ from workbench.base.environment import variables
 from workbench.base.errors import BadInput
 from workbench.base.resources import SAMPLES
 from workbench.cli.output import has_a_screen
-from workbench.cli.selection import EPOCH, EpochNumber, Newest
+from workbench.cli.selection import EPOCH, EpochNumber
+from workbench.session import EpochChoice
 
 OVERFLOWING = "claude-code-overflow.jsonl"
 
@@ -37,7 +38,7 @@ def command(
     part: str,
     follow: bool,
     fresh: bool,
-    epoch: int | Newest | None,
+    epoch: EpochChoice,
     preset: str | None,
     window: int | None,
     watched: tuple[str, ...],

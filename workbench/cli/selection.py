@@ -10,23 +10,21 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from workbench.base.errors import BadInput
+from workbench.session import EpochChoice
 
 if TYPE_CHECKING:  # A command without a policy does not wait for what policies need.
     from workbench.compaction.preset import Preset
 
 
-Newest = Literal["last"]
-
-
-class EpochNumber(click.ParamType[int | Newest]):
+class EpochNumber(click.ParamType[EpochChoice]):
     name = "epoch"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Newest:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> EpochChoice:
         if value == "last":
             return "last"
         try:
@@ -56,7 +54,7 @@ class Selection:
     shortens: tuple[str, ...] = ()
     split: str | None = None
     watched: tuple[str, ...] = ()
-    epoch: int | Newest | None = None
+    epoch: EpochChoice = None
     window: int | None = None
     mask: bool = False
 

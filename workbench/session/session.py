@@ -184,6 +184,10 @@ class Compaction:
     seconds: float | None = None
 
 
+EpochChoice = int | Literal["last"] | None
+"""An epoch's number from 1, the newest one, or None for the one that a session opens at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """A stretch between recorded compactions: the context as it stood just before the one that ended it.

@@ -25,6 +25,7 @@ from textual.theme import Theme
 
 from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
+from workbench.session import EpochChoice
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
 from workbench.tui.palette import Command, Palette
@@ -75,7 +76,7 @@ class WorkbenchApp(App[None]):
         self,
         first: Path | Session | Literal["files", "audit"],
         *,
-        epoch: int | Literal["last"] | None = None,
+        epoch: EpochChoice = None,
         preset: str | None = None,
         window: int | None = None,
         part: str = "",
@@ -161,7 +162,7 @@ class WorkbenchApp(App[None]):
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
-    def open(self, path: Path, part: str = "", epoch: int | Literal["last"] | None = None) -> None:
+    def open(self, path: Path, part: str = "", epoch: EpochChoice = None) -> None:
         """Open another file, or one session of it. What is on the bench stays until that one is ready."""
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))

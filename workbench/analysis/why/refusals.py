@@ -4,10 +4,9 @@ its epochs overflowed."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from workbench.compaction.opening import epoch_of
-from workbench.session import Message, Session
+from workbench.session import EpochChoice, Message, Session
 from workbench.session.api_errors import TOO_LONG
 from workbench.tokens.window import window_of
 
@@ -59,7 +58,7 @@ def overflowed(session: Session) -> int:
     return len(session.epochs)
 
 
-def epoch_named(session: Session, epoch: int | Literal["last"] | None) -> int:
+def epoch_named(session: Session, epoch: EpochChoice) -> int:
     """Return the number of an epoch: for None the one that `overflowed` finds, the default of the screen and of each
     command that looks at one epoch; for "last" the newest, which the agent goes on with. Raises BadInput where there is
     no such epoch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -19,6 +19,7 @@ from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
+from workbench.session import EpochChoice
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import percent
 
@@ -43,7 +44,7 @@ class Opening:
     """
 
     source: Path | Session
-    epoch: int | Literal["last"] | None = None
+    epoch: EpochChoice = None
     preset: str | None = None
     window: int | None = None
     usual_window: int | None = None
