@@ -66,7 +66,7 @@ async def test_the_servers_block_is_shown_kept_and_written_untouched(
 async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api(answer("I did /src/part1.py."), answer("I did /src/invented.py.")) as api:
         client_talks_to(api, monkeypatch)
-        args = ("ab", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
+        args = ("compare", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
         run = await called(*args, "--json")
     assert run.exit_code == 0, run.output
     assert run.stderr.splitlines() == [f"Note: {model} is asked at {api.url}." for model in (MODEL, "claude-haiku-4-5")]
@@ -91,7 +91,7 @@ async def test_where_neither_side_has_a_summary_there_is_nothing_to_compare(
         failed = api.received[-1].body["model"] in fails
         await (error(404, "not_found_error", "no such model") if failed else answer("I did /src/part1.py."))(to)
 
-    args = ("ab", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
+    args = ("compare", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
     async with fake_api(*[reply] * 4) as api:
         client_talks_to(api, monkeypatch)
         told = await called(*args)
@@ -110,8 +110,8 @@ async def test_where_neither_side_has_a_summary_there_is_nothing_to_compare(
 def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     text = load_prompt("message-window.en.md").text
     write_own("mine.en.md", f"---\nid: message-window\nplaceholders: max_chars\n---\nAs a ballad.\n{text}")
-    run = cwb("ab", session, "--prompt", "message-window.en", "--prompt", "mine.en", "--summarizer", "rehearse:garbage",
-              "--watch", "No such rule was given.")  # fmt: skip
+    prompts = ("--prompt", "message-window.en", "--prompt", "mine.en")
+    run = cwb("compare", session, *prompts, "--summarizer", "rehearse:garbage", "--watch", "No such rule was given.")
     assert run.exit_code == 0, run.output
     assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
     assert run.stdout.count("gone → gone: No such rule was given.") == 2

@@ -447,9 +447,9 @@ class TestMaxCost:
     @pytest.mark.parametrize(
         "command",
         [
-            ("ab", "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary"),
-            ("probe", "--preset", "trim", "--model", MODEL),
-            ("probe", "--preset", "trim", "--model", MODEL, "--batch"),
+            ("compare", "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary"),
+            ("retention", "--ask", "--preset", "trim", "--model", MODEL),
+            ("retention", "--ask", "--preset", "trim", "--model", MODEL, "--batch"),
             ("compare", "--presets", "augment-example", "--summarizer", LIVE),
             ("retention", "--strategy", "exchange-summary", "--summarizer", LIVE),
             ("retention", "--strategy", "trim", "--judge", LIVE),

@@ -65,7 +65,7 @@ def knowing(api: FakeApi) -> Reply:
 
 async def ask(session: Path, *more: object) -> dict[str, Any]:
     """In a thread, for the server answers on this loop."""
-    args = ("probe", session, *more, "--preset", "claude-code", "--model", MODEL, "--json")
+    args = ("retention", "--ask", session, *more, "--preset", "claude-code", "--model", MODEL, "--json")
     run = await asyncio.to_thread(cwb, *args)
     assert run.exit_code == 0, run.output
     assert KEY not in run.output
@@ -116,11 +116,13 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
 async def test_what_a_judge_may_cost_is_within_the_limit(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)
-        notes = (await asyncio.to_thread(cwb, "probe", session, "--model", MODEL, "--max-cost", "0")).stderr
+        notes = (
+            await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL, "--max-cost", "0")
+        ).stderr
         (most,) = re.findall(r"tokens: about \$[\d.]+, at most \$(\d+\.\d+)", notes)
         (judge,) = re.findall(r"at most \$(\d+\.\d+) beside that", notes)
         between = float(most) + float(judge) / 2
-        run = await asyncio.to_thread(cwb, "probe", session, "--model", MODEL, "--max-cost", between)
+        run = await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL, "--max-cost", between)
         assert run.exit_code == 5, run.output
         assert not api.received
 
@@ -179,7 +181,7 @@ async def test_a_kill_costs_no_answer_that_had_come(tmp_path: Path, monkeypatch:
             await stalling("1: ")(to)
 
         api.replies = [answer("1: page 3 of it")] * ANSWERED + [stalls] * UNDER_WAY
-        args = ("probe", session, "--preset", "claude-code", "--model", MODEL)
+        args = ("retention", "--ask", session, "--preset", "claude-code", "--model", MODEL)
         nowhere = os.open(os.devnull, os.O_RDWR)
         child = program_on(nowhere, *args)
         os.close(nowhere)
@@ -202,7 +204,9 @@ async def test_another_model_is_asked_anew(session: Path, monkeypatch: pytest.Mo
         client_talks_to(api, monkeypatch)
         api.replies = [knowing(api)] * 8
         await ask(session)
-        await asyncio.to_thread(cwb, "probe", session, "--preset", "claude-code", "--model", "claude-haiku-4-5")
+        await asyncio.to_thread(
+            cwb, "retention", "--ask", session, "--preset", "claude-code", "--model", "claude-haiku-4-5"
+        )
     assert {one.body["model"] for one in api.received} == {MODEL, "claude-haiku-4-5"}
     assert len(api.received) == 8
 
@@ -210,7 +214,7 @@ async def test_another_model_is_asked_anew(session: Path, monkeypatch: pytest.Mo
 async def test_without_a_key_nothing_is_asked(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    run = await asyncio.to_thread(cwb, "probe", session, "--model", MODEL)
+    run = await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL)
     assert run.exit_code == 2
     assert "There is no key" in run.output
 
@@ -316,7 +320,9 @@ async def test_one_session_is_held_at_a_time(
         api.replies = [answer(said)] * 30
         found = await ask(*files)
     assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 6)
-    found = json.loads((await asyncio.to_thread(cwb, "probe", *files, "--preset", "claude-code", "--json")).stdout)
+    found = json.loads(
+        (await asyncio.to_thread(cwb, "retention", "--ask", *files, "--preset", "claude-code", "--json")).stdout
+    )
     assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 9)
 
 
@@ -377,7 +383,7 @@ async def test_a_batch_that_cannot_be_read_now_leaves_the_others_theirs(
 
 
 def test_watched_sentences_are_judged_in_every_arm(session: Path) -> None:
-    watching = ("probe", session, "--preset", "claude-code", "--watch", RULE, "--watch", "Never use tabs.")
+    watching = ("retention", "--ask", session, "--preset", "claude-code", "--watch", RULE, "--watch", "Never use tabs.")
     run = cwb(*watching, "--json")
     found = json.loads(run.stdout)
     arms = [arm["name"] for arm in found["arms"]]
@@ -394,7 +400,7 @@ def test_watched_sentences_are_judged_in_every_arm(session: Path) -> None:
 
 
 def test_a_folder_is_looked_through(session: Path, other: Path, tmp_path: Path) -> None:
-    run = cwb("probe", tmp_path, "--preset", "claude-code")
+    run = cwb("retention", "--ask", tmp_path, "--preset", "claude-code")
     assert run.exit_code == 0
     assert [Path(line.split(",")[0]).name for line in run.stdout.splitlines() if ", epoch " in line] == [
         other.name, session.name,
@@ -406,35 +412,35 @@ def test_a_folder_is_looked_through(session: Path, other: Path, tmp_path: Path) 
 def test_where_no_session_can_be_asked_after_the_command_fails(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
         (tmp_path / name).write_text("no session\n")
-    run = cwb("probe", tmp_path / "one.jsonl", tmp_path / "two.jsonl")
+    run = cwb("retention", "--ask", tmp_path / "one.jsonl", tmp_path / "two.jsonl")
     assert run.exit_code == 2
     assert [name in line for name, line in zip(("one", "two"), run.stderr.splitlines(), strict=True)] == [True, True]
     (tmp_path / "empty").mkdir()
-    run = cwb("probe", tmp_path / "empty")
+    run = cwb("retention", "--ask", tmp_path / "empty")
     assert (run.exit_code, "No session lies in" in run.output) == (2, True)
 
 
 def test_questions_of_one_session_are_put_to_no_other(session: Path, other: Path) -> None:
-    run = cwb("probe", session, other, "--probes", session.with_suffix(".probes.toml"))
+    run = cwb("retention", "--ask", session, other, "--probes", session.with_suffix(".probes.toml"))
     assert run.exit_code == 2
     assert "of one session" in run.output
 
 
 def test_a_batch_needs_a_model(session: Path) -> None:
-    run = cwb("probe", session, "--batch")
+    run = cwb("retention", "--ask", session, "--batch")
     assert run.exit_code == 2
     assert "name it with --model" in run.output
 
 
 def test_questions_are_written_where_one_says_and_over_none(session: Path, tmp_path: Path) -> None:
     there = tmp_path / "mine.probes.toml"
-    run = cwb("probe", session, "--write", "--probes", there)
+    run = cwb("retention", "--ask", session, "--write", "--probes", there)
     assert run.exit_code == 0, run.output
     assert f"{there}: " in run.stdout
     beside = tmp_path / "session.probes.toml"
     kept = beside.read_bytes()
     assert read_probes(there) != PROBES  # made from the session, not copied from the file beside it
-    refused = cwb("probe", session, "--write")
+    refused = cwb("retention", "--ask", session, "--write")
     assert refused.exit_code == 2
     assert "session.probes.toml is there already; change the questions in it" in refused.stderr
     assert beside.read_bytes() == kept
@@ -451,7 +457,7 @@ def test_what_comes_through_a_pipe_has_no_place_for_questions(session: Path, tmp
 
         with os.fdopen(read, "rb"), ThreadPoolExecutor() as beside:
             told = beside.submit(tell)
-            run = cwb("probe", f"/dev/fd/{read}", "--write", *more)
+            run = cwb("retention", "--ask", f"/dev/fd/{read}", "--write", *more)
             told.result()
             return run
 

@@ -56,10 +56,12 @@ def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Pat
         assert refused.exit_code == 2
         assert "has no session 3" in refused.stderr
     grid = ("--preset", "trim", "--vary", "window=2k")
-    [played] = document("replay", SEVERAL, "--part", 2, "--preset", "trim", "--window", 2_000)["replays"]
-    [cell] = document("sweep", SEVERAL, "--part", 2, *grid)["cells"]
+    [played] = document("compare", "--over-session", SEVERAL, "--part", 2, "--preset", "trim", "--window", 2_000)[
+        "replays"
+    ]
+    [cell] = document("compare", SEVERAL, "--part", 2, *grid)["cells"]
     assert (cell["calls"], cell["last"]) == (len(played["sent"]), played["last"])
-    assert "has no session 3" in cwb("sweep", SEVERAL, "--part", 3, *grid).output
+    assert "has no session 3" in cwb("compare", SEVERAL, "--part", 3, *grid).output
     single = SAMPLES / "pi-branches.jsonl"
     assert "holds one session" in cwb("audit", "--quick", single).stderr
     assert "leave out the part" in cwb("inspect", single, "--part", 1).stderr

@@ -164,7 +164,7 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
         "inspect": document("inspect", file)["epoch"],
         "why": document("why", file)["epoch"],
         "retention": document("retention", file, *preset)["epoch"],
-        "probe": document("probe", file, *preset)["epoch"],
+        "probe": document("retention", "--ask", file, *preset)["epoch"],
         "compact": document("compact", file, *preset)["epoch"],
     }
     assert taken == dict.fromkeys(taken, shown.epoch)
@@ -198,10 +198,10 @@ def test_what_is_used_again_later_counts_in_calls_too() -> None:
 def test_the_session_played(policy: tuple[Path, str, tuple[object, ...]]) -> None:
     file, preset, args = policy
     scales.keep(workbench.load(file), Scale(1.25, 1, "an exact count"))
-    [played] = document("replay", *args, "--preset", preset)["replays"]
+    [played] = document("compare", "--over-session", *args, "--preset", preset)["replays"]
     why = document("why", *args, "--preset", preset)
     assert "1.25" in document("inspect", *args)["context"]["method"]
-    swept = document("sweep", file, "--preset", preset, "--vary", f"window={WINDOW[file]}")
+    swept = document("compare", file, "--preset", preset, "--vary", f"window={WINDOW[file]}")
     [cell] = swept["cells"]
     assert why["replay"] == played
     count = len(played["compactions"])
@@ -222,7 +222,7 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     page = out.read_text("utf-8").replace("\\", "")
     why = document("why", *args, "--preset", preset)
     [column] = document("compare", *args, "--presets", preset)["columns"]
-    [played] = document("replay", *args, "--preset", preset)["replays"]
+    [played] = document("compare", "--over-session", *args, "--preset", preset)["replays"]
     overall = document("retention", *args, "--preset", preset)["overall"]
 
     assert [one["text"] for one in why["findings"] if one["text"] not in page] == []
@@ -248,7 +248,7 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
         str(sum(one["requests"] for one in played["compactions"])),
         grouped(played["rebilled"]),
     ]
-    shown = cwb("replay", *args, "--preset", preset, "--no-plot").output
+    shown = cwb("compare", "--over-session", *args, "--preset", preset, "--no-plot").output
     lines = [re.split(r"\s{2,}", line) for line in shown.splitlines()]
     assert ["A", preset, *cells] in lines, "one table on the command line and in the report"
     assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page

@@ -35,8 +35,8 @@ inspect --health FILE --all
 inspect --health FILE --json
 rules FILE --epoch 1
 rules FILE --epoch 1 --json
-rework FILE
-rework FILE --json
+why FILE --rework
+why FILE --rework --json
 audit --quick FOLDER
 audit --quick FOLDER --json
 resume FILE
@@ -52,17 +52,17 @@ retention FILE --recorded --json
 retention FILE --epoch 1 --preset claude-code --json --watch 'never with the default of the billing service'
 retention FILE --epoch 1 --strategy ledger --json
 retention FILE --epoch 1 --preset codex --generations 2 --json
-probe FILE --epoch 1 --preset ledger --json
-probe FILE --epoch 1 --preset claude-code --max 1000 --json
-probe FILE --epoch 1 --recorded
+retention FILE --ask --epoch 1 --preset ledger --json
+retention FILE --ask --epoch 1 --preset claude-code --max 1000 --json
+retention FILE --ask --epoch 1 --recorded
 compare FILE --epoch 1 --json --watch 'never with the default of the billing service'
 compare FILE --epoch 1 --presets claude-code --diff --json
 compare FILE --epoch 1 --presets ledger --diff
-redemo FILE --window 30000 --summarizer extractive --json
-redemo FILE --window 30000 --strategy ledger --summarizer extractive --json
+compare FILE --over-session --window 30000 --summarizer extractive --json
+compare FILE --over-session --window 30000 --strategy ledger --summarizer extractive --json
 demo FILE --window 30000 --preset trim --json
 demo FILE --window 30000 --preset trim --text
-ab FILE --epoch 1 --summarizer extractive --summarizer extractive --strategy exchange-summary --json
+compare FILE --epoch 1 --summarizer extractive --summarizer extractive --strategy exchange-summary --json
 compact FILE --epoch 1 --preset claude-code --mask --force -o OUT.jsonl
 compact FILE --strategy ledger --set budget_tokens=300 --mask --force -o OUT.jsonl
 rescue FILE --mask --json -o OUT.jsonl
@@ -70,7 +70,7 @@ rescue FILE --strategy trim -o FOLDER/rescued.jsonl
 repair FILE --dry-run
 repair FILE -o FOLDER/repaired.jsonl --json
 audit FOLDER --list compactions
-sweep FILE --preset trim --vary target_percent=30,50 --retention --json --watch 'never with the default'
+compare FILE --preset trim --vary target_percent=30,50 --retention --json --watch 'never with the default'
 prompts show user-messages.en FILE
 prompts render context-reset.en FILE --json
 compact FILE --epoch 1 --preset ledger

@@ -144,7 +144,7 @@ def test_what_was_found_out_of_a_sessions_texts_goes_with_it(sessions: Path) -> 
             said = lines.replace("Please do step", f"Port {number}00 is taken, so do step")
             (sessions / f"{number}.jsonl").write_text(said)
         files = [sessions / f"{number}.jsonl" for number in range(count)]
-        assert cwb("ab", *files, sessions / "b.jsonl", *names, "--no-journal").exit_code == 0
+        assert cwb("compare", *files, sessions / "b.jsonl", *names, "--no-journal").exit_code == 0
         left.append({one.__name__: one.cache_info().currsize for one in KEPT})
     assert left[0] == left[1]
     assert sum(left[0].values()) > 100  # those of the last
@@ -200,7 +200,7 @@ def sessions(tmp_path: Path) -> Path:
 async def ab(*args: object, code: int = 0) -> dict[str, Any]:
     """In a thread, for the server answers on this loop."""
     names = ("--summarizer", "extractive", "--summarizer", f"anthropic:{MODEL}", "--strategy", "exchange-summary")
-    run = await asyncio.to_thread(cwb, "ab", *args, *names, "--json")
+    run = await asyncio.to_thread(cwb, "compare", *args, *names, "--json")
     assert run.exit_code == code, run.output
     return {**json.loads(run.stdout), "notes": run.stderr}
 
@@ -293,7 +293,7 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
 
     async def both(*more: object, code: int | None = 0) -> dict[str, Any]:
         names = ("--summarizer", "extractive", "--summarizer", f"anthropic:{MODEL}", "--preset", "gemini-cli")
-        run = await asyncio.to_thread(cwb, "ab", sessions, *names, "--watch", RULE, "--json", *more)
+        run = await asyncio.to_thread(cwb, "compare", sessions, *names, "--watch", RULE, "--json", *more)
         assert code is None or run.exit_code == code, run.output
         assert TOKEN not in run.output
         found: dict[str, Any] = json.loads(run.stdout)
@@ -325,7 +325,7 @@ def test_a_copy_is_counted_once(sessions: Path) -> None:
     (sessions / "copy.jsonl").write_text(re.sub(r'"(u|msg_c|toolu_)(\d+)"', r'"copied-\1\2"', lines))
     (sessions / "more.jsonl").write_text(lines.replace("Please do step 5.", "Please do step 5 now."))
     names = ("--summarizer", "extractive", "--summarizer", "rehearse:garbage", "--strategy", "exchange-summary")
-    run = cwb("ab", sessions, *names, "--json", "--no-journal")
+    run = cwb("compare", sessions, *names, "--json", "--no-journal")
     found = json.loads(run.stdout)
     assert [Path(one["file"]).name for one in found["sessions"]] == ["a.jsonl", "b.jsonl", "more.jsonl"]
     (copy,) = found["copies"]
@@ -337,11 +337,9 @@ def test_a_copy_is_counted_once(sessions: Path) -> None:
 def test_a_report_and_what_gives_nothing(sessions: Path) -> None:
     (sessions / "broken.jsonl").write_text("no session\n")
     names = ("--summarizer", "extractive", "--summarizer", "rehearse:garbage", "--strategy", "exchange-summary")
-    run = cwb("ab", sessions / "a.jsonl", sessions / "broken.jsonl", *names)
+    run = cwb("compare", sessions / "a.jsonl", sessions / "broken.jsonl", *names)
     assert run.exit_code == 0, run.output
     assert run.stdout.startswith("A: extractive\nB: rehearse:garbage\n")
     assert "facts told rightly" in run.stdout
     assert "broken.jsonl" in run.stderr
-    assert cwb("ab", sessions, "--summarizer", "extractive").stderr.startswith(
-        "Error: Give two prompts and at most one"
-    )
+    assert cwb("compare", sessions, "--model", "m").stderr.startswith("Error: Give two prompts and at most one")

@@ -256,7 +256,15 @@ def test_a28_every_policy_has_a_row_a_line_and_a_sign_of_its_own(count: int) -> 
     for name in names:
         save_preset(replace(trim, id=name))
     file = SAMPLES / "chat-wind.jsonl"
-    command = ("replay", file, "--preset", ",".join(names), "--watch", "Always in knots, never in metres.")
+    command = (
+        "compare",
+        "--over-session",
+        file,
+        "--preset",
+        ",".join(names),
+        "--watch",
+        "Always in knots, never in metres.",
+    )
     assert [one["preset"] for one in document(*command)["replays"]] == names
     printed = cwb(*command, "--no-plot").stdout
     rows, watched = printed.split("\nWatched, when each policy has been played to the end\n")

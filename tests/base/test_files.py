@@ -47,7 +47,7 @@ COMMANDS = {
     "compact": ("o.jsonl", ("--preset", "trim", "--set", "trigger_messages=3", "--force", "-o")),
     "compact to another format": ("o.jsonl", ("--preset", "trim", "--to", "pi", "--force", "-o")),
     "report": ("o.html", ("--compare", "", "--overwrite", "-o")),
-    "sweep": ("o.journal", SWEEP),
+    "compare": ("o.journal", SWEEP),
 }
 
 

@@ -102,14 +102,9 @@ GIVEN = {
     "resume": (),
     "why": (),
     "compare": (),
-    "replay": (),
-    "sweep": ("--preset", "trim", "--vary", "window=3k"),
     "report": (),
     "retention": (),
-    "rework": (),
-    "probe": (),
     "rules": (),
-    "ab": ("--prompt", "exchange-summary.en", "--prompt", "exchange-summary.zh", "--summarizer", "extractive"),
     "demo": ("--text",),
     "rescue": (),
 }
@@ -137,7 +132,7 @@ def test_f16_a_command_says_so_in_a_sentence(command: str, kind: str, tmp_path: 
 
 OTHER_FILES = {
     "params": ("compact", "--params"),
-    "probes": ("probe", "--probes"),
+    "probes": ("retention", "--ask", "--probes"),
     "typed summary": ("compact", "--strategy", "exchange-summary", "--summarizer", "typed:"),
     "prompt of a product": ("prompts", "adopt", "claude-code"),
 }

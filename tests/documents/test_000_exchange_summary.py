@@ -1163,7 +1163,7 @@ def test_whoever_compacts_meets_the_checklist(tmp_path: Path) -> None:
         seen = cwb("prompts", command, tmp_path / "mine.md", file)
         assert (seen.stderr.count("Note: "), VAGUE in seen.stdout) == (3, True)
     assert document("prompts", "show", tmp_path / "mine.md")["doubts"] == list(DOUBTS)
-    tried = document("ab", file, "--prompt", tmp_path / "mine.md", "--prompt", "exchange-summary")
+    tried = document("compare", file, "--prompt", tmp_path / "mine.md", "--prompt", "exchange-summary")
     assert [side["doubts"] for side in tried["sides"]] == [list(DOUBTS), []]
 
 
@@ -1172,7 +1172,7 @@ def test_whoever_compacts_meets_the_checklist(tmp_path: Path) -> None:
     ("command", "named"),
     [
         (("compact", "--summarizer", "anthropic:claude-sonnet-4-5", "--strategy", "exchange-summary"), ""),
-        (("ab", "--model", "claude-sonnet-4-5", "--summarizer", "extractive"), "anthropic:claude-sonnet-4-5: "),
+        (("compare", "--model", "claude-sonnet-4-5", "--summarizer", "extractive"), "anthropic:claude-sonnet-4-5: "),
     ],
 )
 def test_the_checklist_is_said_before_a_model_is_paid(command: tuple[str, ...], named: str) -> None:

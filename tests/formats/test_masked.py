@@ -152,8 +152,8 @@ async def test_no_door_sends_a_secret_that_is_to_be_masked(tmp_path: Path, monke
     for door in (
         ("compact", "--summarizer", model, *ours),
         ("compare", "--summarizer", model, "--strategies", "exchange-summary"),
-        ("ab", "--summarizer", model, "--summarizer", "extractive", *ours),
-        ("probe", "--model", MODEL, *ours),
+        ("compare", "--summarizer", model, "--summarizer", "extractive", *ours),
+        ("retention", "--ask", "--model", MODEL, *ours),
         ("rescue", "--summarizer", model, "-o", tmp_path / "rescued.jsonl", *ours),
         ("inspect", "--exact", MODEL),
     ):

@@ -159,7 +159,9 @@ def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     out = tmp_path / "report.md"
     report(SAMPLE, "-o", str(out), "--preset", "claude-code", "--compare", "ledger")
     section = out.read_text("utf-8").split("## Does it still know?")[1].split("\n## ")[0]
-    told = json.loads(cwb("probe", SAMPLE, "--preset", "claude-code", "--preset", "ledger", "--json").stdout)
+    told = json.loads(
+        cwb("retention", "--ask", SAMPLE, "--preset", "claude-code", "--preset", "ledger", "--json").stdout
+    )
     shares = {arm["name"]: round(100 * arm["share"]["value"]) for arm in told["arms"]}
     assert list(shares) == ["full context", "claude-code as of 2.1.36", "ledger", "nothing"]
     for name, share in shares.items():

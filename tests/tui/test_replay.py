@@ -38,7 +38,7 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert {*SHOWN} == {*HEADS, SAW}
         # The command's table has the same cells.
         run = CliRunner().invoke(
-            commands, ["replay", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
+            commands, ["compare", "--over-session", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
         )
         mine = next(row for row in rows_of(table) if row[1] == "trim")
         line = next(line for line in run.output.splitlines() if " trim " in line)

@@ -1,6 +1,6 @@
 """How a session's context grew, API call by API call, from its first epoch to its last.
 
-The one growth there is: the bench's line, `why`, `replay` and the report all draw these points.
+The one growth there is: the bench's line, `why`, replays and the report all draw these points.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""`cwb compare`: many strategies and presets on one session, in one table."""
+"""`cwb compare`: strategies, presets, values, prompts or models on the same messages, with what each keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,14 +13,17 @@ import click
 from workbench.analysis.cache import back_after
 from workbench.analysis.fit import Ceiling, ceiling_of
 from workbench.analysis.retention import KINDS
+from workbench.analysis.sweep.rows import CRITERIA
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.assessment import Assessment, recorded
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.bench import Bench, choose_preset, stands
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
+from workbench.cli.replay import replay
 from workbench.cli.retention import told_share
 from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
@@ -36,47 +40,144 @@ WORDS = 400
 """So much of a new message is shown with --diff; `cwb compact` writes all of it."""
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=Jobs,
+    jobs=(
+        Job(
+            "",
+            "part strategies presets fields pins auto_pin drops shortens split watched epoch window mask summarizers "
+            "purse diff no_journal as_json",
+        ),
+        Job(
+            "--over-session",
+            "part strategies presets fields watched epoch window mask summarizers drawn as_json",
+            "over_session",
+        ),
+        Job(
+            "--vary",
+            "part strategies presets fields watched window vary retained criterion_name save_as resume cluster as_json",
+            "vary sweeps",
+        ),
+        Job(
+            "--prompt or --model",
+            "part strategies presets fields pins watched epoch window mask prompts models summarizers batch purse "
+            "no_journal as_json",
+            "prompts models two",
+            asked=lambda given: len(given["summarizers"]) > 1,
+        ),
+    ),
+)
 @selection(
     "part",
     "strategies",
     "presets",
+    "set",
     "auto_pin",
     "watch",
-    "epoch",
     "window",
     "mask",
+    nargs=-1,
     pin="Keep a message verbatim in all of them.",
     drop="Leave a message out in all of them.",
     shorten="Cut a message in the middle in all of them.",
     split_at="The first message of the tail, which stays as it is, where a strategy has a split.",
+    epoch="The epoch, from 1, or `last`; by default the newest that overflowed or was compacted, and with "
+    "--over-session the first.",
 )
+@click.option("--over-session", is_flag=True, help="Simulate the whole session: when each compacts, at what cost.")
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="FIELD=A..B:STEP",
+    help="Replay FILEs with values of a number of the policy, or of `window`; A,B,C lists values, 50k is 50 000. Once "
+    "or twice.",
+)
+@click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
+@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
+@click.option("--sweep", "sweeps", is_flag=True, hidden=True)
+@click.option("--two", is_flag=True, hidden=True)
 @click.option(
     "--summarizer",
-    default="extractive",
-    show_default=True,
+    "summarizers",
+    multiple=True,
     metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes, extractive without a model; live runs are kept, and "
-    "`cwb list runs` lists them.",
+    help="Who writes the summaries: any that `cwb compact` takes, by default extractive, without a model; two are "
+    "compared. With --over-session estimate or extractive: filler of the likely length, as by default, or sentences "
+    "of the session, as by default with --watch.",
 )
 @max_cost
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
-@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(chosen: Selection, summarizer: str, purse: Purse, diff: bool, no_journal: bool, as_json: bool) -> None:
-    """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
+@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
+@click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
+@click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
+@click.option(
+    "--best",
+    "criterion_name",
+    type=click.Choice([one.name for one in CRITERIA]),
+    default="cost",
+    show_default=True,
+    help="What the best value is chosen by; `watched` needs --watch.",
+)
+@click.option("--save-preset", "save_as", metavar="NAME", help="Save the best values as a preset of your own.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="JOURNAL", help="Note here what is done, and go on from it."
+)
+@click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
+@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+def command(
+    chosen: Selection, over_session: bool, vary: tuple[str, ...], prompts: tuple[str, ...], models: tuple[str, ...],
+    sweeps: bool, two: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Compact FILE by many strategies, or with many values, prompts or models, and show what each leaves, costs and
+    still holds. Nothing is written.
 
     The best is first: what fits below the trigger of the session's own agent, by the share of facts that is kept and
     then by cost; then what does not shrink enough, what fails a required check, and what frees nothing. The agent's
-    own compaction of the same context is among them, where the session records one. The costs
-    of summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are
-    shares of all the context's facts, so that columns can be compared: what is still told, what of it is told
-    rightly, and what is told where what is needed again counts four times. "needed" is what the session really
-    needed again and was not told again, where it goes on.
+    own compaction of the same context is among them, where the session records one. The costs of summaries are
+    estimates at the session's model's prices. "present", "right", "weighted" and the kinds are shares of all the
+    context's facts, so that columns can be compared: what is still told, what of it is told rightly, and what is told
+    where what is needed again counts four times. "needed" is what the session really needed again and was not told
+    again, where it goes on.
+
+    With --over-session the recorded answers are taken to be the same whatever the context would have been, and a
+    watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
+    that fails is a row with its reason. Two prompts or models compact the same messages, and both drafts are shown; of
+    several FILEs, or the sessions in folders, each is a pair, and the verdict has the interval of paired draws. A run
+    that was broken off, or that reached --max-cost, goes on with the same command.
+
+    \b
+    cwb compare FILE --presets claude-code,codex --diff
+    cwb compare FILE --over-session --preset all
+    cwb compare FOLDER --preset claude-code --vary window=150k,200k
+    cwb compare FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-5-5
+    cwb compare FOLDER --model claude-haiku-5-5 --model claude-opus-5-5 --batch --max-cost 5
+
+    \b
+    Exit codes: 0 done, 2 bad input or usage, 4 neither of two gave a summary, 5 it could cost more than
+    --max-cost, 130 cancelled
     """
+    if over_session:
+        replay(chosen, **given)
+    elif vary or sweeps:
+        from workbench.cli.sweep import sweep
+
+        sweep(chosen, vary=vary, **given)
+    elif prompts or models or two or len(given["summarizers"]) > 1:
+        from workbench.cli.side_by_side import side_by_side
+
+        side_by_side(chosen, prompts=prompts, models=models, **given)
+    else:
+        _compare(chosen, **given)
+
+
+def _compare(
+    chosen: Selection, *, summarizers: tuple[str, ...], purse: Purse, diff: bool, no_journal: bool, as_json: bool
+) -> None:
     policies = chosen.policies()
     bench = on_bench(chosen)
-    name = parsed(summarizer)
+    name = parsed(*summarizers or ("extractive",))
     their = recorded(bench)
     if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "

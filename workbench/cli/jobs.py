@@ -75,8 +75,9 @@ class Jobs(click.Command):
                 formatter.write_dl(records)
 
     def _section(self, param: click.Option) -> str:
-        jobs = [one for one in (self.usual, *self.others) if param.name in one.takes.split()]
-        return f"With {jobs[0].option}" if len(jobs) == 1 and jobs[0] is not self.usual else "Options"
+        jobs = [one for one in (self.usual, *self.others) if param.name in one.parameters]
+        alone = len(jobs) == 1 and jobs[0] is not self.usual and param.name not in self.flags
+        return f"With {jobs[0].option}" if alone else "Options"
 
     def _options(self, ctx: click.Context) -> list[click.Option]:
         return [param for param in self.get_params(ctx) if isinstance(param, click.Option)]

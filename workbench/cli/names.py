@@ -19,14 +19,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "resume": "Print the steps that resume a session in its agent.",
     },
     "Measure": {
-        "compare": "Compact a session by many strategies, in one table.",
-        "replay": "Simulate a session from its start under many presets.",
-        "sweep": "Replay sessions over a grid of one or two numbers.",
-        "retention": "Say which facts survive a compaction, or several.",
-        "rework": "Say what was done again after each recorded compaction.",
-        "probe": "Ask what is still known after a compaction.",
+        "compare": "Compare strategies, presets, prompts, models or numbers.",
+        "retention": "Say which facts and rules survive one compaction or more.",
         "rules": "List the user's rules and the cost of pinning each.",
-        "ab": "Compare two prompts or two models on the same messages.",
     },
     "All sessions": {
         "audit": "Say what compactions did to every session.",
@@ -58,6 +53,11 @@ MODULES: Mapping[str, str] = {"list": "listing"}
 
 FORMER: Mapping[str, Former] = {
     "doctor": Former(("inspect", "--health")),
+    "rework": Former(("why", "--rework")),
+    "replay": Former(("compare", "--over-session")),
+    "sweep": Former(("compare", "--sweep"), "compare --vary FIELD=A..B:STEP"),
+    "ab": Former(("compare", "--two"), "compare --prompt A --prompt B` or `cwb compare --model A --model B"),
+    "probe": Former(("retention", "--ask")),
     "pins": Former(("rules", "--marked"), "rules"),
     "play": Former(("demo",), "demo FILE"),
     "sessions": Former(("audit", "--quick")),

@@ -1,4 +1,4 @@
-"""The questions of `cwb probe`, put to a model: live one session after the other, or in batches all at once."""
+"""The questions of `cwb retention --ask`, put to a model: one session after the other, or all in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of `cwb probe`, for a reader and as JSON."""
+"""The answers of `cwb retention --ask`, for a reader and as JSON."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
 
 @command.command("copy")
 @click.argument("id")
-@click.option("--as", "name", metavar="NAME", help="A name of its own, to try it against the first with `cwb ab`.")
+@click.option("--as", "name", metavar="NAME", help="A name of its own, to try it against the first with `cwb compare`.")
 @as_json_option
 def copy(id: str, name: str | None, as_json: bool) -> None:
     """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""

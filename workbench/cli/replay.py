@@ -1,4 +1,4 @@
-"""`cwb replay`: a session played from its start under many policies."""
+"""`cwb compare --over-session`: a session simulated from its start under many presets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_json, write_table
-from workbench.cli.selection import Selection, selection
+from workbench.cli.selection import Selection
 from workbench.cli.watched import heads, tell_recorded, went
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
@@ -30,35 +30,19 @@ from workbench.summarizers.summarizer import Answerer
 _SUMMARIZERS: dict[str, Answerer] = {"estimate": estimate, "extractive": extractive}
 
 
-@click.command("replay")
-@selection(
-    "part",
-    "window",
-    "watch",
-    strategy="A strategy with its own preset; several.",
-    preset="A preset; several, and `all` for every one.",
-    set="Change a field, where one policy is named.",
-    epoch="Start with this epoch, not the first.",
-)
-@click.option(
-    "--summarizer",
-    type=click.Choice(list(_SUMMARIZERS)),
-    help="Who writes the summaries: filler of the likely length, as by default, or sentences of the session, as by "
-    "default with --watch.",
-)
-@click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every compaction and both series.")
-def command(chosen: Selection, summarizer: str | None, drawn: bool, as_json: bool) -> None:
-    """Play FILE from its start under many policies: when each would have compacted, to what, and at what cost.
+def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_json: bool) -> None:
+    """Write when each preset would have compacted, to what, and at what cost, over the whole session.
 
-    Before each of the recorded answers, and where a prompt was refused as too long, the policy's triggers are read; the
-    answers are taken to be the same whatever the context would have been. Without --strategy and --preset every
-    strategy is played with its own preset; the preset of the session's own tool as the version did it that wrote FILE.
-    A watched sentence is judged at every compaction; what stands in filler nobody can say.
+    Triggers are checked before each recorded answer, and where a prompt was refused as too long; the answers are taken
+    to be the same whatever the context would have been. Without a preset every strategy is replayed with its own, and
+    the preset of the session's own agent as the version did it that wrote the file.
     """
+    unknown = [name for name in summarizers if name not in _SUMMARIZERS]
+    if unknown or len(summarizers) > 1:
+        raise click.UsageError(f"--over-session takes one --summarizer: {' or '.join(_SUMMARIZERS)}.")
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen.whole)
-    answer = _SUMMARIZERS[summarizer] if summarizer else writer(bench.watched)
+    answer = _SUMMARIZERS[summarizers[0]] if summarizers else writer(bench.watched)
     name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
     played = list(replays(course, policies, bench.opened.limit, answer, bench.watched))
     own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.judge import Judged, asked_of, judged, judging
 from workbench.analysis.later_use import LaterUse
+from workbench.analysis.probes.made import MOST
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
@@ -19,6 +21,7 @@ from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.outcomes import policy_words
@@ -46,11 +49,25 @@ NAMED = 12
 WORDS = 80
 
 
-@click.command("retention")
+@click.command(
+    "retention",
+    cls=Jobs,
+    jobs=(
+        Job(
+            "",
+            "part strategies presets params fields pins auto_pin split watched epoch window mask summarizer_name "
+            "judge_name purse count recorded as_json",
+        ),
+        Job(
+            "--ask",
+            "part strategies presets pins auto_pin watched epoch window mask summarizer_name model batch purse "
+            "recorded file most seed write no_journal as_json",
+            "asks",
+        ),
+    ),
+)
 @selection(
     "part",
-    "strategy",
-    "preset",
     "params",
     "pin",
     "auto_pin",
@@ -58,29 +75,36 @@ WORDS = 80
     "watch",
     "epoch",
     "window",
+    "mask",
+    nargs=-1,
+    strategy="How to compact; `cwb list strategies` lists them. With --ask several.",
+    preset="Numbers and prompt to start from. With --ask several, by default the agent's own.",
     set="Change a field.",
 )
+@click.option("--ask", "asks", is_flag=True, help="Ask questions with one exact answer about each FILE.")
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes, extractive without a model.",
 )  # fmt: skip
+@click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
+@click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option(
     "--judge", "judge_name", default="", metavar="NAME",
     help="Ask a model, too: `anthropic:MODEL`. Its agreement with labelled pairs stands beside what it says.",
 )  # fmt: skip
 @max_cost
-@click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
-@click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact and its message.")
-def command(
-    chosen: Selection,
-    summarizer_name: str,
-    judge_name: str,
-    purse: Purse,
-    count: int | None,
-    recorded: bool,
-    as_json: bool,
-) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
+@click.option("--model", metavar="MODEL", default="", help="Ask this model, live; else answers are looked up by code.")
+@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+@click.option(
+    "--probes", "file", type=click.Path(path_type=Path), metavar="TOML",
+    help="Questions from this file; by default NAME.probes.toml beside FILE, else made from the session.",
+)  # fmt: skip
+@click.option("--max", "most", type=click.IntRange(1, 1000), metavar="N", help=f"At most N questions [{MOST}].")
+@click.option("--seed", type=int, default=0, show_default=True, help="How the questions are shuffled.")
+@click.option("--write", is_flag=True, help="Write the questions to NAME.probes.toml beside FILE, to change; ask none.")
+@click.option("--no-journal", is_flag=True, help="Keep no answers, and use none that are kept.")
+def command(chosen: Selection, asks: bool, **given: Any) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
 
@@ -94,7 +118,35 @@ def command(
 
     Where the session goes on after the context, it is told beside the facts what it really needed again and was not
     told again, found without them.
+
+    --ask asks questions about each FILE (and the sessions in folders): of the full context, of what each compaction
+    leaves, and of nothing. Code makes them from what the session says, those first whose answer it really used later;
+    some controls ask after what was never spoken of: there, only "not known" is right. A model is asked at temperature
+    0, and its answers are kept, so that a run that was broken off goes on there; without --model code looks the
+    answers up: that shows what is still told, not what a model makes of it.
+
+    \b
+    cwb retention FILE --preset claude-code --generations 5
+    cwb retention FOLDER --ask --preset claude-code --preset codex
     """
+    if asks:
+        from workbench.cli.probe import probe
+
+        probe(chosen, **given)
+    else:
+        _retention(chosen, **given)
+
+
+def _retention(
+    chosen: Selection,
+    *,
+    summarizer_name: str,
+    judge_name: str,
+    purse: Purse,
+    count: int | None,
+    recorded: bool,
+    as_json: bool,
+) -> None:
     if judge_name and (recorded or count):
         raise click.UsageError("--judge judges one compaction; leave --recorded and --generations out.")
     if recorded:

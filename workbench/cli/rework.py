@@ -1,4 +1,4 @@
-"""`cwb rework`: what was done again after each compaction that the agent recorded."""
+"""`cwb why --rework`: work repeated after each compaction that the agent recorded."""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import only, warn, write_fields, write_json, write_table
-from workbench.cli.selection import Selection, selection
+from workbench.cli.selection import Selection
 
 ID = 12
 WORDS = 120
 
 
-@click.command("rework")
-@selection("part", epoch="Only the compaction that ended this epoch, `last` for the newest; by default all.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, with whole ids and texts.")
-def command(chosen: Selection, as_json: bool) -> None:
-    """Say what was done again in FILE after each compaction that the agent recorded.
-
-    Files that were read again and had not changed, commands and searches with the same result, questions to the user,
-    what the user said again, edits that undo or redo earlier ones: each with the message that did it first and the one
-    that did it again. And how many calls and tokens went by before the agent took a new step. No model is asked.
-    """
+def write_rework(chosen: Selection, *, as_json: bool) -> None:
+    """Write the work repeated after each recorded compaction, or after the one that ended the epoch that is chosen."""
     _, course = on_bench_and_course(replace(chosen, epoch=1))
     found = rework(course)
     if chosen.epoch is not None:

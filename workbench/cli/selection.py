@@ -60,9 +60,10 @@ class Selection:
 
     @property
     def file(self) -> Path:
-        """The FILE of a command that takes just one."""
-        (file,) = self.files
-        return file
+        """The only FILE. Raises BadInput where several are named."""
+        if len(self.files) != 1:
+            raise BadInput(f"This looks at one session, and {len(self.files)} FILEs are named; name one.")
+        return self.files[0]
 
     @property
     def whole(self) -> Selection:
@@ -137,10 +138,11 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "part": (("--part",), {"default": "", "metavar": "ID"},
              "One of several sessions or branches in FILE; `cwb audit --quick FILE` lists them."),
     "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb list strategies` lists them."),
-    "strategies": (("--strategies",), {"multiple": True, "metavar": "ID,…"},
+    "strategies": (("--strategies", "--strategy", "strategies"), {"multiple": True, "metavar": "ID,…"},
                    "Strategies, each with its own preset; all by default."),
     "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Numbers and prompt to start from."),
-    "presets": (("--presets",), {"multiple": True, "metavar": "NAME,…"}, "Presets, `all` for every one."),
+    "presets": (("--presets", "--preset", "presets"), {"multiple": True, "metavar": "NAME,…"},
+                "Presets, `all` for every one."),
     "params": (("--params",), {"type": _PATH, "metavar": "FILE"},
                "A product's own parameters, as JSON: the object, or its feature flags."),
     "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a field of the policy."),

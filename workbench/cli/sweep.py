@@ -1,4 +1,4 @@
-"""`cwb sweep`: a grid over one or two fields, replayed on many sessions."""
+"""`cwb compare --vary`: a grid over one or two numbers, replayed on many sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.base.printable import one_line, printable
 from workbench.base.spread import cores
 from workbench.base.text import counted
 from workbench.cli.output import interrupted, on_a_terminal, plain, takes_escapes, warn, write_json, write_table
-from workbench.cli.selection import Selection, selection
+from workbench.cli.selection import Selection
 from workbench.cli.watched import WORDS
 from workbench.cli.watched import heads as watched_heads
 from workbench.compaction.preset import load_preset, preset_names, save_preset
@@ -38,39 +38,9 @@ WIDEST = 12
 """Columns of a heat map that a terminal has room for."""
 
 
-@click.command("sweep")
-@selection(
-    "part",
-    "window",
-    "watch",
-    nargs=-1,
-    strategy="What to vary, beginning with its own preset.",
-    preset="What to vary.",
-    set="Change a field in all of it.",
-)
-@click.option(
-    "--vary",
-    multiple=True,
-    metavar="FIELD=A..B:STEP",
-    help="A number of the policy, or `window`; A,B,C lists values, 50k is 50 000. Once or twice.",
-)
-@click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
-@click.option(
-    "--best",
-    "criterion_name",
-    type=click.Choice([one.name for one in CRITERIA]),
-    default="cost",
-    show_default=True,
-    help="What the best setting is chosen by.",
-)
-@click.option("--save-preset", "save_as", metavar="NAME", help="Keep the best setting as a preset of one's own.")
-@click.option(
-    "--resume", type=click.Path(path_type=Path), metavar="JOURNAL", help="Note here what is done, and go on from it."
-)
-@click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every cell.")
-def command(
+def sweep(
     chosen: Selection,
+    *,
     vary: tuple[str, ...],
     retained: bool,
     criterion_name: str,
@@ -79,11 +49,10 @@ def command(
     cluster: str,
     as_json: bool,
 ) -> None:
-    """Replay FILEs (and the files in folders) over a grid of one or two numbers of a policy, and say which do best.
+    """Replay the sessions over a grid of one or two numbers on all cores, and write which values do best.
 
-    All cores are used. A file that fails is a row with its reason. With --resume an interrupted sweep goes on from what
-    its journal says is done; the same journal may be used for a wider grid. A watched sentence is judged at every
-    compaction: --best watched chooses what keeps it, the cheapest of several.
+    A file that fails is a row with its reason. An interrupted sweep goes on from what the journal `resume` says is
+    done; the same journal may be used for a wider grid.
     """
     preset = chosen.policy()
     if not vary:

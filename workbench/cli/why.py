@@ -18,10 +18,11 @@ from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.tables import ID
 from workbench.base.text import counted
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import csv_option, fields_of, only, plain, write_csv, write_fields, write_json, write_tables
 from workbench.cli.replay import replay_document
-from workbench.cli.rework import rework_document
+from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
 from workbench.compaction.of_tool import tools_preset
@@ -34,24 +35,46 @@ SHOWN = 10
 """Rows of each table; --json and --csv have all."""
 
 
-@click.command("why")
+@click.command(
+    "why",
+    cls=Jobs,
+    jobs=(
+        Job("", "part strategies presets fields watched epoch window as_json as_csv"),
+        Job("--rework", "part epoch as_json", "only_rework"),
+    ),
+)
 @selection(
     "part",
     "set",
     "window",
-    "epoch",
     "watch",
+    epoch="The epoch, from 1, or `last`; by default the newest that overflowed or was compacted, with --rework all.",
     strategy="Whose triggers are looked at, with its own preset.",
     preset=f"Whose triggers are looked at; by default the tool's own, else {PRESET}.",
 )
+@click.option(
+    "--rework",
+    "only_rework",
+    is_flag=True,
+    help="Only the work that was done again after each recorded compaction, and how soon a new step followed.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
 @csv_option(*KEYS)
-def command(chosen: Selection, as_json: bool, as_csv: str | None) -> None:
+def command(chosen: Selection, only_rework: bool, **given: Any) -> None:
     """Say why the context of FILE overflowed: how it grew, who filled it, and what would have helped.
 
     What would have helped is computed, not guessed: the session is played on with its own messages, without what a
-    sentence speaks of or under the policy that it names.
+    sentence speaks of or under the policy that it names. Rework is what was done again after a compaction: files that
+    were read again and had not changed, commands and searches with the same result, questions to the user, what the
+    user said again, edits that undo or redo earlier ones.
     """
+    if only_rework:
+        write_rework(chosen, **given)
+    else:
+        _why(chosen, **given)
+
+
+def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
     bench, course = on_bench_and_course(chosen)
     preset = chosen.policy(tools_preset(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)

@@ -53,7 +53,9 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
         text = read_file(path).decode("utf-8-sig")
         document = tomllib.loads(text)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {reason(error)}; `cwb probe FILE --write` makes one.") from None
+        raise BadInput(
+            f"{path} cannot be read: {reason(error)}; `cwb retention FILE --ask --write` makes one."
+        ) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BadInput(f"{path}, line {line}: this is no UTF-8; save the file as UTF-8.") from None

@@ -1,4 +1,4 @@
-"""`cwb ab` on many sessions: one pair after the other, or all of them in batches; then a verdict over all pairs."""
+"""Two prompts or models on many sessions, one pair after the other or in batches, and a verdict over all pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cwb ab`: two prompts or two models on the same head, side by side; of several sessions a verdict over all pairs."""
+"""`cwb compare` with two prompts or two models: both drafts side by side; of several sessions a verdict."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
-from workbench.cli.ab_many import compared
 from workbench.cli.compacting import NO_SUMMARY
+from workbench.cli.experiment import compared
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import completed, keep
-from workbench.cli.selection import Selection, selection
+from workbench.cli.selection import Selection
 from workbench.cli.several import let_go, sessions_in
-from workbench.cli.spending import OverTheLimit, max_cost
+from workbench.cli.spending import OverTheLimit
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
 from workbench.live_run import FinishedRun, LiveRun
@@ -31,60 +31,20 @@ from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import usage_words
 
 
-@click.command("ab")
-@selection(
-    "part",
-    "window",
-    "epoch",
-    "watch",
-    "mask",
-    nargs=-1,
-    strategy="How to compact; else the prompts' own strategy.",
-    preset="Numbers and prompt to start from.",
-    pin="Keep a message verbatim in both.",
-)
-@click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
-@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
-@click.option(
-    "--summarizer",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Any summarizer that `cwb compact` takes, extractive without a model.",
-)
-@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
-@max_cost
-@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
-def command(
+def side_by_side(
     chosen: Selection,
+    *,
     prompts: tuple[str, ...],
     models: tuple[str, ...],
-    names: tuple[str, ...],
+    summarizers: tuple[str, ...],
     batch: bool,
     purse: Purse,
     no_journal: bool,
     as_json: bool,
 ) -> None:
-    """Compact FILE twice, with two prompts or by two models, and show both drafts and what each lost. Writes nothing.
-
-    Of several FILEs, or the sessions in folders, each is a pair: what either side still tells rightly of the facts,
-    what of its claims has ground, which questions it answers (looked up by code) and which --watch sentences still
-    stand, for each session and, with the interval of paired draws, over all of them. Copies of a session count once.
-    What the journal keeps of the same request to the same summarizer is not asked for again, so that a run that was
-    broken off, or that reached --max-cost, goes on with the same command.
-
-    \b
-    cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-5-5
-    cwb ab FILE --model claude-haiku-5-5 --model claude-opus-5-5
-    cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
-    cwb ab FOLDER --prompt exchange-summary.en --prompt mine.md --model claude-haiku-5-5 --batch --max-cost 5
-
-    \b
-    Exit codes: 0 done, 2 bad input or usage, 4 neither side gave a summary, 5 it could cost more than
-    --max-cost, 130 cancelled
-    """
-    named = [*(asking(model) for model in models), *map(parsed, names)]
+    """Compact with two prompts or by two models, and write both drafts and what each lost; of several sessions the
+    verdict over all pairs. Raises BadInput where there are not two of one thing and at most one of the other."""
+    named = [*(asking(model) for model in models), *map(parsed, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
         _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json)
