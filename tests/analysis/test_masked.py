@@ -8,18 +8,29 @@ import pytest
 from tests.analysis.courses import session_of
 from tests.analysis.test_rework import CUT, answer, reworked, shell
 from tests.analysis.test_rework import user as asking
-from tests.facts.talk import agent, answered, call, user
+from tests.facts.talk import agent, answered, call, ran, user
+from workbench.analysis.grounding import Ground
+from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.probes import Exam, Probe, looked_up, sources_of
 from workbench.analysis.probes.graded import graded
+from workbench.analysis.recorded_claims import recorded_claims
+from workbench.analysis.retention import retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
-from workbench.analysis.watched import sentence_to_watch
+from workbench.analysis.watched import judge_messages, sentence_to_watch
+from workbench.analysis.why.fillers import part
+from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
-from workbench.compaction.outcome import Kept, Outcome
-from workbench.conformance.building import context_of
+from workbench.compaction.conversation import OneText
+from workbench.compaction.outcome import Kept, Made, Outcome
+from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.conformance.building import context_of, summary
+from workbench.session import Compaction, Epoch, Message, Records, Session, Span, Text
+from workbench.summarizers.driver import Run
 
 SECRET = "brass-Heron-77"
 SET = f"DB_PASSWORD={SECRET}"
+QUERY = f"mysql --password={SECRET} -e 'select 1' tariffs"
 
 
 def tells(made: object) -> bool:
@@ -108,3 +119,63 @@ def test_f02_a_sentence_that_is_watched_in_the_place_of_its_part_tells_no_secret
     watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
     assert watched.startswith("Never")
     assert not tells(watched)
+
+
+def test_a_rule_that_is_watched_without_its_secret_stands_in_the_message_that_says_it() -> None:
+    rule = f"Never deploy the billing service to staging with {SET} set."
+    watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
+    assert judge_messages(watched, [user(rule)]) == "verbatim"
+
+
+def test_a_command_with_a_secret_that_is_run_again_afterwards_is_used() -> None:
+    context = context_of((user("Deploy it."), *ran(QUERY, "done"), agent("Done."), user("Now rest.")))
+    outcome = Outcome("compacted", "", context.messages, (Kept(3, 5),), (), tail=3)
+    used = [
+        {fact.text: fact.used for fact in retention(context, outcome, later).facts if fact.kind == "command"}
+        for later in ((), (agent("Again.", call("Bash", {"command": QUERY})),))
+    ]
+    assert [*used[0].values(), *used[1].values()] == [False, True]
+
+
+def test_what_holds_a_secret_is_no_claim_of_a_summary() -> None:
+    found = Ground([user("Deploy it.")]).check(f"It ran `{SET} ./deploy.sh --stage billing` with ./stages.toml twice.")
+    assert [one.text for one in found.unfounded] == ["./stages.toml"]
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_command_without_its_secret_has_its_ground_in_the_one_with_it(earlier: bool) -> None:
+    """The summarizer that needs no model writes it so."""
+    ran_it = f"It ran `{SET} ./deploy.sh --stage billing` twice."
+    request = SummaryRequest(
+        "summary",
+        () if earlier else (agent(ran_it),),
+        "Sum up.",
+        OneText(lambda: ran_it),
+        previous=ran_it if earlier else "",
+    )
+    said = without_secrets(ran_it)
+    outcome = Outcome("compacted", "", request.messages, (Made(summary("s", said), (Span(0, 1),)),), (), tail=0)
+    found = grounded(Run(outcome, (request,), (Summary(said),), (), 0.0))
+    assert found is not None
+    assert (found.claims, found.unfounded) == (1, ())
+
+
+def test_a_recorded_claim_without_its_secret_has_its_ground_in_the_message_with_it() -> None:
+    words = Message("s", "user", (Text(f"It ran `{without_secrets(QUERY)}` twice."),), "summary")
+    epochs = (Epoch(1, range(1), Compaction("auto", summary="s")), Epoch(2, (1,)))
+    session = Session("claude-code", None, (user(f"Run `{QUERY}` twice."), words), Records(b""), epochs=epochs)
+    found = recorded_claims(session, 1)
+    assert found is not None
+    assert (found.claims, found.not_found) == (1, 0)
+
+
+def test_a_part_of_a_message_is_measured_by_what_it_is_and_not_by_its_masked_form() -> None:
+    asked = call("Bash", {"command": " ".join([SET] * 20)})
+    context = context_of((user("Go."), agent("I look at it. " * 9, asked), *ran("ls", "a")))
+    (clean,) = context.shape.masked_at(1).calls
+    assert clean != asked
+    assert part(context, 1, clean) == part(context, 1, asked)
+
+
+def test_why_a_file_could_not_be_read_is_kept_without_secrets() -> None:
+    assert _reason(KeyError(SET)) == f"KeyError: 'DB_PASSWORD={MASK}'"
