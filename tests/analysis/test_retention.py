@@ -16,7 +16,7 @@ from workbench.analysis.holding import LOOKED_AT, Said, sought
 from workbench.analysis.later_use import folder_of, later_use, needed_after, told_later
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
-from workbench.cli.retention import told_share
+from workbench.analysis.retention_tables import by_kind, by_variant
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary
@@ -24,7 +24,6 @@ from workbench.facts.fact import ErrorState, Fact, FactKind
 from workbench.facts.known import Known, known
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Span, Text
-from workbench.tui.screens.compare_words import held_cells
 
 READ = call("Read", {"file_path": "/repo/src/lexer.py"})
 HEAD: tuple[Message, ...] = (
@@ -244,8 +243,8 @@ def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
     assert (held.lost, held.lacking, overall.lost) == ((), (), 0)
     assert overall.unknown == sum(fact.held == "unknown" for fact in held.facts) == overall.facts - overall.full
     assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
-    assert {row: cell.plain for row, cell in held_cells(held).items()}["still told"] == "unknown"
-    assert told_share(held.kinds["instruction"], held.kinds["instruction"].share) == "unknown"
+    assert by_variant([("none", held, None)], goes_on=False).rows[0].values[1:4] == ("unknown",) * 3
+    assert {row.values[-1] for row in by_kind(held).rows} >= {"unknown"}
 
 
 @pytest.mark.parametrize(

@@ -148,8 +148,8 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
         report(sample, "--epoch", page.stem, "-o", str(page))
     compared = json.loads(cwb("compare", sample, "--epoch", "1", "--json").output)
     share = compared["recorded"]["needed_again"]["share"]
-    heads, *rows = re.findall(r"<tr>(.*?)</tr>", pages[0].read_text("utf-8").partition("Compared")[2], flags=re.S)
-    assert re.findall(r"<th>(.*?)</th>", heads)[-1] == "recorded by the agent"
+    heads, *rows = re.findall(r"<tr>(.*?)</tr>", pages[0].read_text("utf-8").partition("Facts kept")[2], flags=re.S)
+    assert re.findall(r"<th>(.*?)</th>", heads)[-1] == "recorded"
     needed = next(row for row in rows if "<td>needed later</td>" in row)
     assert re.findall(r"<td>(\d+)\s%</td>", needed)[-1] == f"{100 * share:.0f}"
     assert ["needed later" in page.read_text("utf-8") for page in pages] == [True, False]
@@ -186,11 +186,12 @@ def test_the_verdict_and_both_bars_come_before_all_else(page: str) -> None:
     ]
     assert places == sorted(places)
     heads = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
-    assert heads[:5] == [
+    assert heads[:6] == [
         "What it comes to",
         "How it grew",
         "Watched sentences",
         "Compared",
+        "Facts kept",
         "When each policy would have compacted",
     ]
 

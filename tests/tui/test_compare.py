@@ -72,7 +72,7 @@ async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens(
             assert one.held == retention(screen.bench.context, one.found.outcome)
             assert len(one.sent) == 16
         assert named(screen) == [one.name for one in ordered(screen.ranked, "fit")]
-        assert "by weight" in str(screen.query_one("#details", Static).render())
+        assert "weighted" in str(screen.query_one("#details", Static).render())
         await press(pilot, "s", "s", "s", "s")
         assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
         by_cost = named(screen)
@@ -231,7 +231,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         Ranked(one.name, one, are_known=True, sent=(100, 800, 200)) for one in compare(bench, presets, extractive)
     ]
     unchanged = next(one for one in ranked if one.found.outcome.status == "unchanged")
-    for title in ("after", "held", "cost"):
+    for title in ("after", "kept", "cost"):
         assert ordered(ranked, title)[-1] is unchanged
         assert ordered(ranked, title, turned=True)[-1] is unchanged
         assert value_of(unchanged, title) is None
@@ -239,7 +239,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     assert len({one.held.whole.facts for one in compacted if one.held}) == 1, "one denominator for all rows"
     assert len({one.held.overall.facts for one in compacted if one.held}) > 1, "which no row's own head is"
     shares = [(one.held.whole.share, one.held.overall.share) for one in compacted if one.held]
-    assert [value_of(one, "held") for one in compacted] == [whole for whole, _ in shares]
+    assert [value_of(one, "kept") for one in compacted] == [whole for whole, _ in shares]
     assert any(whole != own for whole, own in shares)
     sizes = [one.found.after.tokens for one in ordered(ranked, "after")[:-1]]
     assert sizes == sorted(sizes)
@@ -253,7 +253,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         "fit",
         "after",
         "rules",
-        "held",
+        "kept",
         "watched",
         "sent",
         "needed",
@@ -288,7 +288,7 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     assert details(one, 70, rows + FEWEST).plain.split("\n")[-2:] == ["○ lost  path        src/0.ts", "and 39 more"]
     _, lost, written = details(one, 70, rows + MOST + FEWEST).plain.split("\n\n")
     told = [f"○ lost  path        src/{n}.ts" for n in range(13)]
-    assert lost.split("\n") == ["lost or not told rightly, the gravest first", *told, "and 27 more"]
+    assert lost.split("\n") == ["lost or wrong, the gravest first", *told, "and 27 more"]
     said = "\n".join(message.text for message in new_messages(column.outcome))
     begins = [fit(line, 70).rstrip() for line in said.split("\n") if line.strip()]
     assert written.split("\n") == ["what it writes begins", *begins[: FEWEST - 2]]

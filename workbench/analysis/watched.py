@@ -21,7 +21,9 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import new_messages, staying, unread
 from workbench.base.errors import BadInput
 from workbench.base.memory import remembered
+from workbench.base.printable import one_line
 from workbench.base.secrets import MASK
+from workbench.base.tables import Column
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
@@ -34,6 +36,15 @@ Verdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
 """`unknown`: what was put in its place cannot be read."""
 
 BEST_FIRST: tuple[Verdict, ...] = get_args(Verdict)
+
+HEAD_CHARS = 24
+"""Characters of a sentence that head its column."""
+
+
+def sentence_columns(watched: Iterable[str]) -> tuple[Column, ...]:
+    """A table's columns for the verdicts on watched sentences, headed by their beginnings."""
+    return tuple(Column(head, head) for head in (f"“{one_line(one, HEAD_CHARS)}”" for one in watched))
+
 
 LONGEST = 1_000
 """A watched sentence has no more characters."""

@@ -60,9 +60,19 @@ class Table:
         """Return the table with at most `most` rows."""
         return replace(self, rows=self.rows[:most], more=self.more + max(0, len(self.rows) - most))
 
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return tuple(printable(one.heading) for one in self.columns)
+
     def cells(self, row: Row) -> tuple[str, ...]:
         """The row's values for people, on one line each, safe to print."""
         return tuple(words(value, one.kind) for value, one in zip(row.values, self.columns, strict=True))
+
+    def without(self, *keys: str) -> Table:
+        """Return the table without some of its columns."""
+        kept = [at for at, one in enumerate(self.columns) if one.key not in keys]
+        rows = (replace(row, values=tuple(row.values[at] for at in kept)) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=tuple(rows))
 
     def with_ids(self) -> Table:
         """Return the table with the ids of messages as a column before the last one, where no column shows them yet."""
@@ -71,6 +81,14 @@ class Table:
         *others, last = self.columns
         rows = (replace(row, values=(*row.values[:-1], row.message or "", row.values[-1])) for row in self.rows)
         return replace(self, columns=(*others, Column("id", "id", "message"), last), rows=tuple(rows))
+
+
+def transposed(table: Table) -> Table:
+    """The table with a column for each row, named by the row's first cell: for few rows of many values."""
+    names, *values = zip(*map(table.cells, table.rows), strict=True)
+    rows = (Row((one.heading, *cells)) for one, cells in zip(table.columns[1:], values, strict=True))
+    heads = (Column(name, name) for name in names)
+    return replace(table, columns=(Column(table.columns[0].key, ""), *heads), rows=tuple(rows))
 
 
 def columns(spec: str) -> tuple[Column, ...]:
@@ -117,7 +135,7 @@ def duration(seconds: float) -> str:
 def text(table: Table) -> list[str]:
     """The headings and the rows as lines of aligned text, figures to the right. Nothing is cut but ids."""
     table = table.with_ids()
-    lines = [[one.heading for one in table.columns], *map(table.cells, table.rows)]
+    lines = [table.heads, *map(table.cells, table.rows)]
     widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
     return ["  ".join(map(_aligned, line, widths, table.columns)).rstrip() for line in lines]
 
@@ -130,7 +148,7 @@ def _aligned(cell: str, width: int, column: Column) -> str:
 def markdown(table: Table) -> str:
     """The table in Markdown; what a text holds stays text."""
     sides = ["---" if one.is_text else "---:" for one in table.columns]
-    rows = [[one.heading for one in table.columns], sides, *([*map(escaped, table.cells(row))] for row in table.rows)]
+    rows = [table.heads, sides, *([*map(escaped, table.cells(row))] for row in table.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + (f"\n\nand {table.more} more" if table.more else "")
 
 
@@ -153,7 +171,7 @@ def csv(table: Table) -> bytes:
     table = table.with_ids()
     rows = [[_csv_value(value, one.kind) for value, one in zip(row.values, table.columns, strict=True)]
             for row in table.rows]  # fmt: skip
-    return csv_of([[one.key for one in table.columns], *rows])
+    return csv_of([[printable(one.key) for one in table.columns], *rows])
 
 
 def _csv_value(value: Value, kind: Kind) -> Value:

@@ -10,31 +10,30 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cache import back_after
 from workbench.analysis.fit import Ceiling, ceiling_of
-from workbench.analysis.retention import KINDS
 from workbench.analysis.sweep.rows import CRITERIA
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.assessment import Assessment, recorded
-from workbench.base.figures import grouped, percent
+from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
-from workbench.bench import Bench, choose_preset, stands
+from workbench.base.tables import Column, Row, Table, columns
+from workbench.bench import Bench, choose_preset
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
-from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
+from workbench.cli.output import csv_option, fields_of, only, plain, size_words, write_csv, write_json, write_tables
 from workbench.cli.replay import replay
-from workbench.cli.retention import told_share
+from workbench.cli.retention import later_use_document
 from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
-from workbench.cli.watched import heads
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
 from workbench.tokens.sizes import Size
+from workbench.variants import figures, kept, watched
 
 WORDS = 400
 """So much of a new message is shown with --diff; `cwb compact` writes all of it."""
@@ -47,7 +46,7 @@ WORDS = 400
         Job(
             "",
             "part strategies presets fields pins auto_pin drops shortens split watched epoch window mask summarizers "
-            "purse diff no_journal as_json",
+            "purse diff no_journal as_json as_csv",
         ),
         Job(
             "--over-session",
@@ -110,6 +109,7 @@ WORDS = 400
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
+@csv_option("variants", "kept", "watched")
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
 @click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
 @click.option(
@@ -136,10 +136,9 @@ def command(
     The best is first: what fits below the trigger of the session's own agent, by the share of facts that is kept and
     then by cost; then what does not shrink enough, what fails a required check, and what frees nothing. The agent's
     own compaction of the same context is among them, where the session records one. The costs of summaries are
-    estimates at the session's model's prices. "present", "right", "weighted" and the kinds are shares of all the
-    context's facts, so that columns can be compared: what is still told, what of it is told rightly, and what is told
-    where what is needed again counts four times. "needed" is what the session really needed again and was not told
-    again, where it goes on.
+    estimates at the session's model's prices. Shares are of all the context's facts: kept (still in the context),
+    correct (kept and not contradicted), weighted (kept, what is used again counts four times), and kept by kind.
+    "needed later" is the share kept of what the session needed again and did not hear again.
 
     With --over-session the recorded answers are taken to be the same whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
@@ -173,7 +172,14 @@ def command(
 
 
 def _compare(
-    chosen: Selection, *, summarizers: tuple[str, ...], purse: Purse, diff: bool, no_journal: bool, as_json: bool
+    chosen: Selection,
+    *,
+    summarizers: tuple[str, ...],
+    purse: Purse,
+    diff: bool,
+    no_journal: bool,
+    as_json: bool,
+    as_csv: str | None,
 ) -> None:
     policies = chosen.policies()
     bench = on_bench(chosen)
@@ -192,28 +198,18 @@ def _compare(
         compared = Compared(str(name), bench.context.total, ceiling, their, ours)
         write_json(compared, {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {})
         return
+    if as_csv:
+        write_csv({"variants": figures, "kept": kept, "watched": watched}[as_csv](bench, variants))
+        return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
     click.echo(f"before: {size_words(bench.context.total)}")
     click.echo(f"to fit: below {grouped(ceiling.tokens)} tokens, {ceiling.source}\n" if ceiling else "")
-    write_table(
-        ["preset", "fit", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost",
-         "first changed", "re-billed", "paid back", "kept", "pinned", "summarized", "dropped", "checks", "status"],
-        map(_row, variants),
-    )  # fmt: skip
+    write_tables([figures(bench, variants)])
     for one in variants:
         for note in filter(None, (one.fit_words if one.fit != "fits" else "", one.language_note)):
             click.echo(f"{one.name} {note}")
-    click.echo()
-    write_table(
-        ["present", "right", "weighted", *KINDS, *(["needed"] if bench.needed else []), "preset"],
-        map(_held_row, variants),
-    )
-    if bench.watched:
-        click.echo()
-        now = [one.now for one in stands(bench, None)]
-        rows = [[*(str(stand.after) for stand in one.watched), one.name] for one in variants]
-        write_table([*heads(bench.watched), "preset"], [[*now, "(before)"], *rows])
+    write_tables([kept(bench, variants), *([watched(bench, variants)] if bench.watched else [])])
     if billed := [f"{one.name} {one.billed}" for one in variants if one.billed]:
         click.echo(f"\n{name}: {', '.join(billed)}")
     if pair:
@@ -234,11 +230,12 @@ class Compared:
 
 def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
     """What becomes of the messages in either, where that changes; then what is new in each."""
-    rows = [
-        [f"{one.start + 1}–{one.stop}", str(context.size(one.start, one.stop)), one.first, one.second]
+    rows = (
+        Row((f"{one.start + 1}–{one.stop}", context.size(one.start, one.stop).tokens, one.first, one.second))
         for one in stretches(first.outcome, second.outcome)
-    ]
-    write_table(["messages", "tokens", first.name, second.name], rows)
+    )
+    names = Column("first", first.name), Column("second", second.name)
+    write_tables([Table("diff", "", (*columns("messages tokens:tokens"), *names), tuple(rows))])
     for one in (first, second):
         for piece in added(one.outcome):
             words = printable(one_line(" ".join(piece.message.text.split()), WORDS))
@@ -254,47 +251,6 @@ def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal
     if journal and name.is_kept:
         keep(call.record)
     return Assessment(bench, call.run, chosen.chosen, call.cost)
-
-
-def _row(one: Assessment) -> list[str]:
-    fates = {fate.value: count for fate, count in one.outcome.fate_counts.items()}
-    failed = ", ".join(check.name for check in one.failed)
-    theirs, cost = one.preset is None, one.summary_cost
-    return [
-        one.name,
-        one.fit,
-        one.strategy,
-        "" if theirs else "yes" if one.fired else "no",
-        str(one.head),
-        str(one.tail),
-        str(one.after),
-        percent(one.saved / one.before.tokens) if one.before.tokens else "",
-        "" if one.calls is None else str(one.calls),
-        "" if cost is None else one.rates.words(cost),
-        grouped(one.cache.first_changed),
-        grouped(one.cache.rebilled),
-        _paid_back(one),
-        grouped(fates["kept"] + fates["compressed"]),
-        grouped(fates["pinned"]),
-        grouped(fates["summarized"]),
-        grouped(fates["dropped"] + fates["abridged"]),
-        "" if theirs else failed or "passed",
-        one.outcome.status.replace("_", " "),
-    ]
-
-
-def _paid_back(one: Assessment) -> str:
-    if one.outcome.status == "unchanged" or one.spent is None:
-        return ""
-    return back_after(one.pays_off_after)
-
-
-def _held_row(one: Assessment) -> list[str]:
-    whole, kinds = one.retention.whole, one.retention.whole_kinds
-    shares = [told_share(whole, share) for share in (whole.share, whole.right, whole.weighted)]
-    shares += [told_share(kinds[kind], kinds[kind].share) if kind in kinds else "" for kind in KINDS]
-    shares += [percent(one.later_use.share) if one.later_use else "unknown"] if one.bench.needed else []
-    return [*shares, one.name]
 
 
 @plain.register
@@ -318,7 +274,7 @@ def _(one: Assessment) -> dict[str, Any]:
         "seconds": round(one.run.seconds, 4),
         **only(one, "fit", "fit_words", "language_note"),
         "retention": held,
-        "needed_again": one.later_use,
+        "needed_again": later_use_document(one.later_use) if one.later_use else None,
         "cost": one.billed,
         "watched": one.watched,
     }

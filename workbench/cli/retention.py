@@ -15,10 +15,11 @@ from workbench.analysis.later_use import LaterUse
 from workbench.analysis.probes.made import MOST
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
-from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
+from workbench.analysis.retention import Retention, new_messages, unread
+from workbench.analysis.retention_tables import by_kind, generations_table, lacking
 from workbench.analysis.watched import judge_recorded
 from workbench.base.figures import grouped, percent
-from workbench.base.printable import one_line, printable
+from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, stands
 from workbench.cli.jobs import Job, Jobs
@@ -26,17 +27,19 @@ from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.outcomes import policy_words
 from workbench.cli.output import (
+    csv_option,
     only,
     plain,
     warn,
+    write_csv,
     write_fields,
     write_json,
-    write_table,
+    write_tables,
 )
 from workbench.cli.running import call_words, keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
-from workbench.cli.watched import heads, stand_words, tell_recorded
+from workbench.cli.watched import stand_words, tell_recorded
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
@@ -44,9 +47,7 @@ from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
 
 NAMED = 12
-"""So many lost facts stand under the table; --json lists all."""
-
-WORDS = 80
+"""Lost facts that are listed; --json and --csv have all."""
 
 
 @click.command(
@@ -56,7 +57,7 @@ WORDS = 80
         Job(
             "",
             "part strategies presets params fields pins auto_pin split watched epoch window mask summarizer_name "
-            "judge_name purse count recorded as_json",
+            "judge_name purse count recorded as_json as_csv",
         ),
         Job(
             "--ask",
@@ -94,6 +95,7 @@ WORDS = 80
 )  # fmt: skip
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
+@csv_option("kinds", "lost", "generations")
 @click.option("--model", metavar="MODEL", default="", help="Ask this model, live; else answers are looked up by code.")
 @click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
 @click.option(
@@ -108,8 +110,8 @@ def command(chosen: Selection, asks: bool, **given: Any) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
 
-    "present" is the share that is told, "right" that of what is told rightly: not turned into its opposite, with the
-    right value and state. "wrong" and "stale" (replaced, and told as if it held) count the others. "used" are those
+    "kept" is the share still in the context, "correct" what of it is not contradicted and has the right value and
+    state; "wrong" and "stale" (replaced, and told as if it held) count the others. "used" are those
     that the tail or later messages need again; they weigh four times as much in "weighted". No model is asked unless
     --summarizer names one. With --generations the context grows by what followed in the session.
 
@@ -146,9 +148,12 @@ def _retention(
     count: int | None,
     recorded: bool,
     as_json: bool,
+    as_csv: str | None,
 ) -> None:
     if judge_name and (recorded or count):
         raise click.UsageError("--judge judges one compaction; leave --recorded and --generations out.")
+    if as_csv and (recorded or (as_csv == "generations") != (count is not None)):
+        raise click.UsageError("--csv writes `kinds` or `lost` of one compaction, or `generations` with --generations.")
     if recorded:
         if chosen.strategies or chosen.presets or count:
             raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
@@ -162,7 +167,10 @@ def _retention(
 
     if count is not None:
         found = generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
-        _tell_generations(bench, found, as_json)
+        if as_csv:
+            write_csv(generations_table(found, bench.watched))
+        else:
+            _tell_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
     held, needed = bench.held(outcome), bench.later_use(outcome)
@@ -173,15 +181,18 @@ def _retention(
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
         write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said, "watched": stood})
         return
+    if as_csv:
+        write_csv(by_kind(held) if as_csv == "kinds" else lacking(held))
+        return
     epoch = epoch_words(bench.session, bench.epoch)
     write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
                   ("status", verdict(outcome.status, outcome.reason)),
                   *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
     _tell(held, needed)
     if said:
-        click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} present, "
-                   f"{percent(said.right)} right; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
-                   f"{percent(said.agreed_present)} on present, {percent(said.agreed_right)} on right")  # fmt: skip
+        click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} kept, "
+                   f"{percent(said.right)} correct; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
+                   f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
 
 
 def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: Purse) -> Judged:
@@ -263,7 +274,7 @@ def _(step: Generation) -> dict[str, Any]:
 
 
 @plain.register
-def _(found: LaterUse) -> dict[str, Any]:
+def later_use_document(found: LaterUse) -> dict[str, Any]:
     return {
         "share": found.share,
         "kinds": {kind: {"held": held, "needed": of} for kind, (held, of) in found.kinds.items()},
@@ -273,38 +284,11 @@ def _(found: LaterUse) -> dict[str, Any]:
 
 def _tell(held: Retention, needed: LaterUse | None) -> None:
     click.echo(f"head: {counted(held.head, 'message')}\n")
-    rows = [_row(kind, share) for kind, share in held.kinds.items()]
-    heads = ["kind", "facts", "full", "part", "lost", "wrong", "stale", "used", "present", "right", "weighted"]
-    write_table(heads, [*rows, _row("all", held.overall)])
+    write_tables([by_kind(held)])
     if needed:
         parts = ", ".join(f"{kind} {grouped(kept)} of {grouped(of)}" for kind, (kept, of) in needed.kinds.items())
         click.echo(f"\nneeded again and not told again in the rest of the session: {percent(needed.share)} ({parts})")
-    lost = held.lacking
-    if lost:
-        click.echo("\nlost first:")
-        write_table(["message", "pin", "kind", "held", "used", "fact"], [_lost_row(fact) for fact in lost[:NAMED]])
-        if len(lost) > NAMED:
-            click.echo(f"and {grouped(len(lost) - NAMED)} more; --json lists all")
-
-
-def _row(name: str, share: Share) -> list[str]:
-    counts = (share.facts, share.full, share.part, share.lost, share.wrong, share.stale, share.used)
-    return [
-        name,
-        *map(grouped, counts),
-        *(told_share(share, one) for one in (share.share, share.right, share.weighted)),
-    ]
-
-
-def _lost_row(fact: HeldFact) -> list[str]:
-    cost = f"+{grouped(fact.pin_tokens)}" if fact.pin_tokens else ""
-    words = f"{printable(one_line(fact.text, WORDS))} ({printable(one_line(fact.why, 40))})"
-    return [str(fact.index + 1), cost, fact.kind, fact.state, "yes" if fact.used else "no", words]
-
-
-def told_share(of: Share, share: float | None) -> str:
-    """A share, or that nobody can read what it depends on; nothing where there is no fact."""
-    return "unknown" if of.unknown else percent(share)
+    write_tables([lacking(held)], NAMED)
 
 
 def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
@@ -312,29 +296,5 @@ def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
         write_json(_head(bench), found)
         return
     write_fields([("strategy", policy_words(bench))])
-    click.echo()
-    if found.finding:
-        click.echo(f"{found.finding}.\n")
-    kinds = list(found.survival)
-    of_all = ["present", "right", "weighted", *heads(bench.watched)]
-    write_table(
-        ["generation", "grown by", "before", "after", "summary", *kinds, *of_all],
-        [_step_row(step, kinds) for step in found.steps],
-    )
-    if any(step.replayed for step in found.steps):
-        click.echo("\n* the session has no more messages: its tail was repeated.")
-
-
-def _step_row(step: Generation, kinds: list[Any]) -> list[str]:
-    shares = [told_share(one, one.share) for one in (step.retention.kinds[kind] for kind in kinds)]
-    overall = step.retention.overall
-    sizes = [grouped(step.before), grouped(step.after), grouped(step.summary)]
-    grown = f"{grouped(step.grown)}{'*' if step.replayed else ''}"
-    return [
-        str(step.number),
-        grown,
-        *sizes,
-        *shares,
-        *(told_share(overall, one) for one in (overall.share, overall.right, overall.weighted)),
-        *step.watched,
-    ]
+    click.echo(f"\n{found.finding}.\n" if found.finding else "")
+    write_tables([generations_table(found, bench.watched)])

@@ -10,17 +10,17 @@ from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.probes import Probing
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
-from workbench.analysis.retention import Share as HeldShare
+from workbench.analysis.retention_tables import lacking
 from workbench.analysis.rework import told_rework
 from workbench.analysis.why.tables import tables as why_tables
-from workbench.assessment import Assessment
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
-from workbench.base.tables import Column, Row, Table
+from workbench.base.tables import Column, Row, Table, transposed
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Report
 from workbench.report.top import Bars, compared
+from workbench.variants import figures, kept, watched
 
 ROWS = 15
 """A longer table is cut to so many rows and says so."""
@@ -46,7 +46,7 @@ def sections(report: Report) -> tuple[Section, ...]:
     return (
         _growth(report),
         *_watched(report),
-        _comparison(report),
+        *_comparison(report),
         _replay(report),
         *_watched_over(report),
         *_lost(report),
@@ -125,55 +125,17 @@ def _replay(report: Report) -> Section:
     return Section("When each policy would have compacted", words, picture=picture, table=table)
 
 
-def _comparison(report: Report) -> Section:
-    kinds = list(dict.fromkeys(kind for one in report.variants for kind in one.retention.whole_kinds))
-    later = ("needed later",) if report.bench.needed else ()
-    heads = ("policy", "status", "after", "calls", "checks", *later, "present", "right", "weighted", *kinds)
-    columns = [_judged_column(one, kinds, later) for one in report.variants]
-    if report.recorded is not None:
-        columns.append(_recorded_column(report.recorded, kinds, later))
-    # Policies side by side: they are few, and what is told of each is much.
-    names, *rows = zip(heads, *columns, strict=True)
-    words = (
-        "This context compacted now by each policy, summaries made by extraction. Present: how many of the facts of "
-        "the whole context the result still tells; right: how many it tells rightly; weighted: what is needed again "
-        "counts more."
-        + (" Needed later: what is still there of what the session really needed again afterwards." if later else ""),
+def _comparison(report: Report) -> tuple[Section, ...]:
+    variants = [*report.variants, *filter(None, (report.recorded,))]
+    words = 'This context compacted now by each policy, offline. "recorded" is the agent\'s own compaction.'
+    shares = (
+        "Shares of all the context's facts. Kept: still in the context; correct: kept and not contradicted; weighted: "
+        "what is used again counts more. Needed later: kept of what the session really needed again."
     )
-    return Section("Compared", words, compared(report), table=_table(("", *names[1:]), rows, most=60))
-
-
-def _judged_column(one: Assessment, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
-    checks = "all passed" if not one.failed else ", ".join(check.name for check in one.failed)
     return (
-        one.name,
-        one.outcome.status.replace("_", " "),
-        str(one.after),
-        str(one.calls),
-        checks,
-        *_needed(one, later),
-        *_held(one.retention, kinds),
+        Section("Compared", (words,), compared(report), table=transposed(figures(report.bench, variants))),
+        Section("Facts kept", (shares,), table=transposed(kept(report.bench, variants))),
     )
-
-
-def _recorded_column(one: Assessment, kinds: Sequence[str], later: Sequence[str]) -> tuple[str, ...]:
-    after = str(one.after)
-    return ("recorded by the agent", "", after, "", "", *_needed(one, later), *_held(one.retention, kinds))
-
-
-def _needed(one: Assessment, later: Sequence[str]) -> tuple[str, ...]:
-    return tuple(percent(one.later_use.share) if one.later_use else "unknown" for _ in later)
-
-
-def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
-    whole = held.whole
-    by_kind = {str(kind): _told(share, share.share) for kind, share in held.whole_kinds.items()}
-    told = (_told(whole, one) for one in (whole.share, whole.right, whole.weighted))
-    return (*told, *(by_kind.get(kind, "") for kind in kinds))
-
-
-def _told(of: HeldShare, share: float | None) -> str:
-    return "unknown" if of.unknown else percent(share)
 
 
 def _lost(report: Report) -> tuple[Section, ...]:
@@ -188,17 +150,12 @@ def _watched(report: Report) -> tuple[Section, ...]:
     """How the watched sentences stand in each outcome; nothing where none is watched."""
     if not report.bench.watched:
         return ()
-    outcomes = [*report.variants, *filter(None, (report.recorded,))]
-    names = [one.name for one in report.variants] + ["recorded by the agent"] * (report.recorded is not None)
-    rows = [
-        (clean(stood[0].sentence), stood[0].now, *(str(one.after) for one in stood))
-        for stood in zip(*(one.watched for one in outcomes), strict=True)
-    ]
     words = (
         "Verbatim: it stands there as it is. Paraphrased: said rightly in other words. Contradicted: said with another "
         "sign, value or order. Gone: not said.",
     )
-    return (Section("Watched sentences", words, table=_table(("sentence", "now", *names), rows)),)
+    table = transposed(watched(report.bench, [*report.variants, *filter(None, (report.recorded,))]))
+    return (Section("Watched sentences", words, table=table),)
 
 
 def _watched_over(report: Report) -> tuple[Section, ...]:
@@ -261,19 +218,7 @@ def _lost_section(title: str, held: Retention) -> Section:
     wrong = f" Told wrongly: {grouped(overall.wrong)}, of these as if still in force: {grouped(overall.stale)}."
     where = f"in the first {counted(held.head, 'message')}, behind which nothing changed"
     words = (f"Of {counted(overall.facts, 'fact')} {where}: {counts}.{wrong}",)
-    rows = [
-        (
-            grouped(fact.index + 1),
-            f"+{grouped(fact.pin_tokens)}",
-            fact.kind,
-            fact.state,
-            clean(fact.text),
-            clean(fact.why),
-        )
-        for fact in held.lacking
-    ]
-    heads = ("message", "tokens to pin it", "kind", "held", "fact", "why it matters")
-    return Section(title, words, table=_table(heads, rows, numbers=2, most=30))
+    return replace(_result(lacking(held), 30), title=title, words=words)
 
 
 def _policy(report: Report) -> Section:

@@ -13,13 +13,14 @@ from rich.text import Text
 from workbench.analysis.fit import Fit, rank
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import Retention, new_messages
+from workbench.analysis.retention_tables import by_variant
 from workbench.assessment import Assessment
 from workbench.base.figures import short
 from workbench.bench import Stand
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain, spark
-from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, paid_back_words
 from workbench.tui.widgets.facts_list import fate_of
 from workbench.tui.widgets.watched_lines import SIGNS
+from workbench.variants import figures, paid_back_words
 
 BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
@@ -100,6 +101,15 @@ def _paid_back(one: Ranked) -> float | None:
     return float("inf") if after is None else float(after)
 
 
+def _paid_back_words(one: Ranked) -> str:
+    return (paid_back_words(one.found) or "").removeprefix("after ")
+
+
+def _cost_words(one: Ranked) -> str:
+    cost = one.found.summary_cost
+    return "not recorded" if cost is None else one.found.rates.words(cost)
+
+
 def _checks(one: Ranked) -> float | None:
     return None if one.found.preset is None else float(len(one.found.failed))
 
@@ -127,10 +137,10 @@ HEADS = {
         Head(FIT, lambda one: None, lambda one: FIT_CELLS[one.found.fit][0]),
         Head("after", lambda one: float(one.found.after.tokens), _after_words, less=True),
         Head("rules", _rules, _rules_words),
-        Head("held", _held, _share(_held)),
+        Head("kept", _held, _share(_held)),
         Head("needed", _needed, _share(_needed)),
-        Head("cost", lambda one: one.found.summary_cost, lambda one: cost_words(one.found), less=True),
-        Head("paid back", _paid_back, lambda one: paid_back_words(one.found).removeprefix("after "), less=True),
+        Head("cost", lambda one: one.found.summary_cost, _cost_words, less=True),
+        Head("paid back", _paid_back, _paid_back_words, less=True),
         Head("checks", _checks, _checks_words, less=True),
     )
 }
@@ -196,13 +206,13 @@ def room_over(ranked: Sequence[Ranked], titles: Sequence[str], watched: int, wid
 
 LEAST = 8
 """Cells of the context over the session where there is no room for it: the table is then wider than the screen, and it
-stands behind what is held, so that it is seen."""
+stands behind what is kept, so that it is seen."""
 
 MOST_OVER = 3 * SPARK
 """Cells of it where there is more room than its heading needs: the saw's teeth are told apart then."""
 
 
-BEFORE_SENT = "held"
+BEFORE_SENT = "kept"
 WATCHED, SENT = "watched", "sent"
 """The columns that are no figures."""
 
@@ -239,13 +249,19 @@ def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
     return Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
 
 
+def _pairs(one: Ranked) -> Iterator[tuple[str, str]]:
+    """The headings and cells of a variant's tables, the name and what is empty left out."""
+    made = [figures(one.found.bench, (one.found,))]
+    made += [by_variant([(one.name, one.held, one.needed)], goes_on=one.needed is not None)] if one.held else []
+    for table in made:
+        told = zip(table.heads, table.cells(table.rows[0]), strict=True)
+        yield from ((head, plain(cell)) for head, cell in islice(told, 1, None) if cell)
+
+
 def details(one: Ranked, width: int, height: int) -> Text:
     """All else that is known of a row, pair by pair in as many columns as there is room for; in the lines that are left
     what it loses, the gravest first, and how what it writes begins."""
-    told = cells(one.found)
-    told |= held_cells(one.held) if one.held else {}
-    told |= needed_cells(one.needed) if one.needed else {}
-    pairs = [(name, value.plain) for name, value in told.items() if value.plain]
+    pairs = list(_pairs(one))
     columns = max(1, width // EACH)
     notes = (one.found.fit_words if one.found.fit != "fits" else "", one.found.language_note)
     heading = f"{one.name} {'; '.join(filter(None, notes))}".rstrip()
@@ -272,7 +288,7 @@ def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
     if not facts:
         return []
     shown = facts if len(facts) <= most else facts[: most - 1]
-    lines = [Text(), Text("lost or not told rightly, the gravest first", "bold")]
+    lines = [Text(), Text("lost or wrong, the gravest first", "bold")]
     for fact in shown:
         sign, style = fate_of(fact)
         kind = Text(f"{sign:<7} ", FATES.get(style, style)).append(f"{fact.kind:<11} ", "dim")

@@ -39,7 +39,7 @@ def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Itera
     steps, long = found.steps, cells_of_bar
     yield _shares("what mattered", found.weighted, long, strong=True)
     yield _shares("all facts", found.overall, long, strong=True)
-    yield _shares("told rightly", found.right, long)
+    yield _shares("correct", found.right, long)
     for kind, shares in found.survival.items():
         yield _shares(kind, shares, long)
     for at, sentence in enumerate(watched):

@@ -46,7 +46,6 @@ from workbench.tui.ranking import (
     row,
     width_of,
 )
-from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
@@ -94,21 +93,21 @@ class CompareScreen(ModalScreen[Preset | None]):
 
     HELP = """\
 A row for each strategy, or for every preset, the best first: contexts below the trigger of the session's own agent, \
-by the share "held" and then by cost; then contexts that are still too large, then strategies that compact nothing. \
+by the share "kept" and then by cost; then contexts that are still too large, then strategies that free nothing. \
 Two more rows may appear: the agent's own compaction, where one ended the epoch ({ and } on the bench go \
 there), and the settings on the bench, where no preset has the same. Your pins, your edits and, where a strategy has \
 one, your split hold in all of them; the summaries are extractive, the session's own sentences without a model, so \
 nothing is sent anywhere.
-"after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
-share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
+"after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "kept" the \
+share of the whole context's facts that are still in it: the same facts in every row, so rows compare. "needed" is \
 what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
 would take for the summaries, at the session's model's prices; it is "paid back" when later calls have saved as much \
 as that and the lost prompt cache cost. ◉ says how watched sentences stand, in their order; "context" is its \
 size over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
-Below stands all that is known of the row at hand: the "head" is what is replaced, the "tail" what stays, and what is \
-"abridged" is told by the history in short; so many tokens at the beginning "stay cached", so many are \
-"cached anew", at a higher price; "told rightly" leaves out what is told wrongly, "by weight" counts four times what \
-is needed again. Where there is room what it loses follows, the gravest first, and how what it writes begins.
+Below is everything known of the row at hand: the "head" is replaced, the "tail" stays; so many tokens at the \
+beginning "stay cached", so many are "billed again", at a higher price. "correct" leaves out facts that are \
+contradicted, "weighted" counts what is used again four times. Where there is room the lost facts follow, the gravest \
+first, and the beginning of the summary.
 s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
 bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -336,3 +335,14 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
             self.notify(f"The {RECORDED} compaction is the agent's own: it has no policy to open.", markup=False)
         else:
             self.dismiss(None if self.asked and preset is self.asked.own else preset)
+
+
+def said(made: int, asked: int, judged: int, what: str, before: str) -> str:
+    """How far the comparison is."""
+    if made < asked:
+        done = f"{made} of {asked}"
+    elif judged < made:
+        done = f"looking for facts: {judged} of {made}"
+    else:
+        done = f"{asked} compared"
+    return f"{what}: {done} · {before} tokens before · extractive summaries"

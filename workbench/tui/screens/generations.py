@@ -135,7 +135,7 @@ many there are."""
         if found is None:
             return
         last = found.steps[-1]
-        words = f"{percent(found.overall[-1])} still told, {percent(found.right[-1])} rightly"
+        words = f"{percent(found.overall[-1])} kept, {percent(found.right[-1])} correct"
         if last.status == "unchanged":
             words += f" · the {last.number}. changes nothing"
         if any(step.replayed for step in found.steps):

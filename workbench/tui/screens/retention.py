@@ -25,13 +25,12 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
-from workbench.tui.screens.retention_words import HEADS as KIND_HEADS
 from workbench.tui.screens.retention_words import (
     fact_words,
     has_theirs,
     judged,
     judged_words,
-    kind_line,
+    kind_lines,
     whose,
 )
 from workbench.tui.screens.watch import turned
@@ -58,8 +57,9 @@ What the bench's outcome still holds of its head: standing instructions, request
 errors, identifiers, numbers and addresses, in full, in part or not. A run that was made is judged as it is; a \
 preview is run offline, with extractive summaries, made of the session's own sentences without a model. "used" are \
 the facts that what stays as it is, or later messages, need again: in "weighted" they count four times. "wrong" are \
-told, but turned into their opposite, with another value or state, or as if they still held; "rightly" leaves them \
-out. Below stands what was lost or is wrong, the gravest first, with the tokens that pinning its message costs. W \
+in the context, but turned into their opposite, with another value or state, or as if they still held; "correct" \
+leaves them out. Below is what was lost or is wrong, the gravest first, with the tokens that a pin of its message \
+costs. W \
 watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. t \
 shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
 there); c compacts several times in a row."""
@@ -112,7 +112,7 @@ there); c compacts several times in a row."""
             yield Static(id="said")
             with Horizontal(id="both"):
                 with Vertical(id="by-kind"):
-                    yield Static(Text(KIND_HEADS, no_wrap=True), classes="heads")
+                    yield Static(id="kind-heads", classes="heads")
                     yield Options()
                 with Vertical(id="lost"):
                     yield Static(Text(HEADS, no_wrap=True), classes="heads")
@@ -150,8 +150,9 @@ there); c compacts several times in a row."""
         if self.kind not in self.kinds:
             self.kind = None
         options = self.query_one(Options)
-        lines = [kind_line("all", found.retention.overall), *(kind_line(kind, share) for kind, share in shares.items())]
-        options.set_options(Option(line) for line in lines)
+        kind_heads, *lines = kind_lines(found.retention)
+        self.query_one("#kind-heads", Static).update(Text(kind_heads, no_wrap=True))
+        options.set_options(Option(Text(line, no_wrap=True)) for line in lines)
         options.highlighted = self.kinds.index(self.kind)
         self._list()
 

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from workbench.analysis.retention import HeldFact, Share
+from workbench.analysis.retention import HeldFact, Retention
+from workbench.analysis.retention_tables import by_kind
 from workbench.assessment import Assessment, assess, compute, recorded
+from workbench.base.tables import text
 from workbench.bench import Bench
-from workbench.tui.plain import bar, figure, one_line, percent, several
-
-BAR = 5
-
-HEADS = (
-    f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'used':>6} "
-    f"{'still told':<{BAR + 8}}{'rightly':>7}{'weighted':>9}"
-)
-"""What stands above the table by kind."""
+from workbench.tui.plain import figure, one_line, percent, several
 
 
 def judged(bench: Bench, theirs: bool) -> Assessment:
@@ -45,11 +39,11 @@ def judged_words(found: Assessment) -> str:
     shortened in the tail is among them."""
     held, overall = found.retention, found.retention.overall
     if not held.head:
-        return "nothing was compacted: everything is still there"
+        return "nothing was compacted: nothing is lost"
     facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} that it replaces"
     if found.is_unreadable:
-        return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
-    words = f"{percent(overall.share)} still told, {percent(overall.right)} rightly, of {facts}"
+        return f"not known how much of {facts} is kept: the summary cannot be read (none, or encrypted)"
+    words = f"{percent(overall.share)} kept, {percent(overall.right)} correct, of {facts}"
     words += f", {figure(overall.stale)} stale" if overall.stale else ""
     if held.in_tail:
         words += f" · with the {figure(held.in_tail)} of what stays: {percent(held.of_context)}"
@@ -58,14 +52,10 @@ def judged_words(found: Assessment) -> str:
     return words
 
 
-def kind_line(name: str, share: Share) -> Text:
-    """A row of the table by kind."""
-    numbers = (share.facts, share.full, share.part, share.lost, share.wrong, share.used)
-    line = Text(f"{name:<12}{''.join(f'{figure(number):>6}' for number in numbers)} ", no_wrap=True)
-    if share.unknown:
-        return line.append("unknown")
-    line.append(bar(share.share or 0.0, BAR), "dim").append(f" {percent(share.share):>6} ")
-    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>9}")
+def kind_lines(held: Retention) -> list[str]:
+    """The table by kind: its headings, all kinds, then each, as narrow as 80 columns."""
+    heads, *kinds, overall = text(by_kind(held).without("stale"))
+    return [heads, overall, *kinds]
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:

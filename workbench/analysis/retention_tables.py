@@ -1,0 +1,79 @@
+"""What compactions keep, as tables: facts by kind, the facts that are lost, variants beside each other, generations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.analysis.generations import Generation, Generations
+from workbench.analysis.later_use import LaterUse
+from workbench.analysis.retention import KINDS, HeldFact, Retention, Share
+from workbench.analysis.watched import sentence_columns
+from workbench.base.printable import one_line
+from workbench.base.tables import Column, Row, Table, Value, columns
+
+WORDS = 140
+"""Characters of a fact that are shown."""
+
+SHARES = columns("kept:share correct:share weighted:share")
+"""Kept: still in the context; correct: kept and not contradicted; weighted: kept, what is used again counts four
+times."""
+
+
+def by_kind(held: Retention) -> Table:
+    """Facts of the replaced messages by kind, and of all kinds."""
+    spec = columns("kind facts:count full:count part:count lost:count wrong:count stale:count used:count")
+    rows = [_kind(kind, share) for kind, share in held.kinds.items()]
+    return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", held.overall)))
+
+
+def _kind(name: str, one: Share) -> Row:
+    counts = (one.facts, one.full, one.part, one.lost, one.wrong, one.stale, one.used)
+    return Row((name, *counts, *shares_of(one)))
+
+
+def shares_of(one: Share) -> tuple[Value, ...]:
+    """The values of `SHARES`; "unknown" where the summary cannot be read."""
+    return ("unknown",) * 3 if one.unknown else (one.share, one.right, one.weighted)
+
+
+def lacking(held: Retention) -> Table:
+    """Facts that are not kept in full or not correct, the gravest first."""
+    spec = "number:count:message pin:tokens:pin_+tokens kind state used:flag text:text:fact why"
+    return Table("lost", "Lost or wrong, the gravest first", columns(spec), tuple(map(_fact, held.lacking)))
+
+
+def _fact(fact: HeldFact) -> Row:
+    words = one_line(fact.text, WORDS), one_line(fact.why, 60)
+    return Row((fact.index + 1, fact.pin_tokens or None, fact.kind, fact.state, fact.used, *words), fact.message)
+
+
+def by_variant(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
+    """Shares of all facts of the context that each variant keeps, and with `goes_on` of what was needed later."""
+    needed = columns("needed:share:needed_later") if goes_on else ()
+    kinds = (Column(kind, kind, "share") for kind in KINDS)
+    rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)
+    return Table("kept", "Facts kept", (*columns("preset"), *SHARES, *needed, *kinds), tuple(rows))
+
+
+def _variant(name: str, held: Retention, later: LaterUse | None, *, goes_on: bool) -> Row:
+    needed: tuple[Value, ...] = (later.share if later else "unknown",) if goes_on else ()
+    found = held.whole_kinds
+    kinds = (shares_of(found[kind])[0] if kind in found else None for kind in KINDS)
+    return Row((name, *shares_of(held.whole), *needed, *kinds))
+
+
+def generations_table(found: Generations, watched: Sequence[str]) -> Table:
+    """One row for each compaction in a row: sizes in tokens, the share of the first facts kept, watched sentences."""
+    spec = columns("generation:count grown:count:messages_added before:tokens after:tokens summary:tokens")
+    kinds = [Column(kind, kind, "share") for kind in found.survival]
+    rows = (_generation(step, [one.key for one in kinds]) for step in found.steps)
+    repeated = [str(step.number) for step in found.steps if step.replayed]
+    note = f"The session has no more messages: generations {', '.join(repeated)} repeat its tail." if repeated else ""
+    return Table("generations", "", (*spec, *kinds, *SHARES, *sentence_columns(watched)), tuple(rows), note)
+
+
+def _generation(step: Generation, kinds: Sequence[str]) -> Row:
+    shares = {str(kind): share for kind, share in step.retention.kinds.items()}
+    sizes = (step.number, step.grown, step.before, step.after, step.summary)
+    by_kind = (shares_of(shares[kind])[0] for kind in kinds)
+    return Row((*sizes, *by_kind, *shares_of(step.retention.overall), *step.watched))
