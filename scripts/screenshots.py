@@ -68,7 +68,7 @@ PICTURES = (
     Picture("compare", ("C",), (170, 30)),
     Picture("replay", ("A",)),
     Picture("split-and-pins", (*TWO_PARTS, "K", "K", "K", "p", "K", "c", "6")),
-    Picture("suggested-pins", ("S", "a"), MIDDLE),
+    Picture("rules", ("W",), MIDDLE),
     Picture("lost", ("X", "down", "down", "down", "down"), MIDDLE),
     Picture("request", ("3",)),
     Picture("result", (*TWO_PARTS, "r", "4")),

@@ -320,6 +320,11 @@ def toggle_pin(bench: Bench, id: str) -> Bench:
     return replace(bench, pins=bench.pins ^ {id}, result=None)
 
 
+def with_pins(bench: Bench, pins: frozenset[str]) -> Bench:
+    """Return the bench with exactly these messages pinned, by id."""
+    return replace(bench, pins=pins, result=None)
+
+
 def toggle_dropped(bench: Bench, ids: Collection[str]) -> Bench:
     """Drop messages from the plan, or let them stay when all of them are dropped already; their pairs follow.
 

@@ -33,10 +33,10 @@ WAYS = {
     "bench": "", "policy": "9", "message": "1", "abridged": "2", "request": "3", "summary": "4", "result": "5",
     "trace": "6", "checks": "7", "diff": "8", "theirs": "T",
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
-    "summaries": "C space down space d s", "lost": "X", "generations": "X c", "probes": "Q", "suggested pins": "S",
+    "summaries": "C space down space d s", "lost": "X", "generations": "X c", "probes": "Q", "rules": "W",
     "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
     "help": "question_mark", "all sessions": "ctrl+t", "run with": "R", "summarizer": "R m", "search": "O slash",
-    "watch": "W", "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
+    "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
     "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space", "letters": "apostrophe",
     "open": "ctrl+o", "play": "a",
 }  # fmt: skip
@@ -53,11 +53,11 @@ def screens() -> set[str]:
 
 
 LISTS = (
-    "bench", "why", "why, a table", "compare", "lost", "generations", "probes", "suggested pins", "prompts", "runs",
+    "bench", "why", "why, a table", "compare", "lost", "generations", "probes", "rules", "prompts", "runs",
     "replay", "policies", "all sessions", "summarizer", "strategy",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
-NOTHING_TO_CHOOSE = ("generations", "suggested pins", "runs")
+NOTHING_TO_CHOOSE = ("generations", "runs")
 """Those of them in which enter does nothing, or which the story leaves empty."""
 
 
@@ -100,7 +100,8 @@ async def lacking(pilot: Pilot[None], name: str) -> list[str]:
         known = type(widget)._merged_bindings
         keys = known.key_to_bindings if known else {}
         also = screen._bindings.key_to_bindings
-        if missing := [key for key in ("j", "k", "g", "G", "n", "N", "y") if key not in keys and key not in also]:
+        finding = ("n", "N") if "slash" in keys else ()  # where words filter a list, there is no next hit
+        if missing := [key for key in ("j", "k", "g", "G", "y", *finding) if key not in keys and key not in also]:
             wrong.append(f"{name}: {widget!r} has no {missing}")
             continue
         many = widget.line_count

@@ -66,7 +66,8 @@ WORDS = {
     "Compare": "cost price best worst cheapest ranking versus alternatives; which is better; compare strategies; "
     "which preset is cheapest",
     "Lost": "forgotten forget loss missing generations disappeared; what was lost; dropped facts",
-    "Watch": "survive guard; does my rule survive; follow a rule",
+    "Rules": "watch survive guard suggestions instructions recommend guidelines; does my rule survive; follow a rule; "
+    "suggested pins",
     "Play": "demo movie gif presentation slideshow",
     "Undo": "undo revert mistake; go back; cancel change",
     "Redo": "redo",
@@ -92,7 +93,6 @@ WORDS = {
     "Tour": "tutorial learn",
     "Probes": "quiz question recall",
     "Strategy, preset": "algorithm method mode preset",
-    "Suggested pins": "suggestions instructions recommend guidelines",
     "Runs": "journal; costs spent",
     "Exact counts": "precise tokenizer",
     "Follow": "live monitor",

@@ -20,7 +20,7 @@ from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SCREENS = {
-    "why": "O", "compare": "C", "lost": "X", "probes": "Q", "suggested pins": "S", "prompts": "M", "runs": "H",
+    "why": "O", "compare": "C", "lost": "X", "probes": "Q", "rules": "W", "prompts": "M", "runs": "H",
     "replay": "A", "two prompts": "B", "help": "question_mark", "all sessions": "ctrl+t", "run with": "R",
 }  # fmt: skip
 """Every screen of the bench that has a list, a table or a text, by its key."""
@@ -29,7 +29,7 @@ SCREENS = {
 PLACES = {"policy": "#policy", "summary": "#text", "rounds": "#rounds"}
 """Where each pane of a narrow screen is."""
 
-DIALOGS = ("e", "W", "space", "ctrl+p", "P", "f", "slash", "colon", "apostrophe", "E")
+DIALOGS = ("e", "space", "ctrl+p", "P", "f", "slash", "colon", "apostrophe", "E")
 """Keys of what else opens over the bench."""
 
 

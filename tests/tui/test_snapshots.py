@@ -238,12 +238,12 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
         await album.take(pilot, "lost", "escape", ACTIONS["retention"].key)
         await album.take(pilot, "generations", "c")
-        await album.take(pilot, "suggested-pins", "escape", "escape", ACTIONS["suggested-pins"].key)
+        await album.take(pilot, "rules", "escape", "escape", "W")
         await album.take(pilot, "probes", "escape", ACTIONS["probes"].key)
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
-        for name in ("why", "replay", "retention", "suggested-pins", "probes"):
-            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key)
+        for name in ("why", "replay", "retention", "rules", "probes"):
+            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key.split(",")[0])
             await press(pilot, "escape")
 
 
@@ -251,7 +251,7 @@ async def test_watched_sentences(album: Album) -> None:
     watched = ("Never log the token.", "Make CI fail.", "Done with part 11: the check now comes before the refresh.")
     async with on_bench(story(rounds=12), preset="trim", window=20_000, size=MEDIUM, watched=watched) as (pilot, _):
         await album.take(pilot, "watched")
-        await album.take(pilot, "watch", "home", "W")
+        await album.take(pilot, "watched-rules", "home", "W")
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24-watched")

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tui.app import on_bench, press, settled, story
+from workbench.tui.screens.rules import RulesScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
-from workbench.tui.screens.watch import WatchScreen
 from workbench.tui.widgets.rounds_list import RoundsList
 
 
@@ -43,11 +43,11 @@ async def test_a_place_that_is_typed_with_its_end() -> None:
         assert screen.query_one(RoundsList).index == 14
 
 
-async def test_enter_that_is_the_screens_own_takes_what_is_typed_by_then() -> None:
+async def test_a_rule_that_is_typed_with_its_keys_and_its_end() -> None:
     async with on_bench(story()) as (pilot, screen):
         before = screen.bench.pins
-        await at_once(pilot, *"WLog it.", "enter")
-        assert isinstance(pilot.app.screen, WatchScreen)
+        await at_once(pilot, *"WnLog it.", "enter")
+        assert isinstance(pilot.app.screen, RulesScreen)
         assert (screen.bench.watched, screen.bench.pins) == (("Log it.",), before)
 
 

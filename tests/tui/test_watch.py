@@ -1,9 +1,8 @@
-"""Watched sentences: the lines in the header, the dialog, and how they stand after every change."""
+"""Watched sentences: the lines in the header, and how they stand after every change."""
 
 from __future__ import annotations
 
 import re
-import threading
 from dataclasses import replace
 from functools import partial
 
@@ -11,9 +10,9 @@ import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import DataTable, Static
 
-from tests.tui.app import brought, failing_story, notes, on_bench, press, session_of, settled, story
+from tests.tui.app import brought, failing_story, notes, on_bench, press, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.analysis.course import course_of
@@ -23,7 +22,6 @@ from workbench.assessment import assess
 from workbench.bench import Bench, Stand, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.mending import Mend, Ways
-from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
@@ -32,11 +30,8 @@ from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.generations import GenerationsScreen, made
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.retention import RetentionScreen
-from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
-from workbench.tui.screens.watch import LOOKING, NONE, Offered, WatchScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
-from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells, ways_cells
 
 RULE = "Never log the token."
@@ -103,77 +98,6 @@ def lines(screen: BenchScreen) -> list[str]:
     return ["".join(segment.text for segment in shown.render_line(y)).rstrip() for y in range(shown.size.height)]
 
 
-async def test_w_offers_the_sentences_of_the_message_and_enter_turns_one() -> None:
-    async with on_bench(story(), size=(80, TALL)) as (pilot, screen):
-        assert lines(screen) == []
-        front = await brought(pilot, WatchScreen, "home", "W")
-        assert front.offered == {RULE: "a prohibition", "Fix the token refresh bug in src/auth/session.ts.": ""}
-        assert front.listed == list(front.offered)
-        await press(pilot, "enter", "escape")
-        assert pilot.app.screen is screen
-        assert screen.bench.watched == (RULE,)
-        assert [line.split()[-5:] for line in lines(screen)] == [["✔", "▸", "✔", "▸", "✔"]]
-        front = await brought(pilot, WatchScreen, "end", "W")
-        assert front.listed[0] == RULE
-        assert front.offered[RULE] == "a prohibition, message 1", "the rules of other messages stand last"
-        await press(pilot, "up", "enter", "escape")
-        assert (screen.bench.watched, lines(screen)) == ((), [])
-
-
-async def test_one_of_ones_own_is_typed_and_refused_without_a_word() -> None:
-    async with on_bench(story(), size=(80, TALL)) as (pilot, screen):
-        front = await brought(pilot, WatchScreen, "W")
-        front.query_one(Input).value = "…"
-        await press(pilot, "enter")
-        assert (front.watched, screen.bench.watched) == ((), ())
-        front.query_one(Input).value = " Log  the token."
-        await press(pilot, "enter")
-        assert screen.bench.watched == ("Log the token.",)
-        await press(pilot, "escape")
-        assert [line.split()[-5:] for line in lines(screen)] == [["✘", "▸", "✘", "▸", "✘"]]
-
-
-async def test_while_sentences_are_looked_for_the_list_says_so() -> None:
-    looked = threading.Event()
-
-    def offer() -> tuple[Offered, ...]:
-        assert looked.wait(60)
-        return ()
-
-    async with on_bench(story(), size=(80, TALL)) as (pilot, _):
-        front = WatchScreen((), offer, lambda sentence: (sentence,))
-        await pilot.app.push_screen(front)
-        await pilot.pause()
-        listed = front.query_one(Options)
-        assert listed.render_line(0).text.rstrip() == LOOKING
-        looked.set()
-        await settled(pilot)
-        assert listed.render_line(0).text.rstrip() == NONE
-
-
-async def test_beside_a_scroll_bar_it_is_still_said_in_which_message_a_sentence_stands() -> None:
-    offers = [Offered(f"Sentence {n} is about something, which takes many words.", f"asked, message {n}")
-              for n in range(100, 140)]  # fmt: skip
-    async with on_bench(story(), size=(80, 24)) as (pilot, _):
-        front = WatchScreen((), lambda: offers, lambda sentence: (sentence,))
-        await pilot.app.push_screen(front)
-        await settled(pilot)
-        listed = front.query_one(Options)
-        assert [listed.render_line(y).text.split()[-1] for y in range(3)] == ["100", "101", "102"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "watched"), [("log the", RULE), ("Log the token.", "Log the token."), ("pnpm", "pnpm")]
-)
-async def test_words_look_for_a_sentence_and_a_sentence_is_ones_own(typed: str, watched: str) -> None:
-    """Whoever looked for a rule had its words watched, which stood nowhere by themselves."""
-    async with on_bench(story(), size=(80, TALL)) as (pilot, screen):
-        front = await brought(pilot, WatchScreen, "home", "W")
-        front.query_one(Input).value = typed
-        await press(pilot, "enter")
-        assert screen.bench.watched == (watched,)
-
-
 async def test_undo_takes_back_a_step_and_not_what_is_watched() -> None:
     async with on_bench(story(), size=(80, TALL - 1), watched=(RULE, "No tabs.", "No spaces.")) as (pilot, screen):
         assert len(lines(screen)) == FEW
@@ -188,17 +112,14 @@ async def test_where_nothing_is_compacted_all_three_verdicts_are_there() -> None
         assert [line.split()[-5:] for line in lines(screen)] == [["✔", "▸", "✔", "▸", "✔"]]
 
 
-async def test_from_the_suggested_pins_and_from_what_is_lost() -> None:
+async def test_a_lost_fact_is_watched_and_pinned() -> None:
     async with on_bench(failing_story(), preset="trim", size=(100, 40)) as (pilot, screen):
-        pins = await brought(pilot, SuggestedPinsScreen, "S")
-        await press(pilot, "W", "escape")
-        assert screen.bench.watched == (pins.found[0].text,)
         await brought(pilot, RetentionScreen, "X")
         fact = pilot.app.screen.query_one(FactsList).fact
         assert fact is not None
         lost = fact.text
         await press(pilot, "W", "p", "escape")
-        assert screen.bench.watched == (pins.found[0].text, lost)
+        assert screen.bench.watched == (lost,)
         assert screen.bench.pins
 
 
@@ -319,69 +240,3 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.rest()
     assert desk.view.received is desk.bench
     assert desk.view.receipt == assess(desk.bench, desk.bench.offline).receipt
-
-
-PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.'
-
-
-@pytest.mark.parametrize(
-    ("text", "offered"),
-    [
-        (PASTED, (" ".join(PASTED.split()),)),
-        ("Got this feedback:\nLog no token. It ends (so to say", ("Log no token.",)),
-        ("```\nwe never log here.\n```\nLog no token.", ("Log no token.",)),
-        ("日志里不要写令牌。", ("日志里不要写令牌。",)),
-        ("868→", ()),
-    ],
-)
-def test_what_is_offered_are_whole_sentences_and_no_code(text: str, offered: tuple[str, ...]) -> None:
-    assert watching.said_in(Message("m", "user", (Text(text),))) == offered
-
-
-def test_of_a_tools_result_only_what_ends_as_a_sentence_is_offered() -> None:
-    read = ToolResult("c", (Text("12 rows of the table\nThe token is never logged.\n13 rows of the table"),))
-    assert watching.given_in(Message("m", "tool", (read,))) == ("The token is never logged.",)
-    assert watching.said_in(Message("m", "tool", (read,))) == ()
-
-
-@pytest.mark.parametrize(
-    ("asked", "about"), [("Never log the token.", "a prohibition, message 1"), ("add a small test", "asked, message 1")]
-)
-def test_what_a_tool_gives_is_offered_after_what_the_user_said(asked: str, about: str) -> None:
-    """A tool's "Here are the results from executing the command." was watched by W and enter on an opened session."""
-    call = Message("a", "assistant", (ToolUse("c", "run", {}),))
-    gave = Message("t", "tool", (ToolResult("c", (Text("Here are the results from the command."),)),))
-    bench = open_bench(session_of([Message("u", "user", (Text(asked),)), call, gave]), Counter())
-    assert [(one.sentence, one.about) for one in watching.offered(bench, 2)] == [
-        (asked, about),
-        ("Here are the results from the command.", "given by a tool"),
-    ]
-
-
-def test_where_there_is_no_rule_the_beginnings_of_what_was_asked_are_offered_the_newest_first() -> None:
-    asked = ("add a small test", "why is it red?")
-    session = session_of([Message(f"m{at}", "user", (Text(text),)) for at, text in enumerate(asked)])
-    offered = [(one.sentence, one.about) for one in watching.offered(open_bench(session, Counter()), 5)]
-    assert offered == [("why is it red?", "asked, message 2"), ("add a small test", "asked, message 1")]
-
-
-def test_what_the_user_asked_stands_before_what_an_agent_says_and_what_they_hand_over() -> None:
-    """A review that was handed over, and an agent's report, stood before every request."""
-    review = "got this feedback:\n\nThe sum of the lines is wrong. It ignores what was removed."
-    said = ("The sums look odd to me. Can you check them again?", "add a small test", review)
-    session = session_of(
-        [
-            *(Message(f"u{at}", "user", (Text(text),)) for at, text in enumerate(said)),
-            Message("a", "assistant", (Text("The sums are right now."),)),
-        ]
-    )
-    bench = open_bench(session, Counter())
-    asked = [("add a small test", "asked, message 2"), ("Can you check them again?", "asked, message 1")]
-    wrong = ("The sum of the lines is wrong.", "asked, message 3")
-    rest = "It ignores what was removed."
-    offers = {at: [(one.sentence, one.about) for one in watching.offered(bench, at)] for at in (0, 2, 3)}
-    assert offers == {
-        0: [("The sums look odd to me.", ""), ("Can you check them again?", ""), asked[0], wrong],
-        2: [*asked, wrong, (rest, "")],
-        3: [*asked, wrong, ("The sums are right now.", "")],
-    }

@@ -25,8 +25,8 @@ undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 |
 pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
 pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
 probes Q | keep-by-pin i | keep-by-number b
-suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
-follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | watch W | window ctrl+w
+rules W,S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
+follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | window ctrl+w
 reset-policy D | paste-params V | save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x
 keys space | shorten s | copy-text y | open-text o | write-text w | verbosity v | widen m | why O | replay A | play a
 """
@@ -140,9 +140,7 @@ def test_nothing_can_be_done_to_no_message() -> None:
         **dict.fromkeys(("find", "jump", "filter", "change-filter", "sort"), "There is no message here."),
         **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), split),
         **dict.fromkeys(("run", "rescue", "play"), "This epoch holds no messages: there is nothing to compact."),
-        **dict.fromkeys(
-            ("retention", "probes", "suggested-pins"), "This epoch holds no messages: there is nothing to lose."
-        ),
+        **dict.fromkeys(("retention", "probes"), "This epoch holds no messages: there is nothing to lose."),
     }
 
 
@@ -176,15 +174,6 @@ def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
 
 
 # --- what other screens give back ---
-
-
-def test_pins_that_were_suggested_are_one_step() -> None:
-    desk = after("suggested-pins")
-    (_, accepted) = desk.asked.pop()
-    accepted(())
-    assert not desk.view.history.past
-    accepted(("m0", "m8"))
-    assert (desk.bench.pins, desk.view.said) == ({"m0", "m8"}, "pinned 2 messages")
 
 
 @pytest.mark.parametrize(("epoch", "message", "found"), [(3, "of no context", None), (3, 2, 1), (2, 0, 1)])

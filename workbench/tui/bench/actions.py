@@ -102,12 +102,9 @@ _LOOK = (
 _SHAPE = (
     Action("pin", "p", "Pin", "Keep the message under the cursor verbatim, or let it go; on a round, its request.",
            shaping.toggle_pin, shaping.no_message),
-    Action("suggested-pins", "S", "Suggested pins",
-           "What the user said for good, to be pinned one by one or all at once.", visiting.suggest_pins,
-           visiting.nothing_to_lose),
-    Action("watch", "W", "Watch",
-           "Watch a sentence: it stays in the header, with how it fares when the context is compacted.",
-           watching.watch),
+    Action("rules", "W,S", "Rules",
+           "The session's rules and your own: which of them a compaction keeps. Watch them or pin them.",
+           visiting.see_rules),
     Action("keep-by-pin", "i", "Hold by a pin", "Pin the message of a watched sentence that would be lost.",
            watching.keep_by_pin, watching.no_pin),
     Action("keep-by-number", "b", "Hold by a number",
@@ -202,7 +199,7 @@ GROUPS = {
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
 
-TYPED = frozenset(("find", "jump", "watch", "choose-preset", "window"))
+TYPED = frozenset(("find", "jump", "rules", "choose-preset", "window"))
 """Actions that lead to a line for typing, done before the next key is given to whatever has the focus. As keys of the
 list its letters would pin messages."""
 

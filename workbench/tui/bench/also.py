@@ -30,8 +30,8 @@ ALSO = {
     " sticky forget",
     "keep-by-pin": "keep rule survive survives save protect mend fix",
     "keep-by-number": "keep rule survive survives tune threshold mend fix",
-    "suggested-pins": "rules keep instructions suggestions important always never recommend guidelines",
-    "watch": "rule survive instruction track observe remember guard follow",
+    "rules": "watch suggested pins keep instructions suggestions important always never recommend guidelines rule"
+    " survive instruction track observe remember guard follow sentence",
     "drop": "remove delete hide exclude skip discard clear",
     "shorten": "truncate smaller trim cut crop prune shrink reduce tool output make",
     "move_split.-1": "boundary tail head divide move less cut",

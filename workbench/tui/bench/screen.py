@@ -434,7 +434,7 @@ class BenchScreen(Screen[None]):
 
     @on(WatchedLines.Clicked)
     async def _watched_clicked(self) -> None:
-        await watching.watch(self)
+        await visiting.see_rules(self)
 
     @on(GrowthLine.Chosen)
     @on(EpochsLine.Chosen)

@@ -157,20 +157,27 @@ def _ran(host: Host, ended: running.Ended) -> None:
     if (run := ended.run) is None:
         return
     if ended.pins != store.bench.pins:
-        take(host, partial(_with_pins, pins=ended.pins), said="pinned")
+        take(host, partial(steps.with_pins, pins=ended.pins), said="pinned")
     take(host, partial(steps.committed, run=run), said="committed; u takes it back")
     show_outcome(host)
 
 
-def _with_pins(bench: Bench, pins: frozenset[str]) -> Bench:
-    return replace(bench, pins=pins, result=None)
-
-
-# --- what is lost, what is worth pinning ------------------------------------------------------------------------------
+# --- what is lost ------------------------------------------------------------------------------
 
 
 def nothing_to_lose(view: View) -> str:
     return "" if view.bench.messages else "This epoch holds no messages: there is nothing to lose."
+
+
+async def see_rules(host: Host) -> None:
+    """Show the rules, and go to the message of the one that was chosen."""
+    from workbench.tui.screens.rules import RulesScreen
+
+    def go_there(index: int) -> None:
+        finding.go_to(host, index)
+        host.store.put(replace(host.store.view, tab="message"))
+
+    await host.ask(RulesScreen(host), go_there)
 
 
 def see_lost(host: Host) -> None:
@@ -198,17 +205,6 @@ def _left(host: Host, ended: retention.Ended) -> None:
         store.put(replace(store.view, tab="message"))
 
 
-def suggest_pins(host: Host) -> None:
-    from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
-
-    def accepted(ids: tuple[str, ...]) -> None:
-        if ids:
-            many = f"pinned {several(len(ids), 'message')}"
-            take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(ids)), said=many)
-
-    host.ask(SuggestedPinsScreen(host.store.bench, partial(watching.turn, host)), accepted)
-
-
 # --- why it overflowed ------------------------------------------------------------------------------------------------
 
 
@@ -234,7 +230,7 @@ async def _mended(host: Host, applied: why.Applied) -> None:
     if isinstance(mend, Take):
         policy.choose(host, mend.preset)
     elif mend.does == "pin":
-        take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
+        take(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
     else:
         edit = steps.toggle_dropped if mend.does == "drop" else steps.toggle_shortened
         want(host, partial(edit, ids=mend.messages), said=_done(mend))

@@ -25,6 +25,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
+from workbench.tui.rules import turned
 from workbench.tui.screens.retention_words import (
     fact_words,
     has_theirs,
@@ -33,7 +34,6 @@ from workbench.tui.screens.retention_words import (
     kind_lines,
     whose,
 )
-from workbench.tui.screens.watch import turned
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.keys_line import KeysLine

@@ -1,0 +1,295 @@
+"""Rules: those of the session and your own, with their state now and after compactions; watched and pinned here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from workbench import bench as steps
+from workbench.analysis.watched import Passed, sentence_to_watch
+from workbench.base.errors import BadInput
+from workbench.bench import Bench, Stand
+from workbench.tui.bench import shaping, watching
+from workbench.tui.bench.host import Host, take
+from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import figure, one_line, plain, several
+from workbench.tui.rules import Rule, about, epochs_of, rules_of, states, turned
+from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
+from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown
+from workbench.tui.widgets.watched_lines import SIGNS
+
+ENDS = tuple(".!?。！？")
+"""A sentence that is typed ends with one of these."""
+LOOKING = "Looking for rules …"
+BEGINNING = 24
+"""Characters by which a sentence is found in the text that the bench shows."""
+MOST_JUDGED = 50
+"""Sentences besides rules whose state is worked out unasked; of another when the cursor is on it."""
+LEGEND = "✔ verbatim · ≈ paraphrased · ✘ contradicted · ○ gone · ? cannot be read"
+
+
+class RulesScreen(ModalScreen[int | None]):
+    """Dismissed with the place of the message to go to."""
+
+    HELP = """\
+Rules hold for the whole session: "never log the token". Watched rules come first; then the rules in the message under \
+the bench's cursor, what else you ask in it, the rules of other messages, and sentences of the agent or of a tool in \
+it. Where there is no rule, your newest requests are listed. Each line says whether the rule is in the context now, \
+after the compaction, and after a second one: ✔ verbatim, ≈ paraphrased, ✘ contradicted (another sign, value or \
+order), ○ gone, ? where a summary cannot be read. A preview is judged by an offline run; no model is asked. "pin" is \
+the number of tokens that pinning the rule's message costs, tool pairs included. Below stand the whole rule and its \
+state before and after each compaction that the session records.
+
+space watches a rule: it stays in the bench's header and is judged after every change. p pins its message; a pins the \
+messages of all rules in force, except long ones. n writes a rule of your own, / filters the list. Pins are steps of \
+the bench: u takes the last one back, here or there."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,W", "watch", "Watch", id="rules.watch", tooltip="Watch the rule, or stop watching it."),
+        Binding("p", "pin", "Pin", id="rules.pin", tooltip="Pin the rule's message, or unpin it."),
+        Binding("a", "all", "Pin all", id="rules.all", tooltip="Pin all rules in force whose messages are short."),
+        Binding("n", "write", "New", priority=True, id="rules.new", tooltip="Write a rule of your own and watch it."),
+        Binding("slash", "write", "Filter", priority=True, id="rules.filter", tooltip="List rules with these words."),
+        Binding("u", "undo", "Undo", id="rules.undo", tooltip="Take back the last pin that was set here."),
+        *TYPING,
+        Binding("escape", "leave", "Close", id="rules.close", tooltip="Clear the filter, or go back to the bench."),
+        Binding("q", "dismiss", "Close", show=False, id="rules.quit", tooltip="Go back to the bench."),
+        help_key("rules"),
+    ]
+    AUTO_FOCUS = "RulesList"
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self.host = host
+        self.index, self.in_view = host.cursor.index, host.text_in_view
+        self.judged = self.opened = host.store.bench
+        """The bench whose pins and policy the states are of."""
+        self.own: list[str] = []
+        self.rules: tuple[Rule, ...] = ()
+        self.states: dict[str, Stand | None] = {}
+        self.epochs: dict[str, tuple[Passed, ...]] = {}
+        self.said = ""
+
+    @property
+    def bench(self) -> Bench:
+        return self.host.store.bench
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="said")
+            yield Input(placeholder="n: a rule of your own, or words to filter by", compact=True)
+            yield Static(Text(HEADS, no_wrap=True), classes="heads")
+            yield RulesList()
+            yield Static(id="rule")
+            yield KeysLine()
+
+    def on_mount(self) -> None:
+        self.query_one(RulesList).empty = LOOKING
+        self.say()
+        self.look()
+
+    # --- looking and judging ----------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="rules", exit_on_error=False, description="look")
+    async def look(self) -> None:
+        self.rules = await asyncio.to_thread(rules_of, self.bench, self.index)
+        self.query_one(RulesList).empty = RulesList.EMPTY
+        unwatched = [rule.sentence for rule in self.rules if rule.sentence not in self.bench.watched]
+        seen = (one for one in unwatched if one[:BEGINNING] in self.in_view)
+        self.draw(next(seen, next(iter(unwatched), "")))
+        self.judge()
+
+    @work(exclusive=True, group="rules", exit_on_error=False, description="judge")
+    async def judge(self) -> None:
+        """Work out the states that are not known: of rules now, after the run, after a second one; then of others."""
+        bench = self.judged
+        watched = (*self.bench.watched, *self.own)
+        first = [one.sentence for one in self.rules if one.is_found or one.sentence in watched]
+        rest = [one.sentence for one in self.rules if one.sentence not in first][:MOST_JUDGED]
+        first = [one for one in first if (known := self.states.get(one)) is None or known.again is None]
+        rest = [one for one in rest if self.states.get(one) is None]
+        self.states |= {one: None for one in (*first, *rest) if one not in self.states}
+        self.draw()
+        for sentences, after, again in ((first, False, False), (first, True, False), (first, True, True),
+                                        (rest, True, False)):  # fmt: skip
+            if sentences:
+                found = await asyncio.to_thread(states, bench, sentences, after=after, again=again)
+                self.states |= {one.sentence: one for one in found}
+                self.draw()
+
+    @work(exclusive=True, group="marked", exit_on_error=False, description="judge")
+    async def look_at(self, rule: Rule) -> None:
+        """Work out what is not known of the rule under the cursor."""
+        bench, sentence = self.judged, rule.sentence
+        if sentence not in self.epochs:
+            self.epochs[sentence] = await asyncio.to_thread(epochs_of, bench, sentence)
+        if sentence not in self.states:
+            (self.states[sentence],) = await asyncio.to_thread(states, bench, (sentence,))
+            self.draw()
+        self.tell(rule)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def draw(self, marked: str = "") -> None:
+        """List what has the typed words; a typed sentence first, and marked unless its words find a rule."""
+        typed = " ".join(self.query_one(Input).value.split())
+        found = [rule for rule in self.rules if typed.lower() in rule.sentence.lower()]
+        is_new = bool(typed) and typed not in (rule.sentence for rule in found)
+        rules = [Rule(typed, "new"), *found] if is_new else found
+        places = self.bench.layout.shape.index_of
+        pinned = frozenset(places[id] for id in self.bench.pins if id in places)
+        if typed and not marked:
+            marked = rules[int(is_new and bool(found) and not typed.endswith(ENDS))].sentence
+        shown = Shown(rules, frozenset(self.bench.watched), pinned, self.states)
+        self.query_one(RulesList).show(shown, marked)
+        self.say()
+
+    def say(self, failure: str = "") -> None:
+        found = sum(rule.is_found for rule in self.rules)
+        many = f"{several(found, 'rule')} · ◉ {figure(len(self.bench.watched))} watched"
+        many += f" · ● {several(len(self.bench.pins), 'message')} pinned" if self.bench.pins else ""
+        pins = {rule.index for rule in self.rules if rule.is_suggested}
+        cost = sum({rule.index: rule.tokens for rule in self.rules if rule.is_suggested}.values())
+        many += f" · a pins {several(len(pins), 'message')}, +{figure(cost)} tokens" if pins else ""
+        line = failure or self.said or many
+        self.query_one("#said", Static).update(Text(f"{plain(line)}\n{LEGEND}", no_wrap=True, overflow="ellipsis"))
+        self.refresh_bindings()
+
+    def tell(self, rule: Rule | None) -> None:
+        """Show the whole rule, where it is from, and what happened to it in the session's own compactions."""
+        place = self.query_one("#rule", Static)
+        if rule is None:
+            place.update("")
+            return
+        past = " · ".join(
+            f"epoch {one.at} {SIGNS[one.before]} → {SIGNS[one.after]}" for one in self.epochs.get(rule.sentence, ())
+        )
+        words = " · ".join(filter(None, (about(rule), past and f"recorded compactions: {past}")))
+        place.update(Text(f"{words or 'no message says it'}\n", "dim").append(one_line(rule.sentence, 600), "not dim"))
+
+    @on(RulesList.Moved)
+    def _marked(self, event: RulesList.Moved) -> None:
+        self.tell(event.rule)
+        if event.rule is not None and not (event.rule.sentence in self.states and event.rule.sentence in self.epochs):
+            self.look_at(event.rule)
+
+    # --- doing ------------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot be done now; while something is typed, these letters are typed, too."""
+        if action == "write":
+            return not self.query_one(Input).has_focus
+        if action in ("watch", "pin") and not self.rules:
+            return None
+        if action == "all" and not any(rule.is_suggested for rule in self.rules):
+            return None
+        return None if action == "undo" and self.bench.pins == self.opened.pins else True
+
+    def action_watch(self) -> None:
+        if rule := self.query_one(RulesList).rule:
+            self.said = turned(partial(watching.turn, self.host), rule.sentence)
+            self.draw()
+
+    def action_pin(self) -> None:
+        rule = self.query_one(RulesList).rule
+        if rule is None:
+            return
+        if rule.index is None:
+            self.said = "No message says this: nothing to pin. space watches it."
+            self.say()
+            return
+        id = self.bench.messages[rule.index].id
+        done = "unpinned" if id in self.bench.pins else f"pinned, +{figure(rule.tokens)} tokens"
+        self._step(partial(steps.toggle_pin, id=id), f"message {figure(rule.index + 1)} {done}")
+
+    def action_all(self) -> None:
+        places = {rule.index for rule in self.rules if rule.is_suggested and rule.index is not None}
+        ids = frozenset(self.bench.messages[place].id for place in places)
+        if new := ids - self.bench.pins:
+            self._step(partial(steps.with_pins, pins=self.bench.pins | new), f"{several(len(new), 'message')} pinned")
+
+    def _step(self, make: Callable[[Bench], Bench], said: str) -> None:
+        take(self.host, make, said=said)
+        self._changed(said)
+
+    def action_undo(self) -> None:
+        shaping.undo(self.host)
+        self._changed("undone")
+
+    def _changed(self, said: str) -> None:
+        """The pins are others: every state is out of date."""
+        self.said, self.judged, self.states = said, self.bench, {}
+        self.draw()
+        self.judge()
+
+    # --- typing -----------------------------------------------------------------------------------------------------
+
+    def action_write(self) -> None:
+        self.set_focus(self.query_one(Input))  # at once: the next letters are typed there
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.draw()
+
+    @on(Input.Submitted)
+    def _watch_typed(self, event: Input.Submitted) -> None:
+        """Watch what is marked: the typed sentence, or the rule that the typed words find."""
+        rule = self.query_one(RulesList).rule
+        if not event.value.strip() or rule is None:
+            self.query_one(RulesList).focus()
+            return
+        try:
+            sentence = sentence_to_watch(rule.sentence)
+            before = self.bench.watched
+            watched = watching.turn(self.host, sentence)
+        except BadInput as refused:
+            self.said = f"✘ {refused}"
+            self.say()
+            return
+        new = next((one for one in watched if one not in before), sentence)
+        self.said = f"watched: “{one_line(new, 60)}”" if new in watched else "no longer watched"
+        self.own = [new, *self.own]
+        self.query_one(Input).value = ""
+        self.query_one(RulesList).focus()
+        self.add(new)
+
+    @work(exclusive=True, group="rules", exit_on_error=False, description="add")
+    async def add(self, sentence: str) -> None:
+        """List a sentence of one's own with the others."""
+        self.rules = await asyncio.to_thread(rules_of, self.bench, self.index, tuple(self.own))
+        self.draw(sentence)
+        self.judge()
+
+    # --- leaving ----------------------------------------------------------------------------------------------------
+
+    @on(RulesList.Chosen)
+    def _chosen(self, event: RulesList.Chosen) -> None:
+        if event.rule.index is None:
+            self.said = "No message says this."
+            self.say()
+        else:
+            self.dismiss(event.rule.index)
+
+    def action_leave(self) -> None:
+        typed = self.query_one(Input)
+        if typed.value or typed.has_focus:
+            typed.value = ""
+            self.query_one(RulesList).focus()
+        else:
+            self.dismiss()

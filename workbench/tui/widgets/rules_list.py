@@ -1,0 +1,120 @@
+"""Rules, a line each: watched or pinned, the state now and after compactions, the cost of a pin, the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+from workbench.bench import Stand
+from workbench.tui.plain import figure, fit, line_of, one_line
+from workbench.tui.rules import Rule
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.list_keys import COPY
+from workbench.tui.widgets.watched_lines import SIGNS, STYLES
+
+Cells = list[tuple[str, str]]
+
+HEADS = f"{'':4}{'now':<5}{'after':<7}{'2nd':<4}{'message':>8}{'pin':>8}  rule"
+"""Headings of the list."""
+
+LEAST = 24
+"""Cells that a sentence takes at least where its kind stands next to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The rules of the list. `states` has those that are known by now, `pins` the ids of pinned messages as places."""
+
+    rules: Sequence[Rule] = ()
+    watched: frozenset[str] = frozenset()
+    pinned: frozenset[int] = frozenset()
+    states: Mapping[str, Stand | None] | None = None
+    """A sentence's state; None while it is worked out."""
+
+
+def rule_cells(rule: Rule, shown: Shown, width: int) -> Cells:
+    """One line of the list, at most `width` cells where that has room for its figures."""
+    stand = (shown.states or {}).get(rule.sentence)
+    is_open = rule.sentence in (shown.states or {}) and stand is None
+    cells: Cells = [(" ◉" if rule.sentence in shown.watched else "  ", "eye")]
+    cells += [("● " if rule.index in shown.pinned else "  ", "bad")]
+    verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
+    for verdict, room in zip(verdicts, (5, 7, 4), strict=True):
+        sign = SIGNS[verdict] if verdict else "…" if is_open else ""
+        cells.append((f" {sign}".ljust(room), STYLES[verdict] if verdict else "dim"))
+    number = "" if rule.index is None else figure(rule.index + 1)
+    cost = "" if rule.index is None or rule.index in shown.pinned else f"+{figure(rule.tokens)}"
+    cells.append((f"{number:>8}{cost:>8}  ", ""))
+    room = width - sum(cell_len(text) for text, _ in cells)
+    kind = f"  {rule.kind}" if rule.kind and not rule.replaced_by else "  replaced" if rule.replaced_by else ""
+    kind = kind if room - cell_len(kind) >= LEAST else ""
+    words = fit(one_line(rule.sentence), max(room - cell_len(kind), 8)).rstrip()
+    return [*cells, (words, "dim" if rule.replaced_by else ""), (kind, "dim")]
+
+
+class RulesList(LineList):
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"rules--{name}" for name in ("good", "bad", "warning", "dim", "eye", "cursor")
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        COPY,
+        Binding("enter", "choose", "Go there", id="rules.go", tooltip="Close, and go to the message of the rule."),
+    ]
+    EMPTY = "No rule was found. n: write one."
+
+    @dataclass
+    class Moved(Message):
+        """Another rule is under the cursor, or none."""
+
+        rule: Rule | None
+
+    @dataclass
+    class Chosen(Message):
+        rule: Rule
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.shown = Shown()
+
+    @property
+    def rule(self) -> Rule | None:
+        return self.shown.rules[self.line] if self.line < len(self.shown.rules) else None
+
+    def show(self, shown: Shown, marked: str = "") -> None:
+        """List these; the cursor goes to the sentence `marked`, or keeps its line."""
+        self.shown = shown
+        at = next((at for at, rule in enumerate(shown.rules) if rule.sentence == marked), self.line)
+        self.line = max(0, min(at, len(shown.rules) - 1))
+        self.set_lines(len(shown.rules))
+        self.into_view()
+        self.moved()
+
+    def moved(self) -> None:
+        self.post_message(self.Moved(self.rule))
+
+    def opened(self) -> None:
+        if self.rule is not None:
+            self.post_message(self.Chosen(self.rule))
+
+    def action_choose(self) -> None:
+        self.opened()
+
+    def copied(self) -> str:
+        return self.rule.sentence if self.rule else ""
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        rule, base = self.shown.rules[line], self.visual_style.rich_style
+        if line == self.line:
+            base = self.get_component_rich_style("rules--cursor")
+        styled = (
+            Segment(text, base + self.get_component_rich_style(f"rules--{name}", partial=True) if name else base)
+            for text, name in rule_cells(rule, self.shown, width)
+        )
+        return line_of(styled, width, base)
