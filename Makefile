@@ -13,7 +13,7 @@ BIN := .venv/bin/python
 RUNS := .venv/.runs
 READY := .venv/.installed
 
-run: $(RUNS)  ## open the workbench on the sample that overflows
+run: $(RUNS)  ## open the workbench: your sessions, or a sample that overflows
 	@$(BIN) -m workbench open
 
 # The tests start the program some hundred times: what is compiled is kept, whatever the environment says.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from workbench.auditing.advice import SETTINGS, advise
+from workbench.auditing.advice import SETTINGS, advise, next_step
 from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
 from workbench.finding.places import places
 from workbench.formats.registry import FORMATS
@@ -155,3 +156,23 @@ def test_settings_are_of_formats() -> None:
 )
 def test_what_a_setting_says(format: str, says: str) -> None:
     assert says in SETTINGS[format](120_000, 200_000) + " "
+
+
+@pytest.mark.parametrize(
+    ("row", "next"),
+    [
+        ({"tokens": 90_000}, "rescue: 90 % full"),
+        ({"tokens": 90_000, "compactions": (replace(MADE, lost=2),)}, "rescue: 90 % full"),
+        ({"tokens": 89_999, "compactions": (replace(MADE, lost=2, larger=True),)}, "rules: 2 rules lost"),
+        ({"compactions": (replace(MADE, lost=1, copy=True),)}, ""),
+        ({"compactions": (replace(MADE, larger=True), MADE)}, "compare: grew in 1 compaction"),
+        ({"compactions": (MADE, MADE)}, "why: 4 × rework"),
+        ({"compactions": (replace(MADE, rework=0, lost=None),)}, ""),
+        ({"tokens": 70_000}, "compact: 70 % full"),
+        ({"tokens": 69_999}, ""),
+        ({"tokens": 99_000, "window": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_to_run_next_for_a_session(row: dict[str, Any], next: str) -> None:
+    assert next_step(SessionRow("one", **{"window": 100_000, **row})) == next

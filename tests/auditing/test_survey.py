@@ -37,6 +37,7 @@ def test_a_session_with_a_compaction(tmp_path: Path) -> None:
         project="/home/ada/quay",
         title="Never change the file lights.md. List the harbours of the bay.",
         calls=3,
+        tokens=600,
         peak=1_200,
         window=200_000,
         overhead=0,

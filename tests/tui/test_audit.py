@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import TextView
 
+CHANGED = 1_767_323_045
 SIZES = ((120, 40), (80, 24), (200, 60))
 
 
@@ -28,11 +29,13 @@ SIZES = ((120, 40), (80, 24), (200, 60))
 def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "corpus"
     quay().put(folder / "quay.jsonl")
-    Written(cwd="/home/ada/[bold]mole").said("Look at the mole.").answered("Yes.", prompt=3_000).put(
+    Written(cwd="/home/ada/[bold]mole").said("Look at the [bold]mole.").answered("Yes.", prompt=3_000).put(
         folder / "mole.jsonl"
     )
     long([20_000, 60_000, 120_000]).put(folder / "long.jsonl")
     (folder / "torn.jsonl").write_bytes(b'{"type": "user", "mess')
+    for number, name in enumerate(("mole", "long", "quay")):
+        os.utime(folder / f"{name}.jsonl", (CHANGED + number, CHANGED + number))
     return folder
 
 
@@ -48,8 +51,7 @@ def lines(screen: AuditScreen) -> list[str]:
 async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
     async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)
-        assert names(screen)[0] == "quay.jsonl"
-        assert len(names(screen)) == 3
+        assert names(screen) == ["quay.jsonl", "long.jsonl", "mole.jsonl"], "the newest first"
         assert str(screen.query_one("#table").border_title) == "3 sessions"
         (mole,) = [line for line in lines(screen) if "mole" in line]
         assert "[bold]mole" in mole
@@ -183,9 +185,8 @@ async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home:
     async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)
         table = screen.query_one(Records)
-        (compacted,) = next(row.compactions for row in screen.rows if row.compactions)
         for number, keys, here in ((1, (), "first 1"), (2, ("down",), "first 1"), (3, (), "first 1")):
-            made = SessionRow(f"/first {number}", compactions=(replace(compacted, id=f"{number}"),) * 9 * number)
+            made = SessionRow(f"/first {number}", time=CHANGED + 10.0 * number)
             screen.post_message(AuditScreen.Read([made], 0, done=True))
             await settled(pilot)
             await press(pilot, *keys)
@@ -255,12 +256,12 @@ async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpu
             await press(pilot, "right")
         assert wrong == []
         await press(pilot, *["left"] * len(table.columns))
-        at = str(heads.render()).index("model")
-        for expected in (("compactions", True), ("model", False), ("model", True)):
+        at = str(heads.render()).index("tool")
+        for expected in (("changed", True), ("tool", False), ("tool", True)):
             assert heads.sorted == expected
             await pilot.click(heads, offset=(at, 0))
             await settled(pilot)
-            if expected[0] == "compactions":
-                assert (table.columns[heads.at].name, heads.sorted) == ("model", expected)
+            if expected[0] == "changed":
+                assert (table.columns[heads.at].name, heads.sorted) == ("tool", expected)
                 await pilot.click(heads, offset=(at, 0))
                 await settled(pilot)

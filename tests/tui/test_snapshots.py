@@ -332,7 +332,9 @@ async def test_opening(album: Album) -> None:
         await album.take(pilot, "a-file-of-two", "down", "enter")
         await press(pilot, "escape")
         logs = put_all(Path("logs"), [("quay.jsonl", quay()), ("long.jsonl", long([20_000, 60_000, 120_000]))])
-        shutil.copyfile(logs[0], Path("logs/again.jsonl"))
+        logs.append(Path(shutil.copyfile(logs[0], "logs/again.jsonl")))
+        for log in logs:
+            os.utime(log, (1_767_323_045, 1_767_323_045))  # the table shows when a file changed
         await show(pilot, AuditScreen([Path("logs")]))
         await album.take(pilot, "audit")
         await album.take(pilot, "audit-where-to", "w")

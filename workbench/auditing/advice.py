@@ -134,6 +134,24 @@ def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: b
     return Choice(trigger, cost, summaries)
 
 
+FULL, FILLING = 0.9, 0.7
+"""Shares of the window from which a session can hardly go on, and from which it should be compacted."""
+
+
+def next_step(row: SessionRow) -> str:
+    """The command to run for a session and the reason, `rescue: 98 % full`; "" where nothing calls for one."""
+    share = row.full or 0.0
+    if share >= FULL:
+        return f"rescue: {percent(share)} full"
+    if row.lost:
+        return f"rules: {counted(row.lost, 'rule')} lost"
+    if row.larger:
+        return f"compare: grew in {counted(row.larger, 'compaction')}"
+    if row.rework:
+        return f"why: {grouped(row.rework)} × rework"
+    return f"compact: {percent(share)} full" if share >= FILLING else ""
+
+
 # --- the settings of tools ------------------------------------------------------------------------------------------
 
 Told = Callable[[int, int], str]

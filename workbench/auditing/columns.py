@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.auditing.advice import next_step
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
-from workbench.base.figures import LEAST_DOLLARS, grouped
+from workbench.base.figures import LEAST_DOLLARS, grouped, percent
 from workbench.base.stamps import shown
 
-Kind = Literal["text", "whole", "real", "dollars", "flag", "time"]
+Kind = Literal["text", "whole", "real", "share", "dollars", "flag", "time"]
 Value = str | int | float | bool | None
 About = Literal["sessions", "compactions", "unreadable"]
 
@@ -51,6 +52,8 @@ SESSIONS = (
         ("title", "text", "its title or first request"),
         ("bytes", "whole", "bytes of its file"),
         ("calls", "whole", "calls of the model with a bill"),
+        ("tokens", "whole", "tokens of its last prompt"),
+        ("full", "share", "share of the window that its last prompt took"),
         ("peak", "whole", "tokens of its largest prompt"),
         ("window", "whole", "the model's context window"),
         ("overhead", "whole", "tokens sent beyond the conversation"),
@@ -63,6 +66,7 @@ SESSIONS = (
         ("rework_tokens", "whole", "what that cost, in tokens"),
         ("instructions", "whole", "standing instructions before compactions"),
         ("lost", "whole", "instructions that they lost"),
+        ("next", "text", "the command to run next, and why"),
     ),
     *_WHERE,
 )
@@ -118,7 +122,8 @@ def _of_session(row: SessionRow) -> Record:
     summed = {"changed": row.time or None, "compactions": len(made), "larger": row.larger, "rework": row.rework}
     summed |= {"copies": len(row.compactions) - len(made)}
     summed |= {name: sum(getattr(one, name) for one in made) for name in ("rework_tokens", "instructions")}
-    known: Record = {**summed, "peak": row.peak or None, "gone": row.gone, "lost": row.lost}
+    known: Record = {**summed, "tokens": row.tokens or None, "peak": row.peak or None, "gone": row.gone}
+    known |= {"lost": row.lost, "next": next_step(row)}
     return {one.name: known[one.name] if one.name in known else getattr(row, one.name) for one in SESSIONS}
 
 
@@ -174,4 +179,6 @@ def words(value: Value, kind: Kind) -> str:
             return f"{value:.4f}" if value >= LEAST_DOLLARS else "<0.0001"
         case "real":
             return f"{value:.1f}"
+        case "share":
+            return percent(value)
     return grouped(value)

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workbench.auditing.advice import advise
+from workbench.auditing.advice import advise, next_step
 from workbench.auditing.columns import TABLES, About, Column, Kind, Record, Value, column, records, sorted_by, words
 from workbench.auditing.groups import Group, Key, groups
 from workbench.auditing.rows import SessionRow
@@ -53,6 +53,7 @@ def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> b
         "text": pyarrow.string(),
         "whole": pyarrow.int64(),
         "real": pyarrow.float64(),
+        "share": pyarrow.float64(),
         "dollars": pyarrow.float64(),
         "flag": pyarrow.bool_(),
         "time": pyarrow.timestamp("ms", tz="UTC"),
@@ -135,7 +136,11 @@ def _cell(line: Record, of: Column) -> str:
 def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
     """Everything, as JSON has it."""
     return {
-        "sessions": [{**_fields(row), "part": row.part or None} for row in rows if not row.error],
+        "sessions": [
+            {**_fields(row), "part": row.part or None, "full": row.full, "next": next_step(row)}
+            for row in rows
+            if not row.error
+        ],
         "groups": [{**dict(zip(by, one.key, strict=True)), **_sums_of(one)} for one in groups(rows, by)],
         "advice": [{**asdict(one), "best": asdict(one.best), "sentence": str(one)} for one in advise(rows)],
         "unreadable": [{"path": row.path, "part": row.part or None, "reason": row.error} for row in rows if row.error],

@@ -66,11 +66,11 @@ class Tried:
 class SessionRow:
     """A session. `error` says in a sentence why a file gives none, and then only its name and size are known beside.
 
-    `tool` is in words, `project` the folder in which the agent worked. `calls` are those with a bill, `peak` the
-    largest prompt in tokens, `window` the last one known, `overhead` the tokens that the first call was sent beyond the
-    conversation (system prompt, tools, what no file records), None where nothing tells. `cost` is in dollars, as
-    recorded or by the prices known here; `price` that of a million tokens of input. `tried` are the settings under
-    which the session was played, none where it was not.
+    `tool` is in words, `project` the folder in which the agent worked. `calls` are those with a bill, `tokens` the size
+    of the last prompt, `peak` that of the largest, `window` the last one known, `overhead` the tokens that the first
+    call was sent beyond the conversation (system prompt, tools, what no file records), None where nothing tells. `cost`
+    is in dollars, as recorded or by the prices known here; `price` that of a million tokens of input. `tried` are the
+    settings under which the session was played, none where it was not.
     """
 
     path: str
@@ -84,6 +84,7 @@ class SessionRow:
     project: str = ""
     title: str = ""
     calls: int = 0
+    tokens: int = 0
     peak: int = 0
     window: int | None = None
     overhead: int | None = None
@@ -97,6 +98,11 @@ class SessionRow:
     def own(self) -> tuple[CompactionRow, ...]:
         """Its compactions that count in no other session."""
         return tuple(one for one in self.compactions if not one.copy)
+
+    @property
+    def full(self) -> float | None:
+        """Share of the window that the last prompt took; None where either is not known."""
+        return self.tokens / self.window if self.tokens and self.window else None
 
     @property
     def larger(self) -> int:

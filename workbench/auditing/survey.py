@@ -119,9 +119,11 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
         return row
     course, rates = unmeasured(session, Counter()), rates_of(session.model)
-    peak = row.peak or max((point.tokens for point in course.growth), default=0)
+    sizes = [point.tokens for point in course.growth] or [0]
+    tokens, peak = row.tokens or sizes[-1], row.peak or max(sizes)
     made = tuple(_compactions(course, rates)) if is_compacted else ()
-    return replace(row, peak=peak, compactions=made, tried=tried(course, rates) if bills and played else ())
+    settings = tried(course, rates) if bills and played else ()
+    return replace(row, tokens=tokens, peak=peak, compactions=made, tried=settings)
 
 
 def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None) -> SessionRow:
@@ -141,6 +143,7 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         project=_name(session.cwd or ""),
         title=_name(clip_at_word(session.title, TITLE)),
         calls=len(bills),
+        tokens=bills[-1] if bills else 0,
         peak=max(bills, default=0),
         window=window.tokens if window else None,
         overhead=_overhead(session),

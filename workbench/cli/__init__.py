@@ -26,8 +26,8 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
 from workbench.base.version import __version__
-from workbench.cli.names import COMMANDS, FORMER, GROUPS, MODULES
-from workbench.cli.output import INTERRUPTED, takes_escapes
+from workbench.cli.names import ALONE, COMMANDS, FORMER, GROUPS, MODULES
+from workbench.cli.output import INTERRUPTED, has_a_screen, takes_escapes
 
 NO_OUTPUT = 74
 """The exit code where output has nowhere to go, as sysexits has it."""
@@ -68,6 +68,8 @@ class Commands(click.Group):
                 formatter.write_dl([(name.ljust(width), line) for name, line in group.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args in (["--json"], ["--csv"]) or not (args or has_a_screen()):
+            args = [*ALONE, *args]
         return super().parse_args(ctx, ["open", *args] if _means_open(ctx, args) else _with_new_name(args))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -108,7 +110,7 @@ def _with_new_name(args: list[str]) -> list[str]:
     context_settings={"help_option_names": ["-h", "--help"]},
     options_metavar="[--version | --help]",
     subcommand_metavar="[FILE | COMMAND] [OPTIONS]...",
-    epilog="`cwb FILE` opens FILE; `cwb` alone opens a sample that overflows.",
+    epilog="`cwb` alone lists your sessions; `cwb COMMAND --help` says more.",
 )
 @click.version_option(__version__, prog_name="cwb")
 @click.pass_context

@@ -24,11 +24,13 @@ from workbench.auditing.columns import (
     sorted_by,
     words,
 )
+from workbench.auditing.files import as_csv as csv_of_rows
 from workbench.auditing.files import document, form_of, save
 from workbench.auditing.groups import KEYS, Group, Key, groups
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.auditing.whole import whole
+from workbench.auditing.work import Work
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -49,18 +51,18 @@ from workbench.cli.sessions import is_named, list_sessions
 CELL = 32
 TOLD = 20
 SHOWN: dict[About, str] = {
-    "sessions": "changed tool model calls peak overhead cost compactions copies larger rework lost project path",
+    "sessions": "changed tool title tokens full compactions lost rework cost next path",
     "compactions": "time tool version model way before after larger seconds cost gone rework lost project path",
     "unreadable": "path error",
 }
-"""The columns that a terminal has room for; `--json` and `--save` have all."""
+"""The columns that a terminal has room for; --json, --csv and --save have all."""
 
 
 @click.command(
     "audit",
     cls=Jobs,
     jobs=(
-        Job("", "by tool search about order limit saved cluster fresh on_screen as_json"),
+        Job("", "by tool search about order limit newest saved cluster fresh on_screen as_json as_csv"),
         Job("--quick", "tool search limit root skipped as_json", "quick"),
     ),
 )
@@ -90,6 +92,8 @@ SHOWN: dict[About, str] = {
 @click.option("--skipped", is_flag=True, help="List what could not be read as a session, and why.")
 @click.option("--root", type=click.Path(path_type=Path), hidden=True)
 @click.option("--screen", "on_screen", is_flag=True, help="Show the table on the workbench's screen.")
+@click.option("--newest", type=click.IntRange(1), metavar="N", help="Only the N files that changed last.")
+@click.option("--csv", "as_csv", is_flag=True, help="The list as CSV, with every column.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every row.")
 def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
     """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
@@ -119,11 +123,13 @@ def _audit(
     about: About | None,
     order: str,
     limit: int | None,
+    newest: int | None,
     saved: tuple[Path, ...],
     cluster: str,
     fresh: bool,
     on_screen: bool,
     as_json: bool,
+    as_csv: bool,
 ) -> None:
     for target in saved:
         form_of(target)
@@ -133,7 +139,7 @@ def _audit(
         _show(folders)
         return
     listed = column(about or "sessions", order) if order else None
-    rows = [row for row in whole(_rows(folders, cluster, fresh=fresh)).rows if _wanted(row, tool)]
+    rows = [row for row in whole(_rows(folders, cluster, newest, fresh=fresh)).rows if _wanted(row, tool)]
     rows = [*matching(rows, search)]
     by = by or ("tool",)
     for target in saved:
@@ -141,7 +147,9 @@ def _audit(
         click.echo(f"Wrote {target}.", err=True)
     if as_json:
         write_json(document(rows, by))
-    if as_json or saved:
+    if as_csv:
+        click.echo(csv_of_rows(rows, about or "sessions", by), nl=False)
+    if as_json or as_csv or saved:
         return
     if about:
         _list(rows, about, listed, limit)
@@ -162,13 +170,13 @@ def _show(folders: tuple[Path, ...]) -> None:
     raise click.exceptions.Exit(app.return_code or 0)
 
 
-def _rows(folders: Sequence[Path], cluster: str, *, fresh: bool) -> Iterator[SessionRow]:
+def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: bool) -> Iterator[SessionRow]:
     """Every row, the kept ones first, with a line on the terminal that says how far it is."""
     cache = RowCache(paths.audits())
     done = 0
     try:
         with _told_progress() as tell:
-            for found in audited(candidates(folders), cache, cluster, fresh=fresh):
+            for found in audited(_newest(candidates(folders), newest), cache, cluster, fresh=fresh):
                 done += 1
                 tell(done, found.left)
                 yield from found.rows
@@ -177,6 +185,14 @@ def _rows(folders: Sequence[Path], cluster: str, *, fresh: bool) -> Iterator[Ses
         raise interrupted(left) from None
     if cache.trouble:
         warn(cache.trouble)
+
+
+def _newest(works: Iterator[Work | SessionRow], most: int | None) -> Iterator[Work | SessionRow]:
+    """All of them; or only the files that changed last, at most so many."""
+    if most is None:
+        return works
+    files = (one for one in works if isinstance(one, Work))
+    return iter(sorted(files, key=lambda one: (-one.time, one.path))[:most])
 
 
 @contextmanager
@@ -243,6 +259,9 @@ def _noted(one: Group) -> Iterator[str]:
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
     lines = list(records(rows, about))
     lines = sorted_by(lines, by, down=by.kind != "text") if by else lines
+    if not rows:
+        warn("no sessions there; name a folder in which to look for them, or see one with `cwb demo`.")
+        return
     if not lines:
         warn("nothing there to list.")
         return

@@ -48,6 +48,9 @@ class Former:
         return f"cwb {self.shown or ' '.join(self.args)}"
 
 
+ALONE = ("audit", "--list", "sessions", "--newest", "20")
+"""What `cwb` alone is without a screen to show the sessions on."""
+
 MODULES: Mapping[str, str] = {"list": "listing"}
 """Modules of this room that are called otherwise than their commands."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
+from click.core import ParameterSource
 
 from workbench.base import paths
 from workbench.base.environment import variables
@@ -43,7 +45,8 @@ def command(
     window: int | None,
     watched: tuple[str, ...],
 ) -> None:
-    """Open FILE on the workbench's screen; without FILE, a sample session that overflows its window.
+    """Open FILE on the workbench's screen; without FILE, the sessions on this machine, the newest first, with what to
+    do next, or a sample that overflows its window where there are none, or where an option is given.
 
     Several files, a folder in which to look for sessions, or --choose, begin with a list to choose from.
     """
@@ -71,7 +74,7 @@ def command(
     from workbench.tui.settings import read_settings
 
     app = WorkbenchApp(
-        "files" if choose else path,
+        "files" if choose else path if files else first_shown(bare=_is_bare()),
         epoch=epoch,
         preset=preset,
         window=window,
@@ -86,6 +89,23 @@ def command(
     )
     app.run()
     raise click.exceptions.Exit(app.return_code or 0)
+
+
+def _is_bare() -> bool:
+    """Whether neither a file nor an option is given."""
+    ctx = click.get_current_context()
+    return all(ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE for name in ctx.params)
+
+
+def first_shown(*, bare: bool) -> Path | Literal["audit"]:
+    """What is shown without a FILE: the sessions of this machine, or the sample where there are none or an option is
+    given."""
+    from workbench.finding.discover import discover
+    from workbench.finding.glances import Found
+
+    if bare and any(isinstance(one, Found) for one in discover()):
+        return "audit"
+    return SAMPLES / OVERFLOWING
 
 
 def _is_session(folder: Path) -> bool:

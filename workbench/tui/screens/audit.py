@@ -50,12 +50,12 @@ TELL_S = 0.5
 
 GROUPS_SHOWN = 12
 SHOWN: dict[About, str] = {
-    "sessions": "tool model project compactions copies larger gone rework lost overhead cost calls peak changed "
-    "version title path",
+    "sessions": "title tool changed full next compactions lost tokens rework larger gone cost overhead calls peak "
+    "copies model version project path",
     "compactions": "tool model project way before after larger seconds cost gone rework lost resumed time version path",
     "unreadable": "path error bytes",
 }
-FIRST: dict[About, str] = {"sessions": "compactions", "compactions": "before", "unreadable": "path"}
+FIRST: dict[About, str] = {"sessions": "changed", "compactions": "before", "unreadable": "path"}
 """By what each table is sorted at first."""
 
 EMPTY: dict[About, str] = {
@@ -68,8 +68,9 @@ EMPTY: dict[About, str] = {
 class AuditScreen(Screen[None]):
     HELP = """\
 Every session that coding agents keep on this machine, or in the folders that you named, with what their compactions \
-did: how many there were, how many made the context larger, what was done again because of them (rework), which \
-instructions they lost, what every call is sent beyond the conversation (overhead), and the cost. ← and →, or a click \
+did, the newest first: how full the window was (full), how many compactions there were, which instructions they lost, \
+which command to run next and why (next), how many made the context larger, what was done again because of them \
+(rework), what every call is sent beyond the conversation (overhead), and the cost. ← and →, or a click \
 on its name, choose a column, s or another click sorts by it and once more the other way round, f filters by words. c \
 shows each compaction by itself, then what could not be read. enter opens the session under the cursor on the bench. \
 Below stands a sentence for each tool: at which size compacting would have been cheapest for these sessions, and what \

@@ -21,7 +21,7 @@ from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 from workbench.tui.widgets.table import BEFORE, MORE
 
-_WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 36, "time": 16, "changed": 16, "way": 8}
+_WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 30, "time": 16, "changed": 16, "way": 8}
 _WIDTH, _TEXT = 9, 24
 GAP = "  "
 
