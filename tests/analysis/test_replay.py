@@ -19,7 +19,7 @@ from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.pictures import replay_picture
 from workbench.analysis.replay import Replay, replay, without
-from workbench.analysis.replay_table import cost_basis, paid_back_words, row
+from workbench.analysis.replay_table import cost_basis, paid_back_words, replays_table
 from workbench.analysis.running import Running
 from workbench.analysis.watched import judge_messages
 from workbench.compaction.context import Context
@@ -267,9 +267,9 @@ def test_a28_every_policy_has_a_row_a_line_and_a_sign_of_its_own(count: int) -> 
     )
     assert [one["preset"] for one in document(*command)["replays"]] == names
     printed = cwb(*command, "--no-plot").stdout
-    rows, watched = printed.split("\nWatched, when each policy has been played to the end\n")
+    rows, watched = printed.split("\nWatched sentences at the end of the session\n")
     in_table = [line.split()[:2] for line in rows.splitlines() if " mine-" in line]
-    told = [(line.split()[0], line.split()[-1]) for line in watched.splitlines() if " mine-" in line]
+    told = [(line.split()[0], line.split()[1]) for line in watched.splitlines() if " mine-" in line]
     assert [tuple(cells) for cells in in_table] == told[:count]
     assert [name for _, name in told] == names
     assert len({sign for sign, _ in told}) == count
@@ -453,11 +453,13 @@ def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
 
 def test_the_row_of_a_replay() -> None:
     played = by_hand()
-    cells = ["a", "message-window", "message-window", "1", "call 3", "340", "540", "540", "0", "1", "140"]
-    assert row("a", played) == (*cells, "1 514 in", "never")
-    assert row("b", replace(played, window=400))[8] == "1"
-    assert row("b", replace(played, window=340))[8] == "2"
-    assert row("c", replace(played, compacted=()))[3:10] == ("0", "never", "", "540", "540", "0", "0")
+    several = (played, replace(played, window=400), replace(played, window=340), replace(played, compacted=()))
+    table = replays_table(several)
+    first, *others = map(table.cells, table.rows)
+    figures = ("1", "3", "340", "540", "540", "0", "1", "140", "1 514 in", "never")
+    assert first == ("A", "message-window", *figures, "message-window")
+    assert [cells[7] for cells in others] == ["1", "2", "0"]
+    assert others[-1][2:9] == ("0", "", "", "540", "540", "0", "0")
     assert played.series == [(1, 200), (2, 400), (3, 600), (3, 340), (4, 540)]
     assert "are not known (cache read × 0.1, write × 1.25, output × 5)." in cost_basis(played.rates)
     assert "at the prices of genai-prices" in cost_basis(rates_of("gpt-4o"))

@@ -20,7 +20,7 @@ from workbench.analysis.grounding import Ground
 from workbench.analysis.pictures import Picture, growth_picture, in_characters, replay_picture
 from workbench.analysis.prompt_use import by_id, rendered
 from workbench.analysis.replay import replay
-from workbench.analysis.replay_table import row
+from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import retention
 from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
@@ -201,8 +201,11 @@ def told_of_replays() -> Iterator[str]:
     said = [again(one, f".{n}") for n in range(12) for one in (*work()[2:15], *work()[16:20])]
     course = course_of_messages(said, 50)
     played = [replay(course, default_preset(id), Window(1_500, "given"), extractive) for id in OWN]
-    for sign, one in zip("abcdefghijkl", played, strict=False):
-        yield from section(" | ".join(row(sign, one)), (*one.compacted, *one.missed, *one.triggers, plain(one.series)))
+    table = replays_table(played)
+    for row, one in zip(table.rows, played, strict=True):
+        yield from section(
+            " | ".join(table.cells(row)), (*one.compacted, *one.missed, *one.triggers, plain(one.series))
+        )
     for several in (played[:2], played[2:3]):
         yield from drawn(replay_picture(course, several, 1_500))
 

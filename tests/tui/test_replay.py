@@ -10,7 +10,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench, press
 from tests.tui.test_why import signs_on
 from workbench.analysis.as_recorded import told_of_agent
-from workbench.analysis.replay_table import HEADS
+from workbench.analysis.replay_table import replays_table
 from workbench.cli import commands
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
@@ -34,16 +34,17 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert [one.name for one in screen.played] == [
             OWN, *(name for one in all_strategies() if (name := default_preset(one.id).id) != "augment-example"),
         ]  # fmt: skip
-        assert [str(column.label) for column in table.columns.values()] == list(SHOWN)
-        assert {*SHOWN} == {*HEADS, SAW}
+        assert [column.value for column in table.columns] == list(SHOWN)
+        keys = [one.key for one in replays_table(()).columns]
+        assert {*SHOWN} == {*keys, SAW}
         # The command's table has the same cells.
         run = CliRunner().invoke(
             commands, ["compare", "--over-session", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
         )
         mine = next(row for row in rows_of(table) if row[1] == "trim")
         line = next(line for line in run.output.splitlines() if " trim " in line)
-        cells = {**dict(zip(SHOWN, mine, strict=True)), "": "A"}
-        assert line.split() == " ".join(cells[head] for head in HEADS).split()
+        cells = {**dict(zip(SHOWN, mine, strict=True)), "sign": "A"}
+        assert line.split() == " ".join(cells[key] for key in keys).split()
         # What the agent did stands there as the command says it.
         assert screen.course is not None
         words = str(screen.query_one("#recorded", Static).render())

@@ -1,38 +1,88 @@
-"""The table of a replay, the same on the screen, on the command line and in the report."""
+"""A simulated session as tables: a row for each preset, for each of its compactions, for each watched sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.analysis.cache import Rates, back_after
 from workbench.analysis.cost import paid
+from workbench.analysis.pictures import sign_of
 from workbench.analysis.replay import Compacted, Replay
-from workbench.analysis.watched import Trail
+from workbench.analysis.watched import Trail, sentence_columns
 from workbench.base.figures import dollars, grouped
+from workbench.base.tables import Row, Table, columns
 from workbench.session import Session
 
-HEADS = (
-    "", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",
-    "re-billed", "cost", "paid back",
-)  # fmt: skip
 
-
-def row(sign: str, one: Replay) -> tuple[str, ...]:
-    """A replay's cells, parallel to `HEADS`; `sign` is its letter in the plot."""
-    first = one.compacted[0] if one.compacted else None
-    return (
-        sign,
-        one.name,
-        one.preset.strategy,
-        str(len(one.compacted)),
-        f"call {grouped(first.call)}" if first else "never",
-        grouped(one.mean_after) if one.mean_after is not None else "",
-        grouped(one.peak),
-        grouped(one.last),
-        grouped(one.over_window),
-        str(sum(each.requests for each in one.compacted)),
-        grouped(one.rebilled),
-        one.rates.words(one.cost),
-        paid_back_words(one.compacted),
+def replays_table(played: Sequence[Replay]) -> Table:
+    """A row for each preset; `sign` is its letter in the plot."""
+    rates = played[0].rates.kind if played else "money"
+    spec = (
+        "sign:text:_ preset compactions:count first:count:first_at_call mean_after:tokens peak:tokens last:tokens "
+        "over_window:count:calls_over_window summaries:count rebilled:tokens:billed_again "
+        f"cost:{rates} paid_back strategy"
     )
+    rows = (_replay(sign_of(place), one) for place, one in enumerate(played))
+    return Table("replays", "", columns(spec), tuple(rows))
+
+
+def _replay(sign: str, one: Replay) -> Row:
+    return Row(
+        (
+            sign,
+            one.name,
+            len(one.compacted),
+            one.compacted[0].call if one.compacted else None,
+            one.mean_after,
+            one.peak,
+            one.last,
+            one.over_window,
+            sum(each.requests for each in one.compacted),
+            one.rebilled,
+            one.cost,
+            paid_back_words(one.compacted),
+            one.preset.strategy,
+        )
+    )
+
+
+def compactions_table(one: Replay) -> Table:
+    """Every compaction of one preset, and what each did to the watched sentences."""
+    spec = (
+        "call:count round:count before:tokens after:tokens first_changed:tokens:stays_cached "
+        "rebilled:tokens:billed_again request:tokens:summary_input summary:tokens:summary_output "
+        f"cost:{one.rates.kind} paid_back:count:paid_back_at_call"
+    )
+    sentences = sentence_columns(trail.sentence for trail in one.watched)
+    rows = (_compaction(one, number, each) for number, each in enumerate(one.compacted))
+    return Table("compactions", "", (*columns(spec), *sentences, *columns("trigger")), tuple(rows))
+
+
+def _compaction(one: Replay, number: int, made: Compacted) -> Row:
+    return Row(
+        (
+            made.call,
+            made.round,
+            made.before,
+            made.after,
+            made.cache.first_changed,
+            made.cache.rebilled,
+            made.request_tokens,
+            made.summary_tokens,
+            made.summary_cost + made.cache_cost,
+            made.pays_off_at,
+            *(f"{came.before} → {came.after}" for came in (trail.passed[number] for trail in one.watched)),
+            ", ".join(trigger.name for trigger in made.triggers),
+        ),
+        made.message,
+    )
+
+
+def watched_table(played: Sequence[Replay], sentences: Sequence[str]) -> Table:
+    """The state of each watched sentence at the end of the session, and the call that lost it."""
+    spec = (*columns("sign:text:_ preset"), *sentence_columns(sentences))
+    rows = (Row((sign_of(place), one.name, *map(stood, one.watched))) for place, one in enumerate(played))
+    return Table("watched", "Watched sentences at the end of the session", spec, tuple(rows))
 
 
 def stood(trail: Trail) -> str:

@@ -13,8 +13,9 @@ from workbench.base.printable import printable
 from workbench.base.spreadsheet import csv_of
 from workbench.base.stamps import is_time, iso, shown
 
-Kind = Literal["text", "message", "time", "flag", "count", "tokens", "share", "money", "input", "seconds"]
-"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; tokens; shares (1 is all); US
+Kind = Literal["text", "message", "time", "flag", "count", "number", "tokens", "share", "money", "input", "seconds"]
+"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; any
+numbers; tokens; shares (1 is all); US
 dollars; costs in millions of input tokens, where prices are not known; seconds."""
 
 Value = str | int | float | bool | None
@@ -98,7 +99,7 @@ def columns(spec: str) -> tuple[Column, ...]:
     for part in spec.split():
         key, kind, heading = (*part.split(":"), "", "")[:3]
         known = next(one for one in get_args(Kind) if one == (kind or "text"))
-        found.append(Column(key, (heading or key).replace("_", " "), known))
+        found.append(Column(key, (heading or key).replace("_", " ").strip(), known))
     return tuple(found)
 
 
@@ -119,6 +120,8 @@ def words(value: Value, kind: Kind) -> str:
             return dollars(value)
         case "input":
             return f"{grouped(value * 1_000_000)} in"
+        case "number":
+            return grouped(value) if value == int(value) else f"{value:.4g}"
         case "seconds":
             return duration(value)
     return grouped(value)

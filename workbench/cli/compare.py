@@ -50,12 +50,13 @@ WORDS = 400
         ),
         Job(
             "--over-session",
-            "part strategies presets fields watched epoch window mask summarizers drawn as_json",
+            "part strategies presets fields watched epoch window mask summarizers drawn as_json as_csv",
             "over_session",
         ),
         Job(
             "--vary",
-            "part strategies presets fields watched window vary retained criterion_name save_as resume cluster as_json",
+            "part strategies presets fields watched window vary retained criterion_name save_as resume cluster as_json "
+            "as_csv",
             "vary sweeps",
         ),
         Job(
@@ -109,7 +110,7 @@ WORDS = 400
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
-@csv_option("variants", "kept", "watched")
+@csv_option("variants", "kept", "watched", "replays", "compactions", "values")
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
 @click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
 @click.option(
@@ -199,7 +200,8 @@ def _compare(
         write_json(compared, {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {})
         return
     if as_csv:
-        write_csv({"variants": figures, "kept": kept, "watched": watched}[as_csv](bench, variants))
+        made = (figures(bench, variants), kept(bench, variants), watched(bench, variants))
+        write_csv({one.key: one for one in made}, as_csv)
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")

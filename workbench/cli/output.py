@@ -190,8 +190,11 @@ def csv_option(*keys: str) -> Callable[[Command], Command]:
     return click.option("--csv", "as_csv", type=click.Choice(keys), metavar="TABLE", help=told)
 
 
-def write_csv(table: Table) -> None:
-    click.echo(tables.csv(table), nl=False)
+def write_csv(made: Mapping[str, Table], wanted: str) -> None:
+    """Write one of the tables that a run made as CSV. Raises UsageError where it is another run's."""
+    if wanted not in made:
+        raise click.UsageError(f"--csv {wanted} is not made here; choose one of {', '.join(made)}.")
+    click.echo(tables.csv(made[wanted]), nl=False)
 
 
 def only_in_json(full: bool, *, as_json: bool) -> None:

@@ -14,15 +14,21 @@ from workbench.analysis.course import Course
 from workbench.analysis.pictures import in_characters, replay_picture, sign_of
 from workbench.analysis.recorded import made_room
 from workbench.analysis.replay import Compacted, Replay, replays, writer
-from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row, stood
+from workbench.analysis.replay_table import (
+    compactions_table,
+    cost_basis,
+    cost_recorded,
+    replays_table,
+    watched_table,
+)
 from workbench.analysis.watched import judge_recorded
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import fields_of, only, plain, write_json, write_table
+from workbench.cli.output import fields_of, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
-from workbench.cli.watched import heads, tell_recorded, went
+from workbench.cli.watched import tell_recorded
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import Answerer
@@ -30,7 +36,7 @@ from workbench.summarizers.summarizer import Answerer
 _SUMMARIZERS: dict[str, Answerer] = {"estimate": estimate, "extractive": extractive}
 
 
-def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_json: bool) -> None:
+def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_json: bool, as_csv: str | None) -> None:
     """Write when each preset would have compacted, to what, and at what cost, over the whole session.
 
     Triggers are checked before each recorded answer, and where a prompt was refused as too long; the answers are taken
@@ -46,6 +52,10 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
     name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
     played = list(replays(course, policies, bench.opened.limit, answer, bench.watched))
     own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]
+    if as_csv:
+        made = {"replays": replays_table(played), "watched": watched_table(played, bench.watched)}
+        write_csv(made | ({"compactions": compactions_table(played[0])} if len(played) == 1 else {}), as_csv)
+        return
     if as_json:
         calls = [course.message_of(index).id for index in course.calls]
         limit = bench.opened.limit
@@ -65,10 +75,11 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
         click.echo("\n".join(_plot(course, played, bench.window)))
         click.echo()
     _table(bench, course, played, name)
-    for one in played if len(played) == 1 else ():
+    if len(played) == 1:
         click.echo()
-        _compactions(one)
-    _watched(bench.watched, played)
+        write_tables([compactions_table(played[0])])
+    if bench.watched:
+        write_tables([watched_table(played, bench.watched)])
     if any(trail.passed for trail in own_trails):
         tell_recorded(own_trails)
 
@@ -90,47 +101,12 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
     click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
     told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))
     click.echo("\n".join(filter(None, told)) + "\n")
-    rows = [list(row(sign_of(place), one)) for place, one in enumerate(played)]
-    write_table(list(HEADS), rows)
+    write_tables([replays_table(played)])
     for one in played:
         if one.missed:
             first = one.missed[0]
             times = counted(len(one.missed), "time")
             click.echo(f"{one.name}: fired {times} in vain, first at call {first.call}: {first.reason}")
-
-
-def _watched(sentences: Sequence[str], played: Sequence[Replay]) -> None:
-    """How each sentence stands in the end, and which compaction of each policy took it."""
-    if sentences:
-        click.echo("\nWatched, when each policy has been played to the end")
-        rows = [[sign_of(place), *map(stood, one.watched), one.name] for place, one in enumerate(played)]
-        write_table(["", *heads(sentences), "preset"], rows)
-
-
-def _compactions(one: Replay) -> None:
-    """Every compaction of one policy, and what each did to watched sentences."""
-    write_table(
-        ["call", "round", "before", "after", "first changed", "re-billed", "summary read", "summary written", "cost",
-         "paid back at", "message", *heads([trail.sentence for trail in one.watched]), "because"],
-        [
-            [
-                grouped(each.call),
-                grouped(each.round),
-                grouped(each.before),
-                grouped(each.after),
-                grouped(each.cache.first_changed),
-                grouped(each.cache.rebilled),
-                grouped(each.request_tokens),
-                grouped(each.summary_tokens),
-                one.rates.words(each.summary_cost + each.cache_cost),
-                f"call {grouped(each.pays_off_at)}" if each.pays_off_at is not None else "never",
-                each.message[:12],
-                *(went(trail.passed[number]) for trail in one.watched),
-                ", ".join(trigger.name for trigger in each.triggers),
-            ]
-            for number, each in enumerate(one.compacted)
-        ],
-    )  # fmt: skip
 
 
 @plain.register

@@ -152,8 +152,8 @@ def _retention(
 ) -> None:
     if judge_name and (recorded or count):
         raise click.UsageError("--judge judges one compaction; leave --recorded and --generations out.")
-    if as_csv and (recorded or (as_csv == "generations") != (count is not None)):
-        raise click.UsageError("--csv writes `kinds` or `lost` of one compaction, or `generations` with --generations.")
+    if as_csv and recorded:
+        raise click.UsageError("--csv writes the tables of one compaction; leave --recorded out.")
     if recorded:
         if chosen.strategies or chosen.presets or count:
             raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
@@ -168,7 +168,7 @@ def _retention(
     if count is not None:
         found = generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
         if as_csv:
-            write_csv(generations_table(found, bench.watched))
+            write_csv({"generations": generations_table(found, bench.watched)}, as_csv)
         else:
             _tell_generations(bench, found, as_json)
         return
@@ -182,7 +182,7 @@ def _retention(
         write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said, "watched": stood})
         return
     if as_csv:
-        write_csv(by_kind(held) if as_csv == "kinds" else lacking(held))
+        write_csv({"kinds": by_kind(held), "lost": lacking(held)}, as_csv)
         return
     epoch = epoch_words(bench.session, bench.epoch)
     write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),

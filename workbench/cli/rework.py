@@ -7,20 +7,18 @@ from typing import Any
 
 import click
 
-from workbench.analysis.rework import KINDS, Rework, rework
+from workbench.analysis.rework import Rework, rework
+from workbench.analysis.why.tables import rework_table
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.base.printable import one_line, printable
+from workbench.base.tables import ID
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import only, warn, write_fields, write_json, write_table
+from workbench.cli.output import only, warn, write_csv, write_fields, write_json, write_tables
 from workbench.cli.selection import Selection
 
-ID = 12
-WORDS = 120
 
-
-def write_rework(chosen: Selection, *, as_json: bool) -> None:
+def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
     """Write the work repeated after each recorded compaction, or after the one that ended the epoch that is chosen."""
     _, course = on_bench_and_course(replace(chosen, epoch=1))
     found = rework(course)
@@ -30,6 +28,10 @@ def write_rework(chosen: Selection, *, as_json: bool) -> None:
         found = tuple(one for one in found if one.made.epoch == wanted)
         if not found:
             raise BadInput(f"No recorded compaction ended epoch {chosen.epoch}; leave --epoch out to see all.")
+    table = rework_table((one.made.epoch, item) for one in found for item in one.items)
+    if as_csv:
+        write_csv({table.key: table}, as_csv)
+        return
     if as_json:
         write_json({"recorded": [rework_document(one) for one in found]})
         return
@@ -37,6 +39,7 @@ def write_rework(chosen: Selection, *, as_json: bool) -> None:
         warn("this session records no compaction.")
     for one in found:
         _tell(one)
+    write_tables([table])
 
 
 def _tell(one: Rework) -> None:
@@ -45,20 +48,6 @@ def _tell(one: Rework) -> None:
     write_fields(
         [("again", f"{one}{cost}"), ("new step", _resumed(one)), ("calls", f"{grouped(one.calls)} until the next")]
     )
-    if one.items:
-        click.echo()
-        rows = [
-            [
-                grouped(item.tokens),
-                item.before[:ID],
-                item.after[:ID],
-                KINDS[item.kind][0],
-                printable(one_line(item.what, WORDS)),
-            ]
-            for item in one.items
-        ]
-        write_table(["tokens", "before", "again", "done", "what"], rows, {"before": 0, "again": 0, "done": 0})
-    click.echo()
 
 
 def _resumed(one: Rework) -> str:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
 from workbench.base.figures import grouped
-from workbench.base.printable import one_line, printable
+from workbench.base.printable import one_line
+from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
-from workbench.cli.output import fields_of, plain, write_json, write_table
+from workbench.cli.output import csv_option, fields_of, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
-WORDS = 66
+WORDS = 140
 
 
 @click.command("rules")
 @selection("part", "epoch")
 @click.option("--marked/--suggest", "marked", help="Only passages marked with <Pin>; by default every rule, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(chosen: Selection, marked: bool, as_json: bool) -> None:
+@csv_option("rules")
+def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
     """List the rules of FILE's user, which hold for the whole session, with what pinning each costs.
 
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
@@ -34,6 +37,10 @@ def command(chosen: Selection, marked: bool, as_json: bool) -> None:
     found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
     taken = accepted(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
+    table = _table(found)
+    if as_csv:
+        write_csv({table.key: table}, as_csv)
+        return
     if as_json:
         write_json({"pins": found, "auto_pin": taken, "tokens": tokens})
         return
@@ -42,20 +49,22 @@ def command(chosen: Selection, marked: bool, as_json: bool) -> None:
     if not found:
         click.echo(_nothing(marked))
         return
-    numbers = {pin.message: pin.index + 1 for pin in found}
-    write_table(
-        ["message", "id", "tokens", "reason", "text"],
-        [
-            [str(pin.index + 1), pin.message[:12], grouped(pin.tokens), _reason(pin, numbers), _words(pin.text)]
-            for pin in found
-        ],
-    )
+    write_tables([table])
     click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
 
 
 @plain.register
 def _(pin: SuggestedPin) -> dict[str, Any]:
     return {**fields_of(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked}
+
+
+def _table(found: Sequence[SuggestedPin]) -> Table:
+    numbers = {pin.message: pin.index + 1 for pin in found}
+    rows = (
+        Row((pin.index + 1, pin.message, pin.tokens, _reason(pin, numbers), one_line(pin.text, WORDS)), pin.message)
+        for pin in found
+    )
+    return Table("rules", "", columns("number:count:message id:message tokens:tokens reason text"), tuple(rows))
 
 
 def _nothing(marked: bool) -> str:
@@ -67,7 +76,3 @@ def _reason(pin: SuggestedPin, numbers: dict[str, int]) -> str:
     if pin.superseded_by is not None:
         return f"{pin.reason}; superseded by message {numbers.get(pin.superseded_by, '?')}"
     return pin.reason if pin.accepted_unasked else f"{pin.reason}; dear"
-
-
-def _words(text: str) -> str:
-    return printable(one_line(text, WORDS))

@@ -16,19 +16,30 @@ from workbench.analysis.plots import shade
 from workbench.analysis.sweep.axes import Axis, Number, varied
 from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
-from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
+from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of
+from workbench.analysis.sweep.rows import Row as Setting
 from workbench.analysis.sweep.spread import spread, work_of
+from workbench.analysis.sweep.table import values_table
 from workbench.analysis.watched import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.spread import cores
+from workbench.base.tables import Column, Row, Table, columns
 from workbench.base.text import counted
-from workbench.cli.output import interrupted, on_a_terminal, plain, takes_escapes, warn, write_json, write_table
+from workbench.cli.output import (
+    interrupted,
+    on_a_terminal,
+    plain,
+    takes_escapes,
+    warn,
+    write_csv,
+    write_json,
+    write_tables,
+)
 from workbench.cli.selection import Selection
 from workbench.cli.watched import WORDS
-from workbench.cli.watched import heads as watched_heads
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
@@ -48,6 +59,7 @@ def sweep(
     resume: Path | None,
     cluster: str,
     as_json: bool,
+    as_csv: str | None,
 ) -> None:
     """Replay the sessions over a grid of one or two numbers on all cores, and write which values do best.
 
@@ -69,7 +81,9 @@ def sweep(
     rows = rows_of(plan, cells)
     found = best(rows, criterion)
     saved = _saved(plan, found, save_as)
-    if as_json:
+    if as_csv:
+        write_csv({"values": values_table(plan, rows, found)}, as_csv)
+    elif as_json:
         swept = Swept(
             strategy=plan.preset.strategy,
             preset=plan.preset.id,
@@ -93,7 +107,7 @@ def sweep(
 @dataclass(frozen=True, slots=True)
 class Best:
     by: str
-    row: Row
+    row: Setting
 
 
 @plain.register
@@ -111,7 +125,7 @@ class Swept:
     window: int | None
     part: str | None
     watched: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[Setting]
     cells: Sequence[Cell]
     failed: Mapping[str, str]
     best: Best | None
@@ -165,7 +179,7 @@ def _bar(total: int) -> Iterator[Any]:
         yield bar.update
 
 
-def _saved(plan: Plan, found: Row | None, name: str | None) -> Path | None:
+def _saved(plan: Plan, found: Setting | None, name: str | None) -> Path | None:
     if name is None:
         return None
     if found is None:
@@ -176,15 +190,21 @@ def _saved(plan: Plan, found: Row | None, name: str | None) -> Path | None:
 
 
 def _report(
-    plan: Plan, cells: Sequence[Cell], rows: Sequence[Row], found: Row | None, criterion: Criterion, saved: Path | None
+    plan: Plan,
+    cells: Sequence[Cell],
+    rows: Sequence[Setting],
+    found: Setting | None,
+    criterion: Criterion,
+    saved: Path | None,
 ) -> None:
     files = len({cell.file for cell in cells})
     kind = "extracted" if plan.extracted else "estimated"
     click.echo(
         f"{plan.preset.name}: {counted(len(plan.settings), 'setting')} on "
-        f"{counted(files, 'file')}, summaries {kind}. Figures are means over files; `over window` is a sum."
+        f"{counted(files, 'file')}, summaries {kind}. Figures are means over files; calls over the window are a sum."
     )
-    _table(plan, rows, found)
+    click.echo()
+    write_tables([values_table(plan, rows, found)])
     if len(plan.axes) == 2:
         click.echo()
         _heat_map(plan, rows, found, criterion)
@@ -199,34 +219,7 @@ def _report(
         click.echo(f"On the bench: {_command(plan, cells, found, saved)}")
 
 
-def _table(plan: Plan, rows: Sequence[Row], found: Row | None) -> None:
-    dollars = all(row.dollars for row in rows)
-    heads = [*(axis.field for axis in plan.axes), "compactions", "mean after", "peak", "over window", "re-billed"]
-    heads += ["cost $" if dollars else "cost M in", *(["retention"] if plan.retained else [])]
-    heads += [*watched_heads(plan.watched), "failed", ""]
-    click.echo()
-    write_table(
-        heads,
-        [
-            [
-                *(value_words(value) for value in row.setting),
-                f"{row.compactions:.1f}".removesuffix(".0"),
-                "" if row.after is None else grouped(row.after),
-                grouped(row.peak),
-                grouped(row.over),
-                grouped(row.rebilled),
-                f"{row.cost:.2f}",
-                *([percent(row.retention)] if plan.retained else []),
-                *map(str, row.held),
-                str(row.failed) if row.failed else "",
-                "★ best" if row is found else "",
-            ]
-            for row in rows
-        ],
-    )
-
-
-def _heat_map(plan: Plan, rows: Sequence[Row], found: Row | None, criterion: Criterion) -> None:
+def _heat_map(plan: Plan, rows: Sequence[Setting], found: Setting | None, criterion: Criterion) -> None:
     """The criterion over both fields: glyph and figure; the first field down, the second across."""
     down, across = plan.axes
     figures = {row.setting: row.figure(criterion.name) for row in rows if row.files}
@@ -247,8 +240,9 @@ def _heat_map(plan: Plan, rows: Sequence[Row], found: Row | None, criterion: Cri
                 mark = "★" if found and found.setting == setting else "!" if setting in overs else " "
                 glyph = "" if figure is None else shade(figure, least, most)
                 line.append(f"{glyph} {_figure(criterion, figure)}{mark}")
-            table.append([*line, ""])
-        write_table([down.field, *(f"{value_words(value)} " for value in columns), ""], table)
+            table.append(Row(tuple(line)))
+        spec = [Column(value_words(value), value_words(value), "number") for value in columns]
+        write_tables([Table("", "", (Column(down.field, down.field, "number"), *spec), tuple(table))])
 
 
 def _figure(criterion: Criterion, figure: float | None) -> str:
@@ -265,8 +259,8 @@ def _failures(cells: Sequence[Cell]) -> None:
         if cell.error:
             reasons.setdefault(cell.file, cell.error)
     if reasons:
-        click.echo()
-        write_table(["failed", "because"], [[Path(file).name, reason] for file, reason in reasons.items()])
+        failed = tuple(Row((Path(file).name, reason)) for file, reason in reasons.items())
+        write_tables([Table("failed", "Failed", columns("file because"), failed)])
 
 
 def value_words(value: Number) -> str:
@@ -277,13 +271,13 @@ def _setting(plan: Plan, setting: Sequence[Number]) -> str:
     return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(plan.axes, setting, strict=True))
 
 
-def _known_as(plan: Plan, found: Row) -> str:
+def _known_as(plan: Plan, found: Setting) -> str:
     """The preset that has just this setting, where only the window varies or the best is as the preset has it."""
     name = plan.preset.id
     return name if name in preset_names() and load_preset(name).policy == plan.policy(found.setting) else ""
 
 
-def _command(plan: Plan, cells: Sequence[Cell], found: Row, saved: Path | None) -> str:
+def _command(plan: Plan, cells: Sequence[Cell], found: Setting, saved: Path | None) -> str:
     """How to open the best setting; as a preset where there is one, else how to save it."""
     file = shlex.quote(next((cell.file for cell in cells if not cell.error), "FILE"))
     window = plan.window_of(found.setting, None)

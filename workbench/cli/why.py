@@ -40,7 +40,7 @@ SHOWN = 10
     cls=Jobs,
     jobs=(
         Job("", "part strategies presets fields watched epoch window as_json as_csv"),
-        Job("--rework", "part epoch as_json", "only_rework"),
+        Job("--rework", "part epoch as_json as_csv", "only_rework"),
     ),
 )
 @selection(
@@ -80,7 +80,7 @@ def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
     if as_csv:
-        write_csv(tables(found)[as_csv])
+        write_csv(tables(found), as_csv)
         return
     advised = advice(chosen.file, chosen.part) if not chosen.piped else None
     if as_json:

@@ -110,8 +110,6 @@ def _fillers(report: Report) -> tuple[Section, ...]:
 
 def _replay(report: Report) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
-    signs = {name: sign for sign, name in picture.legend}
-    rows = [replay_table.row(signs.get(one.name, ""), one) for one in report.played]
     words = (
         "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
         "Summaries are the session's own sentences."
@@ -121,7 +119,7 @@ def _replay(report: Report) -> Section:
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
     )
-    table = _table(replay_table.HEADS, rows, most=60)
+    table = replay_table.replays_table(report.played)
     return Section("When each policy would have compacted", words, picture=picture, table=table)
 
 
@@ -162,13 +160,9 @@ def _watched_over(report: Report) -> tuple[Section, ...]:
     """The same over the session under each policy."""
     if not report.bench.watched:
         return ()
-    rows = [
-        (clean(trails[0].sentence), *map(replay_table.stood, trails))
-        for trails in zip(*(one.watched for one in report.played), strict=True)
-    ]
     words = ("How they stand when the session has been played under each policy, and the call at which it lost one.",)
-    heads = ("sentence", *(one.name for one in report.played))
-    return (Section("Watched sentences over the session", words, table=_table(heads, rows)),)
+    made = replay_table.watched_table(report.played, report.bench.watched).without("sign")
+    return (Section("Watched sentences over the session", words, table=transposed(made)),)
 
 
 def _probes(report: Report) -> tuple[Section, ...]:

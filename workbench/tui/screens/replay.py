@@ -21,9 +21,10 @@ from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
 from workbench.analysis.replay import Compacted, Replay, replay
-from workbench.analysis.replay_table import HEADS, cost_basis, row, stood
+from workbench.analysis.replay_table import cost_basis, replays_table, stood
 from workbench.analysis.watched import Trail, judge_recorded
 from workbench.base.figures import dollars, grouped, short
+from workbench.base.tables import Column
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset, candidates
@@ -45,8 +46,8 @@ SAW, SPARK = "context over the session", 24
 """The column of the saws, and its cells."""
 
 SHOWN = (
-    "", "preset", SAW, "compactions", "first at", "cost", "paid back", "mean after", "peak", "over window", "last",
-    "re-billed", "summaries", "strategy",
+    "sign", "preset", SAW, "compactions", "first", "cost", "paid_back", "mean_after", "peak", "over_window", "last",
+    "rebilled", "summaries", "strategy",
 )  # fmt: skip
 """The columns, what is wanted most before what a narrow screen has no room for."""
 
@@ -146,8 +147,10 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         self.played = []
         table = self.query_one(Table)
         table.clear(columns=True)
-        for head in self._shown:
-            table.add_column(Text(head, "dim", justify=_side(head)), key=head)
+        known = {one.key: one for one in replays_table(()).columns}
+        for key in self._shown:
+            one = known.get(key) or Column(key, key)
+            table.add_column(Text(one.heading, "dim", justify=_side(one)), key=key)
         self.play(self.asked)
 
     @work(thread=True, exclusive=True, group="replay", exit_on_error=False, description="play")
@@ -183,12 +186,13 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         if event.asked is not self.asked or self.course is None:
             return
         self.played.append(event.one)
-        told = dict(zip(HEADS, row(sign_of(len(self.played) - 1), event.one), strict=True))
-        cells = {head: Text(plain(words), justify=_side(head)) for head, words in told.items()}
+        made = replays_table(self.played)
+        told = zip(made.columns, made.cells(made.rows[-1]), strict=True)
+        cells = {one.key: Text(plain(words), justify=_side(one)) for one, words in told}
         top = max(self.course.plain, default=1)
         cells[SAW] = saw_cell(event.one, top)
         cells[self._eyes] = Text("  ").join(map(end_cell, event.one.watched))
-        self.query_one(Table).add_row(*(cells[head] for head in self._shown))
+        self.query_one(Table).add_row(*(cells[key] for key in self._shown))
         self.draw()
         if len(self.played) == 1:
             plot = self.query_one(CallsPlot)
@@ -291,9 +295,8 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
             self.dismiss(at_call(self.course, self.query_one(CallsPlot).call))
 
 
-def _side(head: str) -> Literal["left", "right"]:
-    """Figures stand to the right, names to the left."""
-    return "left" if head in ("", "preset", SAW, "strategy") else "right"
+def _side(one: Column) -> Literal["left", "right"]:
+    return "left" if one.is_text else "right"
 
 
 def _same(one: Preset, other: Preset) -> bool:
@@ -365,4 +368,4 @@ def _sizes(one: Replay, call: int) -> str:
 def _compaction(made: Compacted) -> str:
     fired = ", ".join(trigger.name for trigger in made.triggers)
     pays = f"paid back at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never paid back"
-    return f"{fired} fires, {figure(made.cache.rebilled)} re-billed, {pays}"
+    return f"{fired} fires, {figure(made.cache.rebilled)} billed again, {pays}"

@@ -1,0 +1,32 @@
+"""A grid of values as a table: what each setting does on average over the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.analysis.sweep.cells import Plan
+from workbench.analysis.sweep.rows import Row as Setting
+from workbench.analysis.watched import sentence_columns
+from workbench.base.tables import Column, Row, Table, columns
+
+
+def values_table(plan: Plan, rows: Sequence[Setting], best: Setting | None) -> Table:
+    """A row for each setting; `failed` counts the files that could not be replayed."""
+    axes = (Column(axis.field, axis.field, "number") for axis in plan.axes)
+    cost = "money" if all(row.dollars for row in rows) else "input"
+    kept = columns("kept:share") if plan.retained else ()
+    spec = (
+        *axes,
+        *columns("compactions:number mean_after:tokens peak:tokens over_window:count:calls_over_window"),
+        *columns(f"rebilled:tokens:billed_again cost:{cost}"),
+        *kept,
+        *sentence_columns(plan.watched),
+        *columns("failed:count best:flag"),
+    )
+    return Table("values", "", spec, tuple(_row(row, is_best=row is best, retained=plan.retained) for row in rows))
+
+
+def _row(one: Setting, *, is_best: bool, retained: bool) -> Row:
+    kept = (one.retention,) if retained else ()
+    figures = (one.compactions, one.after, one.peak, one.over, one.rebilled, one.cost)
+    return Row((*one.setting, *figures, *kept, *map(str, one.held), one.failed or None, is_best or None))
