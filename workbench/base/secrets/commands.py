@@ -83,6 +83,7 @@ _COMMANDS = {
         ("netexec", "netexec", rf"-p[ ]{_WORD}"),
         ("crackmapexec", "crackmapexec", rf"-p[ ]{_WORD}"),
         ("psexec", "psexec", rf"-p[ ]{_WORD}"),
+        ("PsExec", r"PsExec(?:64)?(?:\.exe)?", rf"-p[ ]{_WORD}"),
         ("schtasks", "schtasks", rf"/[Rr][Pp][ ]{_WORD}"),
         ("mosquitto_passwd", "mosquitto_passwd", rf"-\w*b\w*[ ][^\s]{{1,200}}[ ][^\s]{{1,80}}[ ]{_WORD}"),
         ("snmp", "snmp(?:walk|get|set|bulkwalk)", rf"-[AX][ ]{_WORD}"),

@@ -21,11 +21,12 @@ _FIELD = r"""["']?\w{1,30}["']?\s?:\s?(?:"[^"\n]{0,100}"|[\w.-]{1,30})"""
 _IS = re.compile(
     rf"""(?P<close>["'`*]{{0,2}}[\])]?)
     (?: (?P<type>[ ]?:[ ]?(?:&(?:'static[ ])?)?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ]|[ ]string[ ]=[ ])
+      | (?P<compared>[ ]?[!=]==?[ ]?)(?=["'])
       | (?P<default>[ ]?(?:\|\||\?\?|\?:|(?<=["'\])][ ])or)[ ]?
           | ,[ ]{{0,2}}(?:default|fallback)\w{{0,10}}[ ]?[=:][ ]?
           | \.(?:unwrap_or|getOrElse|orElse|or_else)\w{{0,5}}\([ ]?(?:\|\w{{0,9}}\|[ ]?|\(\)[ ]?[-=]>[ ]?)?
           | [ ]?\{{[ ]?)(?=["'])
-      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：)(?!=)[*]{{0,2}}[ \t]{{0,20}}+
+      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：|%3[Dd])(?!=)[*]{{0,2}}[ \t]{{0,20}}+
             (?!\{{[^{{}}]{{0,120}}\bvalue\b | \n\s{{1,20}}value:)
       | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
             (?:<!\[CDATA\[|<[Vv]alue>|<string>)?\s{{0,40}} | </key>\s{{0,40}}<string>)
@@ -36,7 +37,7 @@ _IS = re.compile(
           | [ ]?\{{[^{{}}]{{0,200}}?\bdefault[ ]{{0,20}}=[ ]{{0,3}})
       | (?P<typed>(?:(?<=["'])|[^"'{{}}\n]{{0,40}}["'])(?:\s?,\s{{0,40}}{_FIELD}){{0,5}}?\s?,\s{{0,40}}
             ["'](?:text|value|content|input|keys|string)["']\s?:\s?)(?=["'])
-      | [ ]?(?P<comma>,[ ]{{0,20}})(?=["'])
+      | [ ]?(?P<comma>,(?:[ ]{{0,20}}|(?<=["'],)\s{{1,40}}))(?=["'])
       | (?P<call>\([ ]?|["'\])]{{0,3}}(?:,[ ]?\{{[^{{}}\n]{{0,60}}\}}\))?(?:\.\w{{1,20}}\(\)){{0,2}}
             \.(?:fill|type|send_keys|sendKeys|setValue|pressSequentially|val)\([ ]?)(?=[bN]?["'])
       | (?P<is>[ ]{_ARE}[ ]?:?[ ] | (?<=hasło)[ ]to[ ] | [是为為][：:]?[ ]? | [はを][ ：:]?
@@ -52,7 +53,7 @@ _IS = re.compile(
 
 _FAR, _FAR_TO = (
     re.compile(
-        rf"""(?P<close>)(?P<type>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
+        rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
         (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?){end}{_VALUE}""",
         re.VERBOSE,
     )
@@ -62,7 +63,7 @@ _FAR, _FAR_TO = (
 
 _OF = r"(?:от|для|к|до|на|за|von|vom|für|du|de|des|del|della|do|da|van|till|til|voor|per|för)"
 _FAR_OF = re.compile(
-    rf"""(?P<close>)(?P<type>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
+    rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
     (?P<blank>)(?P<to>)(?P<is>[ ]{_OF}[ ][\w.-]{{1,30}}(?:[ ][\w.-]{{1,30}})?[ ]){_VALUE}""",
     re.VERBOSE,
 )

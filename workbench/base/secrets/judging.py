@@ -16,6 +16,7 @@ from workbench.base.secrets.values import (
     is_lowered,
     is_mixed,
     is_name,
+    is_noisy,
     is_odd,
     is_passphrase,
     is_path,
@@ -74,6 +75,7 @@ _BUILDER = re.compile(r"\.\w*\Z")
 _DEFINED = re.compile(r"(?:\A|\n)[ \t]*#define \w*\Z")
 _SET_WITH = re.compile(r"(?:\bENV|\bsetx) \w*\Z")
 _IS_CODE = re.compile(r"[(){}]|:\Z|\A[\w.-]+=|\A`|\A[a-z_]+(?:\d{1,2}[a-z_]+)*\Z|\A(?:[A-Z]?[a-z]+\d?)+\Z")
+_OF_CURL = re.compile(r"setopt\w*\([^()\n]{1,40},\s?CURLOPT_[A-Z0-9_]*\Z")
 _GIVEN_TO = re.compile(r"[\w.-]+=(?!=|\Z)")
 _IN_A_QUERY = ("?", "&", ", ", "X-Amz-")
 _CALLED = re.compile(r"(?<!lookup)(?<!query)\(\s?[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
@@ -127,10 +129,14 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if name.kind == "pin":
         is_given = given["sign"] or given["is"] or given["tag"] or given["value"] or given["typed"]
         return bool(is_given or name.itself == "PIN") and _is_pin(value, given)
+    if quoted and name.kind in ("key", "any key") and (given["sign"] or given["comma"]) and is_noisy(value):
+        return True
     if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before):
         return False
     if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
-        return False
+        return bool(_OF_CURL.search(name.before)) and not is_name(value)
+    if given["compared"]:
+        return name.kind == "chosen" and " " not in value and any(map(str.isdigit, value)) and not is_name(value)
     if given["tag"] and not (given["close"] or _WITHIN_A_TAG.search(name.before)):
         return False
     if given["typed"] and not _OF_A_FIELD.search(name.before):
@@ -140,6 +146,8 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if name.kind == "bare key":
         is_setting = given["sign"] in (":", "=") and is_drawn(value, 20) and not is_path(value) and ":" not in value
         return is_setting and " " not in value and bool(_SECTION.search(name.before))
+    if name.kind == "vendor key":
+        return bool(given["sign"]) and value.isalnum() and is_drawn(value, 20)
     if name.kind == "signature":
         return given["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
@@ -226,6 +234,8 @@ def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted:
     if given["blank"]:
         is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
         return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
+    if name.itself in ("PW", "PWD") and given["sign"] == ":" and is_telling(value):
+        return True
     if name.itself.isupper():  # `PASS=3` and `PASS: a test` are counted by whoever runs tests
         is_of_a_shell = given["sign"] == "=" and " " not in given[0] and (is_mixed(value) and not is_path(value))
         return bool(is_of_a_shell) and not is_name(value) and not _CALL.match(value) and "/" not in value

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from workbench.base.secrets.spans import Read, lowered, places_of, read
 
-Kind = Literal["chosen", "pass", "pin", "key", "any key", "bare key", "header", "signature", "words"]
+Kind = Literal["chosen", "pass", "pin", "key", "any key", "vendor key", "bare key", "header", "signature", "words"]
 
 
 class Name(NamedTuple):
@@ -27,7 +27,7 @@ class Name(NamedTuple):
 
 
 _PASSWORDS = """
-password, passwd, passphrase, passcode, secret, psk, keymaterial, identified by, passwort, kennwort, contraseña,
+password, passwd, pswd, passphrase, passcode, secret, psk, keymaterial, identified by, passwort, kennwort, contraseña,
 contrasena, contrasenya, senha, palavra-passe, palavra passe, wachtwoord, lösenord, hasło, haslo, heslo, parola, şifre,
 парол, mot de passe, 密码, 密碼, 口令, パスワード, 비밀번호, 암호, adgangskode, passord, salasana, jelszó,
 jelszava, mật khẩu, κωδικός, كلمة المرور, كلمة السر, סיסמה, पासवर्ड, รหัสผ่าน, kata sandi, lozinka, geslo, parool,
@@ -36,7 +36,7 @@ slaptažodis
 _CHOSEN = tuple(word.strip() for word in _PASSWORDS.split(","))
 _SHORT = ("pass", "pwd", "pw", "mdp", "clave", "credentials")
 _TOKENS = "token, токен, 令牌, 密钥, トークン, authorization, authentication, auth, credential, key, signature, sig"
-_DRAWN = (*_TOKENS.split(", "), "salt", "pepper", "seed")
+_DRAWN = (*_TOKENS.split(", "), "salt", "pepper", "seed", "pat", "sonarlogin", "sonar.login")
 _OTHER_KEYS = "schlüssel, clé, chave, jeton, klucz, sleutel, ключ, chiave, anahtar, キー, 秘钥, 金鑰, 키"
 _KEYS = tuple(_OTHER_KEYS.split(", "))
 """What a key is called in other languages."""
@@ -125,7 +125,7 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
         return "pin" if begins else None
     if core in ("signature", "sig"):
         return "signature" if begins else None
-    if core in ("salt", "pepper"):
+    if core in ("salt", "pepper", "pat"):
         return "any key" if begins else None
     if core == "seed":
         return "key" if lowered[max(0, at - 20) : at].rstrip(" _-").endswith(_SEED_OF) else None
@@ -138,6 +138,8 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
     of = _KEY_OF.search(lowered, max(0, at - 20), at)
     if of is None and not (before.isalnum() or before in ("_", "-", ".")):
         return "bare key"
-    if of is None or _NO_SECRET.search(lowered, max(0, at - 20), at):
+    if _NO_SECRET.search(lowered, max(0, at - 20), at):
         return None
+    if of is None:
+        return "vendor key" if before.islower() and begins else None
     return "any key" if of["any"] else "key"

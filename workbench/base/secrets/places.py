@@ -135,6 +135,10 @@ def cut(text: str) -> Iterator[Span]:
 # --- addresses and headers
 
 _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
+_MAIL_AND = re.compile(
+    r"://[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}/)([^\s\"'<>`/]{3,200})@(?=[\w-]+\.[\w.]+)"
+)
+"""A mail address as the name of the user."""
 _SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
 """A database's password may have signs in it that end the password in any other address."""
@@ -152,7 +156,7 @@ _HOOK_ANYWHERE = re.compile(
 )
 """Of a chat on a host of one's own."""
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
-_BEARER = re.compile(r"\s{1,3}(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
+_BEARER = re.compile(r"\s{1,3}[\"']?(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
 _COOKIE = re.compile(r"(?<![^\s;\"'])[\w.-]{1,60}=([^\s;\"'\\]{16,4000})")
 _COOKIE_OF_A_BROWSER = re.compile(
@@ -181,6 +185,8 @@ _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 def addresses(text: str) -> Iterator[Span]:
     if "://" in text and "@" in text:
+        for found in _MAIL_AND.finditer(text):
+            yield found.span(1)
         for found in _USER.finditer(text):
             place = 3 if found[2] else 1
             value = found[place]

@@ -24,7 +24,9 @@ _REFERENCE = re.compile(
     r"|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
-_PATTERN = re.compile(r"\[\^?(?:a-z|A-Z|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]")
+_PATTERN = re.compile(
+    r"(?i:abcdefghijklmnopqrstuvwxyz)|\[\^?(?:a-z|A-Z|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]"
+)
 """What only regular expressions have."""
 _HOLLOW = re.compile(
     r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z|(?-i:EXAMPLE)", re.IGNORECASE
@@ -70,6 +72,13 @@ _LOWERED = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)*\Z")
 
 
 def is_placeholder(value: str) -> bool:
+    if (
+        value[:1] in ("!", "@", "*")
+        and is_strong(value[1:])
+        and not value[1:].islower()
+        and not value.startswith("@Microsoft")
+    ):
+        return False
     if (
         _PATTERN.search(value)
         or _REFERENCE.match(value)
@@ -178,6 +187,13 @@ def is_telling(value: str) -> bool:
     if all(any(map(kind, bare)) for kind in kinds) and not bare.isalnum():
         return True
     return len(bare) >= 8 and bare.isalnum() and has_inner_digit(bare) and not bare.isdigit()
+
+
+def is_noisy(value: str) -> bool:
+    """True for what is drawn of all the signs of a keyboard, as the keys and salts of WordPress are."""
+    return (
+        len(value) >= 32 and len({sign for sign in value if not sign.isalnum()}) >= 8 and any(map(str.isdigit, value))
+    )
 
 
 def is_base32(value: str) -> bool:
