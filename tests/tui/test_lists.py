@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.app import brought, notes, on_bench, press, settled, story
+from tests.tui.app import notes, on_bench, press, settled, story
 from tests.tui.every_screen import lacking
 from workbench.analysis.search import query_of
-from workbench.formats.registry import targets
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.middle.pager import Pager
-from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.jump import JumpScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
-from workbench.tui.widgets.dropdown import Dropdown, Dropped
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.list_keys import found_in, hit
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -67,28 +64,6 @@ async def test_every_screen_speaks_one_language_and_gives_the_focus_back_to_what
                 wrong += [f"{pane} {key}: to another pane"] if bench.view.pane != there else []
                 wrong += [f"{pane} {key}: {found}" for found in [lost(bench)] if found]
         assert "\n".join(wrong) == ""
-
-
-async def test_what_drops_down_is_gone_along_as_every_list() -> None:
-    async with on_bench(story(), size=(120, 40)) as (pilot, _):
-        screen = await brought(pilot, ExportScreen, "e")
-        format = screen.query_one("#format", Dropdown)
-        before = format.value
-        format.focus()
-        went = []
-        await press(pilot, "j")
-        dropped = screen.query_one(Dropped)
-        for key in ("g", "j", "k", "G", "k", "j", "home", "end"):
-            await press(pilot, key)
-            went.append(dropped.highlighted)
-        last = dropped.option_count - 1
-        assert went == [0, 1, 0, last, last - 1, last, 0, last]
-        await press(pilot, "slash", *"goose")  # letters are words now
-        assert str(dropped.get_option_at_index(dropped.highlighted or 0).prompt) == "goose"
-        await press(pilot, "escape", "j", "q")
-        assert (pilot.app.screen, format.value, screen.focused) == (screen, before, format), "as before"
-        await press(pilot, "k", "g", "enter")
-        assert format.value == next(one.id for one in targets())
 
 
 class Lines(TextView):

@@ -31,7 +31,6 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
-from workbench.tui.widgets.dropdown import Dropdown
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff
 
@@ -106,7 +105,7 @@ session is never changed."""
             yield Static(Text(self._about()), id="about")
             with Horizontal(classes="row"):
                 yield Static("format", classes="name")
-                yield Dropdown(
+                yield Select(
                     [(title, id) for id, title in forms.items()],
                     value=own if own in forms else next(iter(forms)),
                     allow_blank=False,

@@ -18,7 +18,6 @@ from workbench.tui.filters import ROLES, Filter
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS
-from workbench.tui.widgets.dropdown import Dropdown
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff
 
@@ -53,14 +52,14 @@ tool` means its calls and their results, `fate` what becomes of a message in the
             with Horizontal(classes="row"):
                 yield Static("role", classes="name")
                 roles = [(role, role) for role in ROLES]
-                yield Dropdown(roles, value=chosen.role or Select.NULL, prompt="any", compact=True, id="role")
+                yield Select(roles, value=chosen.role or Select.NULL, prompt="any", compact=True, id="role")
             with Horizontal(classes="row"):
                 yield Static("of tool", classes="name")
                 tool = chosen.tool if chosen.tool in known else Select.NULL
-                yield Dropdown(tools, value=tool, prompt="any", compact=True, id="tool")
+                yield Select(tools, value=tool, prompt="any", compact=True, id="tool")
             with Horizontal(classes="row"):
                 yield Static("fate", classes="name")
-                yield Dropdown(fates, value=chosen.fate or Select.NULL, prompt="any", compact=True, id="fate")
+                yield Select(fates, value=chosen.fate or Select.NULL, prompt="any", compact=True, id="fate")
             with Horizontal(classes="row"):
                 yield Static("errors", classes="name")
                 yield OnOff(chosen.errors, id="errors")
