@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import DataTable, Input, OptionList, Select, Static, Tab, TextArea
+from textual.widgets import DataTable, Input, Select, Static, Tab, TextArea
 
 from tests.tui.app import bench_screen, notes, press, settled
 from tests.tui.test_themes import contrast
@@ -27,6 +27,7 @@ from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 WAYS = {
@@ -80,8 +81,7 @@ async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncItera
 
 def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
     """Whatever on a screen has lines and can have the focus."""
-    kinds = (LineView, OptionList, DataTable)
-    yield from (one for one in screen.focus_chain if isinstance(one, kinds))
+    yield from (one for one in screen.focus_chain if isinstance(one, LineView | DataTable))
 
 
 def listing(screen: Screen[Any]) -> list[Widget]:
@@ -105,9 +105,9 @@ async def lacking(pilot: Pilot[None], name: str) -> list[str]:
             wrong.append(f"{name}: {widget!r} has no {missing}")
             continue
         many = widget.line_count
-        heads = [n for n, one in enumerate(getattr(widget, "options", ())) if one.disabled]
-        first, second, *_ = [*(n for n in range(many) if n not in heads), 0, 0]
-        for key, ends in (("G", {many - 1}), ("g", {first}), ("j", {first, second}), ("k", {first})):
+        stops = widget.stops if isinstance(widget, TextList) else range(many)
+        first, second, *_ = [*stops, 0, 0]
+        for key, ends in (("G", {*stops[-1:]}), ("g", {first}), ("j", {first, second}), ("k", {first})):
             await pilot.app.run_action(keys[key][0].action, widget)
             at = widget.place
             whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
@@ -166,9 +166,8 @@ async def misled(pilot: Pilot[None]) -> list[str]:
             await settled(pilot)
             if pilot.app.screen is not screen:
                 return [*wrong, f"{widget!r} takes a click for a choice"]
-            row = drawn(screen).rows_of(widget)[1 + heads].text if isinstance(widget, OptionList) else ""
-            goes = widget.place == 1 or row.startswith("   ") or not row.strip()  # a second line of the first option
-            wrong += [] if goes or heads else [f"{widget!r} is not gone along by a click: {widget.place} {row!r}"]
+            goes = widget.place == 1 or (isinstance(widget, TextList) and 1 not in widget.stops)
+            wrong += [] if goes or heads else [f"{widget!r} is not gone along by a click: {widget.place}"]
         if widget.max_scroll_y > 0:
             widget.scroll_to(y=0, animate=False, force=True)
             await pilot._post_mouse_events([events.MouseScrollDown], widget, button=0)
@@ -240,17 +239,12 @@ def cut(screen: Screen[Any]) -> Iterator[str]:
     for widget in screen.walk_children(Widget):
         if strips := all_of_it.rows_of(widget):
             rows = [strip.text for strip in strips]
-            told = (*_titles(widget, all_of_it.strips), *_cut(widget, strips, rows))
+            told = (*_titles(widget, all_of_it.strips), *_cut(widget, rows))
             yield from (f"{widget!r} {one}" for one in told)
 
 
-def _cut(widget: Widget, strips: list[Strip], rows: list[str]) -> Iterator[str]:
-    if isinstance(widget, OptionList):
-        for number, shown in _options(strips).items():
-            said = str(widget.get_option_at_index(number).prompt)
-            if not _is_whole(said, shown) and 0 < number < widget.option_count - 1:
-                yield f"cuts {said!r} to {shown!r}"
-    elif isinstance(widget, Static):
+def _cut(widget: Widget, rows: list[str]) -> Iterator[str]:
+    if isinstance(widget, Static):
         rolls = any(isinstance(one, Widget) and one.max_scroll_y for one in widget.ancestors)
         if not rolls and not _is_whole(said := _said(widget), "".join(rows)):
             yield f"cuts {said!r} to {rows}"
@@ -269,17 +263,6 @@ def _titles(widget: Widget, strips: list[Strip]) -> Iterator[str]:
             shown = strips[y].crop(at.x, at.right).text
             if not _is_whole(words.plain, shown):
                 yield f"cuts its title {words.plain!r} to {shown!r}"
-
-
-def _options(strips: list[Strip]) -> dict[int, str]:
-    """What is seen of each option that is seen."""
-    found: dict[int, str] = {}
-    for strip in strips:
-        metas = (segment.style.meta for segment in strip if segment.style)
-        numbers = {meta["option"] for meta in metas if "option" in meta}
-        for number in numbers:
-            found[number] = found.get(number, "") + strip.text
-    return found
 
 
 def _said(widget: Static) -> str:

@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static, Tab
+from textual.widgets import Input, Static, Tab
 
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story
@@ -25,6 +25,7 @@ from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, wrap
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -79,7 +80,7 @@ async def test_where_there_is_no_run_it_is_said_what_makes_one() -> None:
 async def test_no_figure_of_a_finding_is_broken() -> None:
     async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(80, 24)) as (pilot, _):
         screen = await brought(pilot, WhyScreen, "O")
-        told = [str(option.prompt) for option in screen.query_one(OptionList).options]
+        told = [option.plain for option in screen.query_one(TextList).rows]
         assert any("197\u00a0481" in line for line in told)
         assert not any("197 481" in line for line in told)
 

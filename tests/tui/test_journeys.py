@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Input, OptionList, Static
+from textual.widgets import DataTable, Input, Static
 
 from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_branches import broken
@@ -25,6 +25,7 @@ from workbench.tui.screens.repair import RepairScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
@@ -53,7 +54,7 @@ async def test_debug_an_overflow() -> None:
         assert why.found.crossing is not None
         named = [one.messages[0] for one in why.found.findings if one.messages]
         number = next(n for n, one in enumerate(why.found.findings) if one.messages)
-        why.query_one(OptionList).highlighted = number
+        why.query_one(TextList).go(number)
         await press(pilot, "enter")
         assert pilot.app.screen is bench
         index = bench.query_one(RoundsList).index

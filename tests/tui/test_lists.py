@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rich.text import Text
+from textual.app import App, ComposeResult
 
-from tests.tui.app import notes, on_bench, press, settled, story
+from tests.tui.app import STYLES, notes, on_bench, press, settled, story
 from tests.tui.every_screen import lacking
 from workbench.analysis.search import query_of
 from workbench.tui.bench.screen import BenchScreen
@@ -14,6 +16,7 @@ from workbench.tui.screens.search_lines import SearchLinesScreen
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.list_keys import found_in, hit
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SCREENS = {
@@ -163,3 +166,53 @@ def marked(text: TextView, line: int) -> str:
     """What of a line stands on another ground than the rest."""
     strip = text.render_line(line - text.scroll_offset.y)
     return "".join(one.text for one in strip if one.style and one.style.underline)
+
+
+class Rows(App[None]):
+    CSS_PATH = STYLES
+    CSS = "TextList { height: 4; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        yield TextList(empty="nothing")
+
+    def on_text_list_chosen(self, event: TextList.Chosen) -> None:
+        self.chosen.append(event.at)
+
+
+async def test_the_cursor_goes_from_row_to_row_and_a_heading_is_passed_over() -> None:
+    async with Rows().run_test(size=(20, 6)) as pilot:
+        rows = pilot.app.query_one(TextList)
+        assert (rows.at, rows.render_line(0).text.strip()) == (-1, "nothing")
+        rows.show(
+            [Text("heading"), Text("one\n  more"), Text("heading"), Text("two\n  more"), Text("three")], 0, {0, 2}
+        )
+        rows.focus()
+        went = [rows.at]
+        for key in ("down", "down", "down", "up", "home", "G", "pageup", "pageup"):
+            await pilot.press(key)
+            went.append(rows.at)
+        assert went == [1, 3, 4, 4, 3, 1, 4, 1, 1]
+        assert rows.scroll_offset.y == 0, "with the heading above the first row"
+        await pilot.press("down")
+        assert range(rows.scroll_offset.y, rows.scroll_offset.y + 4)[-1] == 5, "a row is seen whole"
+        rows.to_line(2)  # where a search finds something in the second line of a row
+        assert (rows.at, rows.copied()) == (1, "one\n  more")
+        await pilot.click(TextList, offset=(3, 2), times=2)
+        await pilot.click(TextList, offset=(3, 0), times=2)
+        assert (rows.at, pilot.app.chosen) == (1, [1])  # type: ignore[attr-defined]
+        rows.show([Text("heading"), Text("alone")], headings={0})
+        assert rows.at == 1
+
+
+async def test_a_row_that_is_too_long_ends_with_an_ellipsis_or_goes_on() -> None:
+    async with Rows().run_test(size=(12, 6)) as pilot:
+        rows = pilot.app.query_one(TextList)
+        rows.show([Text("one two three")])
+        assert [rows.render_line(y).text.strip() for y in range(2)] == ["one two t…", ""]
+        rows.wraps = True
+        rows.show([Text("one two three")])
+        assert [rows.render_line(y).text.strip() for y in range(2)] == ["one two", "three"]

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input, OptionList, Static, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
@@ -34,6 +34,7 @@ from workbench.tui.screens.exact import ExactScreen
 from workbench.tui.screens.prompt_text import PromptTextScreen
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (150, 44)
@@ -133,12 +134,12 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         view = runs.query_one(TextView)
         assert len(runs.entries) == 2
         garbage = next(n for n, entry in enumerate(runs.entries) if entry.summarizer == "rehearse:garbage")
-        runs.query_one(OptionList).highlighted = garbage
+        runs.query_one(TextList).go(garbage)
         await settled(pilot)
         assert "weather in Lisbon" in view.text
         assert "Fix the token refresh bug" in view.text
         await press(pilot, "m")
-        runs.query_one(OptionList).highlighted = 1 - garbage
+        runs.query_one(TextList).go(1 - garbage)
         await press(pilot, "d")
         assert "summarizer: rehearse:garbage → rehearse:truncated" in view.text
         assert "-Sure! Here is the summary" in view.text

@@ -8,7 +8,7 @@ import threading
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Static, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import found
@@ -31,10 +31,10 @@ from workbench.tui.screens.policy_text import OFFLINE, PolicyTextScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
-from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (160, 50)
@@ -69,7 +69,7 @@ async def choose(pilot: Pilot[None], name: str) -> None:
     front.query_one(Input).value = name
     await settled(pilot)
     at = next(i for i, one in enumerate(front.shown) if one.preset.id == name and not one.heading)
-    front.query_one(OptionList).highlighted = at
+    front.query_one(TextList).go(at)
     await press(pilot, "enter")
 
 
@@ -423,14 +423,14 @@ async def test_letters_that_come_faster_than_the_list_is_marked_break_nothing(mo
         await until(lambda: isinstance(pilot.app.screen, ChoosePresetScreen))
         front = pilot.app.screen
         assert isinstance(front, ChoosePresetScreen)
-        empty = [front.query_one(Options).empty]
+        empty = [front.query_one(TextList).empty]
         read.set()
         await settled(pilot)
-        assert [*empty, front.query_one(Options).empty] == [LOOKING, NOTHING]
-        options, search = front.query_one(OptionList), front.query_one(Input)
-        options.highlighted = options.option_count - 1
+        assert [*empty, front.query_one(TextList).empty] == [LOOKING, NOTHING]
+        options, search = front.query_one(TextList), front.query_one(Input)
+        options.go(len(options.rows) - 1)
         front._list("clear-tool")  # what was marked is told of first
         search.value = "clear-tool"
         await settled(pilot)
-        assert front.shown[options.highlighted or 0].preset.id == "clear-tool-results"
+        assert front.shown[options.at].preset.id == "clear-tool-results"
         assert "results" in str(front.query_one("#about", Static).content)

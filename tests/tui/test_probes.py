@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from tests.commands import session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api
@@ -17,6 +17,7 @@ from workbench.formats.files import load
 from workbench.session import Message, Session, Text
 from workbench.summarizers import journal
 from workbench.tui.screens.probes import ProbesScreen, asked
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 WEIR = "The weir opens at a level of 412 cm and the sluice follows an hour later."
@@ -34,12 +35,12 @@ def talk() -> Session:
 
 
 def grid(screen: ProbesScreen) -> list[str]:
-    options = screen.query_one(OptionList)
-    return [str(options.get_option_at_index(at).prompt)[:20].rstrip() for at in range(options.option_count)]
+    options = screen.query_one(TextList)
+    return [options.rows[at].plain[:20].rstrip() for at in range(len(options.rows))]
 
 
 def listed(screen: ProbesScreen) -> list[str]:
-    return [str(option.prompt) for option in screen.query_one(OptionList).options]
+    return [option.plain for option in screen.query_one(TextList).rows]
 
 
 async def test_a_failed_question_is_pinned_and_asked_again() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
-from textual.widgets import DataTable, OptionList, Static
+from textual.widgets import DataTable, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from workbench.analysis.retention import retention
@@ -22,6 +22,7 @@ from workbench.tui.screens.retention_words import has_theirs, judged, kind_lines
 from workbench.tui.surviving import bar_of, heads, rows
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_list import TextList
 
 
 def with_a_recorded_compaction() -> Session:
@@ -49,9 +50,9 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         bench = bench_screen(pilot).bench
         expected = retention(bench.context, bench.offline.outcome)
         screen = await brought(pilot, RetentionScreen, "X")
-        listed, table = screen.query_one(FactsList), screen.query_one(OptionList)
+        listed, table = screen.query_one(FactsList), screen.query_one(TextList)
         assert tuple(listed.facts) == expected.lacking
-        assert table.option_count == 1 + len(expected.kinds)
+        assert len(table.rows) == 1 + len(expected.kinds)
         assert not screen.check_action("theirs", ())  # nothing is recorded
         assert not screen.check_action("undo", ())
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, outlasting, stalling
 from tests.summarizers.live_calls import QUICK, client_talks_to
@@ -24,6 +24,7 @@ from workbench.tui.bench.visiting import run_with
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.watched_lines import WatchedLines, line_cells
 
@@ -48,8 +49,8 @@ async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> 
 
 def text_of(screen: Screen[Any], selector: str) -> str:
     widget = screen.query_one(selector)
-    if isinstance(widget, OptionList):
-        return "\n".join(str(option.prompt) for option in widget.options)
+    if isinstance(widget, TextList):
+        return "\n".join(option.plain for option in widget.rows)
     assert isinstance(widget, Static)
     return str(widget.content)
 
@@ -130,14 +131,14 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             assert "written again" in text_of(screen, "#sections")
             assert screen.found is not None
             lost = next(n for n, line in enumerate(screen.facts) if getattr(line.fact, "kind", "") == "error")
-            screen.query_one("#facts", OptionList).highlighted = lost
+            screen.query_one("#facts", TextList).go(lost)
             await settled(pilot)
             assert screen.reading is not None
             losses = len(screen.reading.lost or ())
             await press(pilot, "f3")
             assert "KeyError: 'refresh'" in editor.text
             assert len(screen.reading.lost or ()) == losses - 1
-            screen.query_one("#facts", OptionList).highlighted = 2
+            screen.query_one("#facts", TextList).go(2)
             await settled(pilot)
             assert screen.loss is not None
             pinned = screen.loss.message
@@ -275,8 +276,8 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await press(pilot, "enter")
             assert len(screen.drafts) == len(api.received) == 3
-            steps = screen.query_one("#steps", OptionList)
-            steps.highlighted = next(n for n, line in enumerate(screen.lines) if line.number == 0)
+            steps = screen.query_one("#steps", TextList)
+            steps.go(next(n for n, line in enumerate(screen.lines) if line.number == 0))
             await settled(pilot)
             assert screen.at == 0
             screen.query_one(DraftEditor).change("edit " * 3_000)

@@ -11,7 +11,7 @@ from tests.tui.app import brought, on_bench, story
 from tests.tui.every_screen import drawn
 from workbench.summarizers import journal
 from workbench.tui.screens.runs import RunsScreen, spent_line, sum_parts
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 
 def test_what_was_spent_is_told_beside_the_runs() -> None:
@@ -37,5 +37,5 @@ async def test_in_a_wide_terminal_a_runs_line_is_whole(monkeypatch: pytest.Monke
     monkeypatch.setattr(journal, "kept", lambda: kept)
     async with on_bench(story(), size=(200, 60)) as (pilot, _):
         screen = await brought(pilot, RunsScreen, "H")
-        rows = drawn(screen).rows_of(screen.query_one(Options))
+        rows = drawn(screen).rows_of(screen.query_one(TextList))
         assert [row.text for row in rows[: len(kept)] if "…" in row.text] == []

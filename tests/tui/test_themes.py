@@ -12,7 +12,7 @@ from tests.tui.app import at_rest, brought, on_bench, press, settled, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 FOREIGN = [theme for theme in BUILTIN_THEMES.values() if not theme.name.startswith(("ansi", "textual-ansi"))]
 """The themes that Textual brings along, without those that leave the colours to the terminal."""
@@ -103,7 +103,7 @@ async def test_headings_among_what_a_draft_lost_can_be_read_though_nothing_is_ch
         for theme in THEMES:
             pilot.app.theme = theme.name
             await settled(pilot)
-            shown = screen.query_one("#facts", Options).get_visual_style("option-list--option-disabled")
+            shown = screen.query_one("#facts", TextList).get_visual_style("lines--heading")
             assert contrast(shown.background + shown.foreground, shown.background) >= 4.5
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from textual.widgets import ContentSwitcher, OptionList, Static, Tabs
+from textual.widgets import ContentSwitcher, Static, Tabs
 
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
@@ -29,9 +29,9 @@ from workbench.tui.cards import card, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
-from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.text_list import TextList
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -84,7 +84,7 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         # The newest epoch that overflowed, and just the command's figures.
         assert found.epoch == told["epoch"] == 2
         assert [one.text for one in found.findings] == [one["text"] for one in told["findings"]]
-        assert screen.query_one(OptionList).option_count == len(found.findings)
+        assert len(screen.query_one(TextList).rows) == len(found.findings)
         assert (plot.calls, [point.tokens for point in found.points]) == (
             len(told["growth"]),
             [point["tokens"] for point in told["growth"]],
@@ -154,8 +154,8 @@ async def test_every_card_has_a_key_what_lies_in_no_message_shows_the_layers() -
     async with on_bench(CODEX, size=(140, 42)) as (pilot, _):
         screen = await brought(pilot, WhyScreen, "O")
         assert screen.found is not None
-        cards = screen.query_one(Options)
-        heads = [str(cards.get_option_at_index(n).prompt).split("\n")[0] for n in range(cards.option_count)]
+        cards = screen.query_one(TextList)
+        heads = [cards.rows[n].plain.split("\n")[0] for n in range(len(cards.rows))]
         assert all("⏎" in head for head in heads), heads
         at = next(n for n, one in enumerate(screen.found.findings) if one.kind == "overhead")
         assert heads[at].endswith("⏎ 2 Layer ")
@@ -263,7 +263,7 @@ async def test_a_plot_has_the_lines_that_few_findings_leave(findings: str) -> No
         screen = await brought(pilot, WhyScreen, "O")
         plot, below = screen.query_one(CallsPlot), screen.query_one(ContentSwitcher)
         assert (plot.size.height > below.size.height) == (findings == "few")
-        cards = screen.query_one(Options)
+        cards = screen.query_one(TextList)
         assert cards.virtual_size.height - cards.size.height <= 0 or findings == "many"
 
 
@@ -297,9 +297,9 @@ def test_a_round_is_named_by_what_was_asked_there_and_a_file_by_its_end() -> Non
 async def test_no_card_is_wider_than_the_list_with_its_scroll_bar() -> None:
     async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(120, 40)) as (pilot, _):
         await brought(pilot, WhyScreen, "O")
-        cards = pilot.app.screen.query_one(Options)
+        cards = pilot.app.screen.query_one(TextList)
         assert cards.show_vertical_scrollbar
-        lines = sum(str(option.prompt).count("\n") + 1 for option in cards.options)
+        lines = sum(option.plain.count("\n") + 1 for option in cards.rows)
         assert cards.virtual_size.height == lines  # none is broken
 
 

@@ -11,13 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets.option_list import Option
 
 from workbench.compaction.preset import Preset
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 
 class ChoosePoliciesScreen(ModalScreen[tuple[Preset, ...] | None]):
@@ -44,7 +43,7 @@ double click, marks one with ✔ or lets it go; enter plays those marked."""
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Policies to play · space marks, enter plays"
-            yield Options(*(Option(self._line(n)) for n in range(len(self.every))))
+            yield TextList()
         yield KeysLine()
 
     def _line(self, n: int) -> Text:
@@ -52,23 +51,22 @@ double click, marks one with ✔ or lets it go; enter plays those marked."""
         words = f"{one.strategy:<20} {one_line(one.about, 200)}"
         return Text.assemble(f"{'✔' if n in self.marked else ' '} {one.id:<22} ", (words, "dim"), no_wrap=True)
 
+    def on_mount(self) -> None:
+        self._draw()
+
     def _draw(self) -> None:
-        options = self.query_one(Options)
-        for n in range(len(self.every)):
-            options.replace_option_prompt_at_index(n, self._line(n))
+        self.query_one(TextList).show(self._line(n) for n in range(len(self.every)))
 
     def action_mark(self) -> None:
-        at = self.query_one(Options).highlighted
-        if at is not None:
-            self.marked ^= {at}
-            self._draw()
+        self.marked ^= {self.query_one(TextList).at}
+        self._draw()
 
     def action_mark_all(self) -> None:
         every = set(range(len(self.every)))
         self.marked = {0} if self.marked == every else every
         self._draw()
 
-    @on(Options.OptionSelected)
+    @on(TextList.Chosen)
     def _clicked(self) -> None:
         self.action_mark()
 

@@ -13,7 +13,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
-from textual.widgets.option_list import Option
 
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
@@ -23,7 +22,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ follows at once, and undo brings the old policy back."""
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")
-            yield Options(empty=LOOKING)
+            yield TextList(empty=LOOKING)
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
         yield KeysLine()
@@ -124,19 +123,17 @@ follows at once, and undo brings the old policy back."""
     async def fill(self) -> None:
         """Read in a thread: the first time every strategy is imported."""
         self.every, self.refused = await asyncio.to_thread(choices)
-        self.query_one(Options).empty = NOTHING
+        self.query_one(TextList).empty = NOTHING
         self._list(self.query_one(Input).value)
 
     def _list(self, query: str) -> None:
         self.shown = matching(self.every, query)
-        options = self.query_one(Options)
-        options.clear_options()
-        options.add_options(Option(_line(choice, self.chosen)) for choice in self.shown)
         at = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id == self.chosen), None)
         typed = query.strip().casefold()
         named = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id.startswith(typed)), None)
         first = next((i for i, c in enumerate(self.shown) if not c.heading), 0) if named is None else named
-        options.highlighted = (at if at is not None and not query else first) if self.shown else None
+        rows = (_line(choice, self.chosen) for choice in self.shown)
+        self.query_one(TextList).show(rows, at if at is not None and not query else first)
         if not self.shown:
             self.query_one("#about", Static).update("")
 
@@ -144,19 +141,19 @@ follows at once, and undo brings the old policy back."""
     def _searched(self, event: Input.Changed) -> None:
         self._list(event.value)
 
-    @on(Options.OptionHighlighted)
+    @on(TextList.Moved)
     def _marked(self) -> None:
-        at = self.query_one(Options).highlighted  # which may be another since: the list is narrowed as one types
-        if at is None:
+        at = self.query_one(TextList).at  # which may be another since: the list is narrowed as one types
+        if at < 0:
             return
         text = Text(one_line(self.shown[at].words, 1_000))
         for sentence in self.refused:
             text.append(f"\n✘ {one_line(sentence, 400)}", "bold")
         self.query_one("#about", Static).update(text)
 
-    @on(Options.OptionSelected)
-    def _clicked(self, event: Options.OptionSelected) -> None:
-        self.dismiss(self.shown[event.option_index].preset)
+    @on(TextList.Chosen)
+    def _clicked(self, event: TextList.Chosen) -> None:
+        self.dismiss(self.shown[event.at].preset)
 
     def action_take(self) -> None:
         typed = self.query_one(Input)
@@ -164,8 +161,8 @@ follows at once, and undo brings the old policy back."""
 
     @on(Input.Submitted)
     def _take(self) -> None:
-        marked = self.query_one(Options).highlighted
-        if marked is not None:
+        marked = self.query_one(TextList).at
+        if marked >= 0:
             self.dismiss(self.shown[marked].preset)
 
 

@@ -15,7 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
-from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
@@ -38,7 +37,7 @@ from workbench.tui.screens.choose_preset import BROAD
 from workbench.tui.screens.run_words import BY_HAND
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 RUNS = 40
 """So many of the newest recorded runs are offered."""
@@ -232,7 +231,7 @@ that are set up for new ones) or of the table of models. Nothing is sent from he
         with Vertical() as box:
             box.border_title = f"{self.job.title} · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
-            yield Options()
+            yield TextList()
             yield Static(id="about")
             yield KeysLine()
 
@@ -284,26 +283,26 @@ that are set up for new ones) or of the table of models. Nothing is sent from he
         query = self.query_one(Input).value
         self.every = choices(self.models, self.recorded, self.responding, self.job)
         self.shown = able(matching(self.every, query), self.job)
-        options = self.query_one(Options)
-        options.set_options(Option(_line(choice, self.chosen), disabled=choice.name is None) for choice in self.shown)
         names = [choice.name for choice in self.shown]
         wanted = query.strip() or str(self.chosen)
         there = [n for n, name in enumerate(names) if name is not None]
-        options.highlighted = next((n for n in there if str(names[n]) == wanted), next(iter(there), None))
+        at = next((n for n in there if str(names[n]) == wanted), 0)
+        headings = {n for n, name in enumerate(names) if name is None}
+        self.query_one(TextList).show((_line(choice, self.chosen) for choice in self.shown), at, headings)
         self._explain()
 
-    @on(Options.OptionHighlighted)
+    @on(TextList.Moved)
     def _explain(self) -> None:
-        marked = self.query_one(Options).highlighted
-        choice = self.shown[marked] if marked is not None and marked < len(self.shown) else None
+        marked = self.query_one(TextList).at
+        choice = self.shown[marked] if 0 <= marked < len(self.shown) else None
         words = Text(f"{choice.name}: {one_line(choice.about, 400)}" if choice else "")
         if self.said:
             words.append(f"\n! {one_line(self.said, 400)}", "bold")
         self.query_one("#about", Static).update(words)
 
-    @on(Options.OptionSelected)
-    def _clicked(self, event: Options.OptionSelected) -> None:
-        self.dismiss(self.shown[event.option_index].name)
+    @on(TextList.Chosen)
+    def _clicked(self, event: TextList.Chosen) -> None:
+        self.dismiss(self.shown[event.at].name)
 
     def action_take(self) -> None:
         typed = self.query_one(Input)
@@ -311,8 +310,8 @@ that are set up for new ones) or of the table of models. Nothing is sent from he
 
     @on(Input.Submitted)
     def _take(self) -> None:
-        marked = self.query_one(Options).highlighted
-        if marked is not None and marked < len(self.shown):
+        marked = self.query_one(TextList).at
+        if 0 <= marked < len(self.shown):
             self.dismiss(self.shown[marked].name)
 
 

@@ -18,7 +18,7 @@ from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 T = TypeVar("T")
@@ -35,21 +35,20 @@ class ListAndText(ModalScreen[T | None]):
         Binding("escape,q", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),
         help_key("list"),
     ]
-    AUTO_FOCUS = "Options"
+    AUTO_FOCUS = "TextList"
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield CutText(id="about")
             with Horizontal():
-                yield Options(empty=self.EMPTY)
+                yield TextList(empty=self.EMPTY)
                 yield TextView()
             yield KeysLine()
 
     @property
     def at(self) -> int:
         """The place in the list that is marked, -1 where none is."""
-        marked = self.query_one(Options).highlighted
-        return -1 if marked is None else marked
+        return self.query_one(TextList).at
 
     def holds(self, many: int) -> None:
         """So many lines are to be listed now."""

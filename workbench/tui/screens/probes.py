@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.widgets.option_list import Option
 
 from workbench import bench as steps
 from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
@@ -49,13 +48,12 @@ from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
 from workbench.tui.screens.run_words import who
 from workbench.tui.spending import purse_of
-from workbench.tui.widgets.options import Options
+from workbench.tui.surviving import COLOURS
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
-COLOURS = {"✓": "$text-success", "✗": "$text-error", "·": "$text-error", "?": "dim"}
-SHADES = {"good": "$text-success", "bad": "$text-error", "warning": "$text-warning"}
-"""How a verdict's style is called beside the list."""
+SHADES = {"✓": "green", "✗": "red", "·": "red", "?": "dim"}
 
 
 @dataclass(frozen=True)
@@ -182,19 +180,17 @@ question and asks again; w writes the questions beside the session, where you ca
         if found is None:
             return
         self.shown = found.rows(self.failed)
-        options, at = self.query_one(Options), max(self.at, 0)
-        options.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
-        options.set_options(Option(row_line(found.probing, row)) for row in self.shown)
-        if self.shown:
-            options.highlighted = min(at, len(self.shown) - 1)
-        else:
+        texts = self.query_one(TextList)
+        texts.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
+        texts.show(row_line(found.probing, row) for row in self.shown)
+        if not self.shown:
             self.query_one(TextView).show([Part("Every question is answered right.", "good")], "none")
         self.say("\n".join((shares(found.probing), how(found, self.said))))
 
-    @on(Options.OptionHighlighted)
-    def _marked(self, event: Options.OptionHighlighted) -> None:
-        if self.found and event.option_index < len(self.shown):
-            row = self.shown[event.option_index]
+    @on(TextList.Moved)
+    def _marked(self, event: TextList.Moved) -> None:
+        if self.found and 0 <= event.at < len(self.shown):
+            row = self.shown[event.at]
             self.query_one(TextView).show(details(self.found.probing, row, self.bench), row)
 
     @property
@@ -254,7 +250,7 @@ question and asks again; w writes the questions beside the session, where you ca
             return
         self.notify(f"{path} is written; change it as you like.", markup=False)
 
-    @on(Options.OptionSelected)
+    @on(TextList.Chosen)
     def _go_there(self) -> None:
         if self.source is not None:
             self.leave(self.source)
@@ -286,21 +282,21 @@ def source_of(found: Probing, row: Watched | int, bench: Bench) -> int | None:
     return bench.context.shape.index_of.get(found.probes[row].source)
 
 
-def row_line(found: Probing, row: Watched | int) -> Content:
+def row_line(found: Probing, row: Watched | int) -> Text:
     """A watched sentence or a question in the list, with a glyph for each arm."""
     if isinstance(row, Watched):
-        signs = [(f"{SIGNS[verdict]} ", SHADES[STYLES[verdict]]) for verdict in row.verdicts]
-        return Content.assemble(*signs, (f" {'watched':<12}   ", "dim"), one_line(row.sentence, 160))
+        signs = [(f"{SIGNS[verdict]} ", COLOURS[STYLES[verdict]]) for verdict in row.verdicts]
+        return Text.assemble(*signs, (f" {'watched':<12}   ", "dim"), one_line(row.sentence, 160))
     return line(found, row)
 
 
-def line(found: Probing, number: int) -> Content:
+def line(found: Probing, number: int) -> Text:
     """A question in the list, with a glyph for each arm."""
     probe = found.probes[number]
     glyphs = [_glyph(found, arm, number) for arm in range(len(found.arms))]
-    cells = [(f"{glyph} ", COLOURS[glyph]) for glyph in glyphs]
+    cells = [(f"{glyph} ", SHADES[glyph]) for glyph in glyphs]
     used = "↻" if probe.used else " "
-    return Content.assemble(*cells, (f" {probe.kind:<12} {used} ", "dim"), one_line(asked(probe.question), 160))
+    return Text.assemble(*cells, (f" {probe.kind:<12} {used} ", "dim"), one_line(asked(probe.question), 160))
 
 
 def asked(question: str) -> str:

@@ -9,7 +9,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.widgets.option_list import Option
 
 from workbench.analysis.prompt_use import Found, found, policy_with, rendered
 from workbench.base.errors import BadInput
@@ -20,7 +19,7 @@ from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.prompt_text import PromptTextScreen
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 
@@ -74,11 +73,10 @@ policy on the bench, as a step that can be undone."""
         """The list anew; the cursor stays on its file."""
         here = self.here
         self.every = every_prompt()
-        options = self.query_one(Options)
-        options.set_options(Option(self._line(one)) for one in self.every)
         files = [one.file for one in self.every]
         first = next((n for n, one in enumerate(self.every) if one.found and self._fits(one.found)), 0)
-        options.highlighted = files.index(here.file) if here and here.file in files else first
+        at = files.index(here.file) if here and here.file in files else first
+        self.query_one(TextList).show(map(self._line, self.every), at)
         self.show_it()
 
     @property
@@ -95,7 +93,7 @@ policy on the bench, as a step that can be undone."""
     def _fits(self, one: Found) -> bool:
         return one.strategy == self.bench.strategy.id and one.field in type(self.bench.policy).model_fields
 
-    @on(Options.OptionHighlighted)
+    @on(TextList.Moved)
     def _moved(self) -> None:
         self.show_it()
 
@@ -162,7 +160,7 @@ policy on the bench, as a step that can be undone."""
             self.notify(f"saved as {path}; it is used from now on", markup=False)
             self.list_them()
 
-    @on(Options.OptionSelected)
+    @on(TextList.Chosen)
     def action_use(self) -> None:
         one = self.here
         if one is None or one.found is None:

@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
-from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench import bench as steps
@@ -37,7 +36,7 @@ from workbench.tui.screens.retention_words import (
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-under"), (170, "-beside")]
 """Columns from which the table stands beside the list."""
@@ -113,7 +112,7 @@ there); c compacts several times in a row."""
             with Horizontal(id="both"):
                 with Vertical(id="by-kind"):
                     yield Static(id="kind-heads", classes="heads")
-                    yield Options()
+                    yield TextList()
                 with Vertical(id="lost"):
                     yield Static(Text(HEADS, no_wrap=True), classes="heads")
                     yield FactsList()
@@ -149,11 +148,9 @@ there); c compacts several times in a row."""
         self.kinds = (None, *shares)
         if self.kind not in self.kinds:
             self.kind = None
-        options = self.query_one(Options)
         kind_heads, *lines = kind_lines(found.retention)
         self.query_one("#kind-heads", Static).update(Text(kind_heads, no_wrap=True))
-        options.set_options(Option(Text(line, no_wrap=True)) for line in lines)
-        options.highlighted = self.kinds.index(self.kind)
+        self.query_one(TextList).show((Text(line) for line in lines), self.kinds.index(self.kind))
         self._list()
 
     def _list(self) -> None:
@@ -175,17 +172,17 @@ there); c compacts several times in a row."""
 
     def action_kind(self, by: int) -> None:
         at = (self.kinds.index(self.kind) + by) % len(self.kinds)
-        self.query_one(Options).highlighted = at
+        self.query_one(TextList).go(at)
 
-    @on(Options.OptionHighlighted)
-    def _kind_marked(self, event: Options.OptionHighlighted) -> None:
+    @on(TextList.Moved)
+    def _kind_marked(self, event: TextList.Moved) -> None:
         # By the time the event arrives, the list may have become shorter.
-        kind = self.kinds[event.option_index] if event.option_index < len(self.kinds) else None
+        kind = self.kinds[event.at] if event.at < len(self.kinds) else None
         if kind != self.kind:
             self.kind = kind
             self._list()
 
-    @on(Options.OptionSelected)
+    @on(TextList.Chosen)
     def _kind_chosen(self) -> None:
         self.query_one(FactsList).focus()
 

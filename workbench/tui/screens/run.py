@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
 from textual.widgets import Static, Tab, Tabs
-from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
@@ -44,7 +43,7 @@ from workbench.tui.spending import purse_of
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 from workbench.tui.widgets.watched_lines import WatchedLines
 
@@ -104,13 +103,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
         yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
         with Grid(id="panes"):
             with Vertical(id="left"):
-                yield Options(id="steps", classes="pane")
-                yield Options(id="sections", classes="pane")
+                yield TextList(id="steps", classes="pane", wraps=True)
+                yield TextList(id="sections", classes="pane")
             with Vertical(id="centre"):
                 yield TextView(id="shown")
                 yield DraftEditor(id="editor")
             with Vertical(id="right"):
-                yield Options(id="facts", classes="pane")
+                yield TextList(id="facts", classes="pane")
                 yield Static(id="fact")
         yield Static(id="said")
         yield Static(id="progress")
@@ -155,20 +154,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
         return "draft, ctrl+s commits"
 
     def _draw_steps(self) -> None:
-        steps = self.query_one("#steps", Options)
-        prompts = []
+        rows = []
         for line in self.lines:
             title, state = self.progress.words(line)
-            prompts.append(Text.assemble((one_line(title, 200), "bold"), "\n  ", (one_line(state, 400), "dim")))
-        if steps.option_count == len(prompts):
-            for number, prompt in enumerate(prompts):
-                old = steps.get_option_at_index(number).prompt
-                if not isinstance(old, Text) or old.plain != prompt.plain:
-                    steps.replace_option_prompt_at_index(number, prompt)
-        else:
-            at = steps.highlighted
-            steps.set_options(Option(prompt) for prompt in prompts)
-            steps.highlighted = at if at is not None and at < len(prompts) else None
+            rows.append(Text.assemble((one_line(title, 200), "bold"), "\n  ", (one_line(state, 400), "dim")))
+        at_hand = (n for n, line in enumerate(self.lines) if self.phase == "draft" and line.number == self.at)
+        with self.prevent(TextList.Moved):
+            self.query_one("#steps", TextList).show(rows, next(at_hand, None))
 
     def _draw_state(self) -> None:
         match self.phase:

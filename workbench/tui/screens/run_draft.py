@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual import on, work
 from textual.widgets import TextArea
-from textual.widgets.option_list import Option
 
 from workbench.analysis.grounding import Ground
 from workbench.assessment import Assessment, compute
@@ -49,7 +48,7 @@ from workbench.tui.screens.run_words import (
     section_line,
 )
 from workbench.tui.widgets.draft_editor import DraftEditor
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView
 
 SETTLE_S = 0.3
@@ -147,9 +146,9 @@ class Drafting(Facts):
         self.read()
         self.draw()
 
-    @on(Options.OptionHighlighted, "#steps")
-    def _step_chosen(self, event: Options.OptionHighlighted) -> None:
-        number = self.lines[event.option_index].number if event.option_index < len(self.lines) else None
+    @on(TextList.Moved, "#steps")
+    def _step_chosen(self, event: TextList.Moved) -> None:
+        number = self.lines[event.at].number if 0 <= event.at < len(self.lines) else None
         if self.phase == "draft" and number is not None and number != self.at and number < len(self.drafts):
             self.choose(number)
             self.query_one("#steps").focus()
@@ -190,11 +189,11 @@ class Drafting(Facts):
 
     def put_sections(self) -> None:
         """The sections of the draft at hand, each with its state and what in it was not found."""
-        options = self.query_one("#sections", Options)
+        texts = self.query_one("#sections", TextList)
         draft = self.draft
         if draft is None:
             self.sections = ()
-            options.clear_options()
+            texts.show(())
             return
         self.sections = sections_of(draft.text, draft.request.sections)
         there = self.found.unfounded if self.found else ()
@@ -207,17 +206,15 @@ class Drafting(Facts):
             Text(f"! {one_line(title.strip('# '), 60)}: missing", "bold", no_wrap=True, overflow="ellipsis")
             for title in missing_titles(draft.text, draft.request.sections)
         ]
-        with self.prevent(Options.OptionHighlighted):
-            at = options.highlighted
-            options.set_options(Option(line) for line in lines)
-            options.highlighted = min(at, len(lines) - 1) if at is not None else None
+        with self.prevent(TextList.Moved):
+            texts.show(lines)
 
-    @on(Options.OptionHighlighted, "#sections")
-    def _section_chosen(self, event: Options.OptionHighlighted) -> None:
-        if event.option_index < len(self.sections) and event.option_list.has_focus:
-            self.query_one(DraftEditor).go_to(self.sections[event.option_index].body)
+    @on(TextList.Moved, "#sections")
+    def _section_chosen(self, event: TextList.Moved) -> None:
+        if 0 <= event.at < len(self.sections) and event.texts.has_focus:
+            self.query_one(DraftEditor).go_to(self.sections[event.at].body)
 
-    @on(Options.OptionSelected, "#sections")
+    @on(TextList.Chosen, "#sections")
     def _section_opened(self) -> None:
         self.show_pane("centre")
         self.query_one(DraftEditor).focus()

@@ -8,7 +8,6 @@ from rich.text import Text
 from textual import on
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.widgets.option_list import Option
 
 from workbench import bench as steps
 from workbench.analysis.grounding import Grounding, Unfounded
@@ -21,7 +20,7 @@ from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
 from workbench.tui.widgets.draft_editor import DraftEditor
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.watched_lines import WatchedLines, Watching
 
 
@@ -50,8 +49,8 @@ class Facts(Screen["object"]):
     @property
     def loss(self) -> HeldFact | None:
         """The lost fact that is marked in the list."""
-        marked = self.query_one("#facts", Options).highlighted
-        fact = self.facts[marked].fact if marked is not None and marked < len(self.facts) else None
+        marked = self.query_one("#facts", TextList).at
+        fact = self.facts[marked].fact if 0 <= marked < len(self.facts) else None
         return fact if isinstance(fact, HeldFact) else None
 
     def put_grounding(self, found: Grounding | None) -> None:
@@ -68,32 +67,31 @@ class Facts(Screen["object"]):
         watched = self.query_one(WatchedLines)
         watched.make_room(self.size.height)
         watched.show(Watching(self.bench.watched, stood, moments=("now", "after")))
-        options = self.query_one("#facts", Options)
+        texts = self.query_one("#facts", TextList)
         lost = self.reading.lost if self.reading else None
         waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
         self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
-        options.border_title = f"facts · {figure(len(lost))} lost" if lost is not None else "facts"
-        at = options.highlighted
-        options.set_options(Option(line.text, disabled=line.fact is None) for line in self.facts)
-        options.highlighted = min(at, len(self.facts) - 1) if at is not None else None
+        texts.border_title = f"facts · {figure(len(lost))} lost" if lost is not None else "facts"
+        headings = {n for n, line in enumerate(self.facts) if line.fact is None}
+        texts.show((line.text for line in self.facts), headings=headings)
 
-    @on(Options.OptionHighlighted, "#facts")
-    def _fact_marked(self, event: Options.OptionHighlighted) -> None:
-        fact = self.facts[event.option_index].fact if event.option_index < len(self.facts) else None
+    @on(TextList.Moved, "#facts")
+    def _fact_marked(self, event: TextList.Moved) -> None:
+        fact = self.facts[event.at].fact if 0 <= event.at < len(self.facts) else None
         words = ""
         if isinstance(fact, Unfounded):
             words = f"{fact.kind}, not found in the head: {fact.text}\nenter goes to it"
             # The list is made anew while a person types: only who is in it moves the cursor by it.
-            if event.option_list.has_focus:
+            if event.texts.has_focus:
                 self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
         elif isinstance(fact, HeldFact):
             words = f"{fact.kind}, {fact.why}; stands in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
 
-    @on(Options.OptionSelected, "#facts")
-    def _fact_opened(self, event: Options.OptionSelected) -> None:
-        if isinstance(self.facts[event.option_index].fact, Unfounded):
+    @on(TextList.Chosen, "#facts")
+    def _fact_opened(self, event: TextList.Chosen) -> None:
+        if isinstance(self.facts[event.at].fact, Unfounded):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()
 

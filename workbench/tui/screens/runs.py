@@ -10,7 +10,6 @@ from typing import ClassVar, get_args
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.widgets.option_list import Option
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.spending import By, in_all, spending
@@ -26,7 +25,7 @@ from workbench.summarizers.named import Name
 from workbench.tokens.cost import money
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.list_and_text import ListAndText
-from workbench.tui.widgets.options import Options
+from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 REQUEST_CHARS = 100_000
@@ -76,10 +75,7 @@ up what the runs have cost, by day, model and session."""
             return
         self.entries = tuple(sorted(entries, key=lambda entry: entry.session != self.fingerprint))
         self.holds(len(self.entries))
-        options = self.query_one(Options)
-        at = options.highlighted or 0
-        options.set_options(Option(self._line(entry)) for entry in self.entries)
-        options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
+        self.query_one(TextList).show(map(self._line, self.entries))
         many = f"{figure(len(self.entries))} kept {plural(len(self.entries), 'run')}"
         none = f"no runs are kept in {paths.runs()}; R on the bench makes one"
         self.say(f"{many} in {paths.runs()} · {spent_line(entries, self.fingerprint)}" if self.entries else none)
@@ -91,7 +87,7 @@ up what the runs have cost, by day, model and session."""
         line.append(one_line(entry.summarizer, 40), "bold")
         return line.append(f" · {entry.strategy} · {money(entry.dollars)}", "dim")
 
-    @on(Options.OptionHighlighted)
+    @on(TextList.Moved)
     def _moved(self) -> None:
         if self.here is None or self.here.id != self._doomed:
             self._doomed = ""
@@ -148,7 +144,7 @@ up what the runs have cost, by day, model and session."""
         self.marked = "" if self.marked == entry.id else self.marked
         self.list_them()
 
-    @on(Options.OptionSelected)
+    @on(TextList.Chosen)
     def action_replay(self) -> None:
         entry = self.here
         if entry is None:

@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
-from textual.widgets.option_list import Option
 
 from workbench.analysis.pictures import growth_picture
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
@@ -34,8 +33,8 @@ from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.text_list import TextList
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (190, "-huge")]
 """Columns from which there is room for where the context went, beside the findings."""
@@ -132,7 +131,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
             )
             with Horizontal():
                 with ContentSwitcher(initial=FINDINGS):
-                    yield Options(id=FINDINGS)
+                    yield TextList(id=FINDINGS)
                     with Vertical(id="rows"):
                         yield Static(id="about")
                         yield Table(cursor_type="row", zebra_stripes=True)
@@ -183,9 +182,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         self._tell_call()
         self._fill_tab()
         self.mends = [mend_of(found, one, self.bench.layout.shape.index_of) for one in found.findings]
-        options = self.query_one(Options)
-        options.set_options(Option(drawn) for drawn in self._cards(found))
-        options.highlighted = 0 if found.findings else None
+        self.query_one(TextList).show(self._cards(found), 0)
         self._share_lines(found)
         self.call_after_refresh(self._draw_went, found)
 
@@ -194,16 +191,14 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
             self.call_after_refresh(self._draw_again, self.found)
 
     def _draw_again(self, found: Diagnosis) -> None:
-        options = self.query_one(Options)
-        for at, drawn in enumerate(self._cards(found)):
-            options.replace_option_prompt_at_index(at, drawn)
+        self.query_one(TextList).show(self._cards(found))
         self._draw_went(found)
 
     def _share_lines(self, found: Diagnosis) -> None:
         """What is below takes no more lines than it has use for; the plot has the others."""
-        options, table = self.query_one(Options), self.query_one(Table)
+        cards, table = self.query_one(TextList), self.query_one(Table)
         is_cards = self.query_one(ContentSwitcher).current == FINDINGS
-        used = sum(str(one.prompt).count("\n") + 1 for one in options.options) if is_cards else table.row_count + 3
+        used = cards.line_count if is_cards else table.row_count + 3
         self.query_one(Horizontal).styles.max_height = max(used + 1, lines_of_went(found))
 
     def _draw_went(self, found: Diagnosis) -> None:
@@ -211,7 +206,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         self.query_one("#went", Static).update(went(found, size.width, size.height))
 
     def _cards(self, found: Diagnosis) -> Iterator[Text]:
-        width = self.query_one(Options).scrollable_content_region.width - 2
+        width = self.query_one(TextList).scrollable_content_region.width - 2
         most = max((one.tokens for one in found.findings), default=1)
         for number, (one, mend) in enumerate(zip(found.findings, self.mends, strict=True), 1):
             yield card(number, one, most, mend, self._place(one), width)
@@ -237,8 +232,8 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
 
     def action_apply(self) -> None:
         """Do what the card at hand offers."""
-        at = self.query_one(Options).highlighted
-        if self.found is None or at is None or self.query_one(ContentSwitcher).current != FINDINGS:
+        at = self.query_one(TextList).at
+        if self.found is None or at < 0 or self.query_one(ContentSwitcher).current != FINDINGS:
             return
         if (mend := self.mends[at]) is not None:
             self.dismiss(Applied(mend, self.found.epoch))
@@ -263,7 +258,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         if self.found is not None:
             self._share_lines(self.found)
         if focused:
-            (self.query_one(Options) if name == FINDINGS else self.query_one(Table)).focus()
+            (self.query_one(TextList) if name == FINDINGS else self.query_one(Table)).focus()
 
     def _fill_tab(self) -> None:
         name = self.query_one(Tabs).active.removeprefix("tab-")
@@ -282,10 +277,10 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         if self.found is not None:
             self._go(self.found.session.messages[self.found.points[event.call - 1].message].id)
 
-    @on(Options.OptionSelected)
-    def _finding_chosen(self, event: Options.OptionSelected) -> None:
+    @on(TextList.Chosen)
+    def _finding_chosen(self, event: TextList.Chosen) -> None:
         if self.found is not None:
-            if messages := self.found.findings[event.option_index].messages:
+            if messages := self.found.findings[event.at].messages:
                 self._go(messages[0])
             else:
                 self.action_tab(UNSEEN)

@@ -56,16 +56,21 @@ class LineList(LineView, can_focus=True):
             self.into_view()
             self.moved()
 
+    def lines_at(self, line: int) -> range:
+        """The lines of the row that a line belongs to."""
+        return range(line, line + 1)
+
     def into_view(self) -> None:
         """Scroll as little as shows the cursor."""
-        height, top = self.scrollable_content_region.height, self.scroll_offset.y
-        if height and not top <= self.line < top + height:
-            self.scroll_to(y=self.line if self.line < top else self.line - height + 1, animate=False, force=True)
+        height, top, row = self.scrollable_content_region.height, self.scroll_offset.y, self.lines_at(self.line)
+        if height and not (top <= row.start and row.stop <= top + height):
+            y = row.start if row.start < top or len(row) > height else row.stop - height
+            self.scroll_to(y=y, animate=False, force=True)
 
     def refresh_line(self, line: int) -> None:
-        y = line - self.scroll_offset.y
-        if 0 <= y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, 1))
+        for y in (one - self.scroll_offset.y for one in self.lines_at(line)):
+            if 0 <= y < self.size.height:
+                self.refresh(Region(0, y, self.size.width, 1))
 
     @property
     def page(self) -> int:
@@ -119,7 +124,7 @@ class LineList(LineView, can_focus=True):
         self.refresh_line(self.line)
 
     def line_state(self, line: int) -> Hashable:
-        return line == self.line, self.has_focus
+        return line in self.lines_at(self.line), self.has_focus
 
     def render_line(self, y: int) -> Strip:
         if y == 0 and not self.line_count and self.empty:
