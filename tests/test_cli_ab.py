@@ -146,7 +146,7 @@ async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: 
     assert first["models"][0]["prices"] == {"input": 5.0, "output": 25.0}
     assert first["table"]["own"].endswith("models.toml")
     assert len(api.received) == 2
-    assert table.stdout.splitlines()[1].split() == ["200", "000", "64", "000", "5", "25", MODEL]
+    assert table.stdout.splitlines()[1].split() == [MODEL, "200", "000", "64", "000", "$5.00", "$25.00"]
     assert (refused.exit_code, KEY in refused.output) == (2, False)
 
 

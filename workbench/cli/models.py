@@ -8,20 +8,23 @@ from typing import Any
 import click
 
 from workbench.base import paths
-from workbench.base.figures import grouped
-from workbench.base.printable import printable
-from workbench.cli.output import only, plain, warn, write_json, write_table
+from workbench.base.tables import Row, Table, columns
+from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
 from workbench.tokens.models import BUNDLED, Prices, sources
+
+MODELS = "model window:tokens output:tokens:longest_output in:money:$_in out:money:$_out"
+CONNECTIONS = "connection protocol address key"
 
 
 @click.command("models")
 @click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="Whose models.")
 @click.option("--refresh", is_flag=True, help="Ask the server now; else the list of the last day serves.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(whom: str, refresh: bool, as_json: bool) -> None:
+@csv_option("models", "connections")
+def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None:
     """List the models that a server offers, with context windows and prices, and the connections to servers.
 
     The list comes from the API and is kept for a day. Prices, in dollars per million tokens, come from the package
@@ -31,6 +34,13 @@ def command(whom: str, refresh: bool, as_json: bool) -> None:
     there = connections()
     connection = connection_named(whom)
     choice = asyncio.run(_choice(connection, refresh))
+    made = {
+        "models": Table("models", "", columns(MODELS), tuple(map(_row, choice.models))),
+        "connections": Table("connections", "", columns(CONNECTIONS), tuple(map(_told, there.values()))),
+    }
+    if as_csv:
+        write_csv(made, as_csv)
+        return
     if as_json:
         age = None if choice.age_s is None else round(choice.age_s)
         table = {"source": sources(), "bundled": BUNDLED, "own": paths.models()}
@@ -41,9 +51,9 @@ def command(whom: str, refresh: bool, as_json: bool) -> None:
         old = "the list is an old one" if choice.models else "there is no list; a model may be typed all the same"
         warn(f"{choice.trouble} Until then {old}.")
     if choice.models:
-        write_table(["window", "output", "$ in", "$ out", "model"], [_row(one) for one in choice.models])
+        write_tables([made["models"]])
         click.echo()
-    write_table(["connection", "protocol", "address", "key"], [_told(one) for one in there.values()])
+    write_tables([made["connections"]])
     how = "Ask one as --summarizer CONNECTION:MODEL or --model CONNECTION/MODEL"
     click.echo(f"\n{how}; [connections.NAME] in {paths.settings()} adds one.")
     click.echo(f"Windows and prices: {sources()}.")
@@ -53,20 +63,15 @@ async def _choice(connection: Connection, refresh: bool) -> Choice:
     return Choice((await fetch(connection)).models, 0.0) if refresh else await choices(connection)
 
 
-def _told(one: Connection) -> list[str]:
+def _told(one: Connection) -> Row:
     key = "in the keyring" if one.keyring else one.key_env or "none"
-    return [one.name, one.protocol, printable(one.address), key]
+    return Row((one.name, one.protocol, one.address, key))
 
 
-def _row(one: Offered) -> list[str]:
+def _row(one: Offered) -> Row:
     prices = _prices(one)
-    return [
-        grouped(one.window) if one.window else "unknown",
-        grouped(one.max_output) if one.max_output else "unknown",
-        f"{prices.input:g}" if prices else "unknown",
-        f"{prices.output:g}" if prices else "unknown",
-        printable(one.id),
-    ]
+    dollars = (prices.input, prices.output) if prices else (None, None)
+    return Row((one.id, one.window or None, one.max_output or None, *dollars))
 
 
 def _prices(one: Offered) -> Prices | None:

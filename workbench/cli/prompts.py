@@ -12,8 +12,9 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
+from workbench.base.tables import Row, Table, columns
 from workbench.cli.loading import on_bench
-from workbench.cli.output import only, plain, warn, write_json, write_table
+from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_table, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.language import told_in
 from workbench.compaction.preset import has_prompt
@@ -40,36 +41,41 @@ def _(one: Found) -> dict[str, Any]:
 
 @click.group("prompts", invoke_without_command=True)
 @as_json_option
+@csv_option("prompts")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def command(ctx: click.Context, as_json: bool, as_csv: str | None) -> None:
     """List the prompts with their languages and placeholders: the names in braces that are filled in.
 
     A file of the same name in the user's own folder of prompts (`cwb prompts copy` makes one) is used instead of the
     program's; a placeholder in it that nothing fills is an error.
     """
     if ctx.invoked_subcommand is None:
-        _list(as_json)
+        _list(as_json, as_csv)
 
 
 @command.command("list")
 @as_json_option
-def list_(as_json: bool) -> None:
+@csv_option("prompts")
+def list_(as_json: bool, as_csv: str | None) -> None:
     """List the prompts; the same as `cwb prompts`."""
-    _list(as_json)
+    _list(as_json, as_csv)
 
 
-def _list(as_json: bool) -> None:
+def _list(as_json: bool, as_csv: str | None) -> None:
     every = [found(file) for file in prompt_files()]
-    if as_json:
-        write_json({"own_folder": paths.prompts(), "prompts": every})
-        return
-    rows = [
-        [one.id, one.prompt.language, one.strategy, "yours" if one.own else "", ", ".join(one.prompt.placeholders)]
+    rows = (
+        Row((one.id, one.prompt.language, one.strategy, "yours" if one.own else "", ", ".join(one.prompt.placeholders)))
         for one in every
-    ]
-    write_table(["prompt", "language", "strategy", "own", "placeholders"], rows)
-    for one in every:
-        _doubt(one)
+    )
+    table = Table("prompts", "", columns("prompt language strategy own placeholders"), tuple(rows))
+    if as_csv:
+        write_csv({"prompts": table}, as_csv)
+    elif as_json:
+        write_json({"own_folder": paths.prompts(), "prompts": every})
+    else:
+        write_tables([table])
+        for one in every:
+            _doubt(one)
 
 
 def _doubt(one: Found) -> None:

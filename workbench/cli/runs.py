@@ -13,14 +13,27 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
-from workbench.base.stamps import shown
+from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
-from workbench.cli.output import fields_of, warn, write_fields, write_json, write_table
+from workbench.cli.output import (
+    csv_option,
+    fields_of,
+    warn,
+    write_csv,
+    write_fields,
+    write_json,
+    write_table,
+    write_tables,
+)
 from workbench.summarizers import journal
-from workbench.tokens.cost import money
 
 REQUEST_CHARS = 1_000
 """Of each request so much is shown; --request shows all of it."""
+
+RUNS = (
+    "run began:time ended status calls:count input:tokens:in output:tokens:out seconds:seconds cost:money strategy "
+    "summarizer:text:by file"
+)
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -28,8 +41,9 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON 
 @click.group("runs", invoke_without_command=True)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the newest N.")
 @as_json_option
+@csv_option("runs")
 @click.pass_context
-def command(ctx: click.Context, limit: int | None, as_json: bool) -> None:
+def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | None) -> None:
     """List the kept runs, the newest first.
 
     Every run of a live summarizer is kept on this machine, failed and cancelled ones too, with all that was sent and
@@ -38,34 +52,38 @@ def command(ctx: click.Context, limit: int | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     entries = journal.kept(limit)
-    if as_json:
+    table = Table("runs", "", columns(RUNS), tuple(map(_row, entries)))
+    if as_csv:
+        write_csv({"runs": table}, as_csv)
+    elif as_json:
         write_json({"journal": paths.runs(), "runs": entries})
     elif not entries:
         warn(f"no runs are kept in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
     else:
-        write_table(
-            ["run", "began", "ended", "status", "calls", "in", "out", "seconds", "cost", "strategy", "by, file"],
-            [_row(entry) for entry in entries],
-        )
+        write_tables([table])
 
 
 @command.command("spent")
 @click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="What is added up.")
 @as_json_option
-def spent(by: By, as_json: bool) -> None:
+@csv_option("spent")
+def spent(by: By, as_json: bool, as_csv: str | None) -> None:
     """Add up what the kept runs have cost: by day (UTC), model or session, and in all. Deleted runs are in no sum."""
     entries = journal.kept()
     rows, whole = spending(entries, by), in_all(entries)
     if as_json:
         write_json({"by": by, "sums": rows, "all": whole})
         return
-    heads = ["runs", "calls", "in", "out", "cost", "price unknown", by]
-    cells = [
-        [grouped(row.runs), grouped(row.calls), grouped(row.input), grouped(row.output), money(row.dollars),
-         grouped(row.unknown) if row.unknown else "", printable(row.title)]
+    spec = f"runs:count calls:count input:tokens:in output:tokens:out cost:money unknown:count:price_unknown {by}"
+    sums = (
+        Row((row.runs, row.calls, row.input, row.output, row.dollars, row.unknown or None, row.title))
         for row in (*rows, whole)
-    ]  # fmt: skip
-    write_table(heads, cells)
+    )
+    table = Table("spent", "", columns(spec), tuple(sums))
+    if as_csv:
+        write_csv({"spent": table}, as_csv)
+    else:
+        write_tables([table])
 
 
 @command.command("show")
@@ -140,20 +158,10 @@ def _beginning(text: str) -> str:
     return f"{text[:REQUEST_CHARS]}\n[… {grouped(left)} more characters; --request shows them …]"
 
 
-def _row(entry: journal.Entry) -> list[str]:
-    return [
-        entry.id,
-        shown(entry.began),
-        entry.end,
-        entry.status.replace("_", " "),
-        grouped(entry.calls),
-        grouped(entry.input),
-        grouped(entry.output),
-        f"{entry.seconds:.1f}",
-        money(entry.dollars),
-        entry.strategy,
-        printable(f"{entry.summarizer}, {entry.file}"),
-    ]
+def _row(entry: journal.Entry) -> Row:
+    sizes = (entry.calls, entry.input, entry.output, entry.seconds, entry.dollars)
+    status = entry.status.replace("_", " ")
+    return Row((entry.id, entry.began, entry.end, status, *sizes, entry.strategy, str(entry.summarizer), entry.file))
 
 
 def _write(rows: list[tuple[str, str]]) -> None:

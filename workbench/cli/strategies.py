@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import astuple
 from typing import Any
 
 import click
 
 from workbench.base.printable import one_line
-from workbench.cli.output import only, plain, write_fields, write_json, write_table
+from workbench.base.tables import Row, Table, columns
+from workbench.cli.output import (
+    csv_option,
+    only,
+    plain,
+    write_csv,
+    write_fields,
+    write_json,
+    write_table,
+    write_tables,
+)
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.properties import HEADS, all_properties, cells
 from workbench.compaction.settings import Setting, settings_of
@@ -25,20 +36,21 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON 
 @click.argument("name", required=False)
 @click.option("--properties", is_flag=True, help="What each preset has: levels, versions, cache … as one table.")
 @as_json_option
-def presets(name: str | None, properties: bool, as_json: bool) -> None:
+@csv_option("presets")
+def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | None) -> None:
     """List the presets by strategy; with a NAME, every value of its policy and where it is from."""
     if name and properties:
         raise click.UsageError("--properties shows every preset; leave NAME out.")
     every = [load_preset(one) for one in preset_names()]
     if properties:
-        _properties(as_json)
+        _write(_properties(), {"properties": all_properties()}, as_json=as_json, as_csv=as_csv)
     elif name:
-        _sources(name, as_json)
-    elif as_json:
-        write_json({"presets": every})
+        _write(*_sources(name), as_json=as_json, as_csv=as_csv)
     else:
-        rows = [(one.id, one.strategy, one_line(one.about, LONG_TEXT)) for one in every]
-        write_table(["preset", "strategy", "about"], rows, {"preset": 0, "strategy": 0})
+        about = None if as_csv else LONG_TEXT
+        rows = (Row((one.id, one.strategy, one_line(one.about, about or len(one.about)))) for one in every)
+        table = Table("presets", "", columns("preset strategy about"), tuple(rows))
+        _write(table, {"presets": every}, as_json=as_json, as_csv=as_csv)
 
 
 @click.command("strategies")
@@ -55,12 +67,12 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
     if properties:
         if id is not None or sources:
             raise click.UsageError("--properties tells of every preset; leave out the rest.")
-        _properties(as_json)
+        _write(_properties(), {"properties": all_properties()}, as_json=as_json)
         return
     if sources:
         if id is None:
             raise click.UsageError("--sources tells of one preset or strategy; name it.")
-        _sources(id, as_json)
+        _write(*_sources(id), as_json=as_json)
         return
     shown = (strategy(id),) if id else all_strategies()
     names = {one.id for one in shown}
@@ -83,26 +95,31 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
             click.echo(sentence, err=True)
 
 
-def _properties(as_json: bool) -> None:
-    rows = all_properties()
+def _write(table: Table, document: Mapping[str, Any], *, as_json: bool, as_csv: str | None = None) -> None:
     if as_json:
-        write_json({"properties": rows})
+        write_json(document)
+    elif as_csv:
+        write_csv({as_csv: table}, as_csv)
     else:
-        write_table(HEADS, map(cells, rows), dict.fromkeys(HEADS[:4], 0))
+        write_tables([table])
 
 
-def _sources(name: str, as_json: bool) -> None:
-    """Write each setting of a preset, or of a strategy's own, with its value and source."""
+def _properties() -> Table:
+    heads = columns(" ".join(f"{head.replace(' ', '_')}:text:{head.replace(' ', '_')}" for head in HEADS))
+    return Table("properties", "", heads, tuple(Row(cells(one)) for one in all_properties()))
+
+
+def _sources(name: str) -> tuple[Table, Mapping[str, Any]]:
+    """Each setting of a preset, or of a strategy's own, with its value and source."""
     preset = load_preset(name) if name in preset_names() else default_preset(name)
-    settings = settings_of(type(preset.policy))
-    rows = [(one.key, preset.source_of(one), one.of(preset.policy)) for one in settings]
-    if as_json:
-        found = {key: {"value": value, "source": source} for key, source, value in rows}
-        write_json({**only(preset, "id", "strategy"), "settings": found})
-        return
-    click.secho(f"{preset.id}: {preset.about}", bold=True)
-    heads = ["setting", "from", "value"]
-    write_table(heads, [(key, source, _value(value)) for key, source, value in rows], dict.fromkeys(heads[:2], 0))
+    found = {
+        one.key: {"value": one.of(preset.policy), "source": preset.source_of(one)}
+        for one in settings_of(type(preset.policy))
+    }
+    rows = (Row((key, str(one["source"]), _value(one["value"]))) for key, one in found.items())
+    shown = columns("setting source:text:from value")
+    table = Table("presets", "", shown, tuple(rows), note=f"{preset.id}: {preset.about}")
+    return table, {**only(preset, "id", "strategy"), "settings": found}
 
 
 def _write_presets(presets: list[Preset]) -> None:
