@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, column, matching, records, sorted_by, words
+from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, column, matching, records, sorted_by
 from workbench.auditing.groups import Group, groups
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
@@ -68,11 +68,11 @@ def test_what_went_and_is_not_known_is_in_no_sum(
 def test_every_table_has_its_columns_and_lines() -> None:
     for about, columns in TABLES.items():
         lines = list(records(ROWS, about))
-        assert all(list(line) == [one.name for one in columns] for line in lines)
+        assert all(list(line) == [one.key for one in columns] for line in lines)
     assert [line["path"] for line in records(ROWS, "sessions")] == ["a", "b", "c"]
     assert [(line["path"], line["epoch"]) for line in records(ROWS, "compactions")] == [("a", 1), ("a", 2)]
     assert [line["error"] for line in records(ROWS, "unreadable")] == ["It is empty."]
-    assert {one.name for one in SESSIONS} & {one.name for one in COMPACTIONS} >= {"tool", "path", "rework", "lost"}
+    assert {one.key for one in SESSIONS} & {one.key for one in COMPACTIONS} >= {"tool", "path", "rework", "lost"}
 
 
 def test_a_session_sums_up_its_compactions() -> None:
@@ -112,26 +112,3 @@ def test_every_word_must_occur(query: str, paths: str) -> None:
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(BadInput, match="There is no column 'way'; choose one of changed, tool"):
         column("sessions", "way")
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "told"),
-    [
-        (None, "whole", ""),
-        (0, "whole", "0"),
-        (12_000, "whole", "12 000"),
-        (0.0049, "dollars", "0.0049"),
-        (0.005, "dollars", "0.01"),
-        (0.00005, "dollars", "0.0001"),
-        (0.00004, "dollars", "<0.0001"),
-        (0.0, "dollars", "0.00"),
-        (1_234.5, "dollars", "1 234.50"),
-        (61.25, "real", "61.2"),
-        (True, "flag", "yes"),
-        (False, "flag", ""),
-        (0.0, "time", "1970-01-01 00:00"),
-        ("a b", "text", "a b"),
-    ],
-)
-def test_values_in_words(value: object, kind: str, told: str) -> None:
-    assert words(value, kind) == told  # type: ignore[arg-type]

@@ -16,10 +16,11 @@ import pytest
 from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
 from workbench.api.audits import audit
-from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, About, Column
+from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, About
 from workbench.auditing.files import MOST, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
+from workbench.base.tables import Column
 
 EVIL = "<script>alert(1)</script>[bold]{{ 7 * 7 }}"
 
@@ -81,7 +82,7 @@ def test_saved_by_command(corpus: Path, tmp_path: Path, own_home: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, "")
     sheet, page, document = saved
     lines = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
-    assert list(lines[0]) == [one.name for one in SESSIONS]
+    assert list(lines[0]) == [one.key for one in SESSIONS]
     by_name = {Path(line["path"]).name: line for line in lines}
     assert sorted(by_name) == ["evil.jsonl", "one.jsonl"]
     assert (by_name["one.jsonl"]["compactions"], by_name["one.jsonl"]["lost"]) == ("1", "1")
@@ -105,7 +106,7 @@ def test_compactions_as_csv(corpus: Path, tmp_path: Path, own_home: Path) -> Non
     file = tmp_path / "made.csv"
     assert cwb("audit", str(corpus), "--list", "compactions", "--save", str(file)).exit_code == 0
     (line,) = csv.DictReader(io.StringIO(file.read_text("utf-8")))
-    assert list(line) == [one.name for one in COMPACTIONS]
+    assert list(line) == [one.key for one in COMPACTIONS]
     assert (line["before"], line["after"], line["larger"], line["asked"]) == ("1300", "600", "no", "no")
 
 
@@ -180,11 +181,11 @@ def test_parquet_says_what_csv_says(
     assert saved.exit_code == 0
     told = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
     read = parquet.read_table(table)
-    assert read.column_names == [one.name for one in columns] == list(told[0])
+    assert read.column_names == [one.key for one in columns] == list(told[0])
     assert len(told) == read.num_rows
     for line, row in zip(told, read.to_pylist(), strict=True):
         for one in columns:
-            assert line[one.name] == _as_in_csv(row[one.name]), one.name
+            assert line[one.key] == _as_in_csv(row[one.key]), one.key
 
 
 @pytest.mark.parametrize("time", [1e30, float("nan")])

@@ -56,7 +56,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         (mole,) = [line for line in lines(screen) if "mole" in line]
         assert "[bold]mole" in mole
         # To the column of the cost and twice s: the dearest first, then the cheapest.
-        columns = [one.name for one in screen.query_one(Records).columns]
+        columns = [one.key for one in screen.query_one(Records).columns]
         await press(pilot, *["right"] * columns.index("peak"), "s")
         assert names(screen) == ["long.jsonl", "mole.jsonl", "quay.jsonl"]
         await press(pilot, "s")
@@ -249,8 +249,8 @@ async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpu
         for _ in range(len(table.columns)):
             shown = str(heads.render())
             named = shown.strip("‹› ").replace("▾", "").replace("▴", "").split()
-            wrong += [shown] if not {*named} <= {one.name for one in table.columns} or len(shown) > 78 else []
-            wrong += [shown] if table.columns[heads.at].name not in named else []
+            wrong += [shown] if not {*named} <= {one.key for one in table.columns} or len(shown) > 78 else []
+            wrong += [shown] if table.columns[heads.at].key not in named else []
             wrong += [shown] if ("‹" in shown, "›" in shown) != (heads.left > 0, named[-1] != "path") else []
             wrong += [line for line in lines(pilot.app.screen) if line[76:].strip() and named[-1] != "path"]  # type: ignore[arg-type]
             await press(pilot, "right")
@@ -262,6 +262,6 @@ async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpu
             await pilot.click(heads, offset=(at, 0))
             await settled(pilot)
             if expected[0] == "changed":
-                assert (table.columns[heads.at].name, heads.sorted) == ("tool", expected)
+                assert (table.columns[heads.at].key, heads.sorted) == ("tool", expected)
                 await pilot.click(heads, offset=(at, 0))
                 await settled(pilot)

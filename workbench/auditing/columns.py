@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from workbench.auditing.advice import next_step
+from workbench.auditing.groups import Group, Key, groups
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
-from workbench.base.figures import LEAST_DOLLARS, grouped, percent
-from workbench.base.stamps import shown
+from workbench.base.tables import Column, Kind, Row, Table, Value, columns
 
-Kind = Literal["text", "whole", "real", "share", "dollars", "flag", "time"]
-Value = str | int | float | bool | None
 About = Literal["sessions", "compactions", "unreadable"]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of values of one kind, None where one is not known; `about` says what they are, in a phrase."""
-
-    name: str
-    kind: Kind
-    about: str
-
-    @property
-    def is_text(self) -> bool:
-        return self.kind == "text"
-
 
 Record = dict[str, Value]
 """A line of a table, by the columns' names."""
 
 
 def _columns(*several: tuple[str, Kind, str]) -> tuple[Column, ...]:
-    return tuple(Column(*one) for one in several)
+    return tuple(Column(key, key, kind, about) for key, kind, about in several)
 
 
 _WHOSE = _columns(
@@ -50,52 +33,52 @@ SESSIONS = (
     *_WHOSE,
     *_columns(
         ("title", "text", "its title or first request"),
-        ("bytes", "whole", "bytes of its file"),
-        ("calls", "whole", "calls of the model with a bill"),
-        ("tokens", "whole", "tokens of its last prompt"),
+        ("bytes", "count", "bytes of its file"),
+        ("calls", "count", "calls of the model with a bill"),
+        ("tokens", "count", "tokens of its last prompt"),
         ("full", "share", "share of the window that its last prompt took"),
-        ("peak", "whole", "tokens of its largest prompt"),
-        ("window", "whole", "the model's context window"),
-        ("overhead", "whole", "tokens sent beyond the conversation"),
-        ("cost", "dollars", "what it cost"),
-        ("compactions", "whole", "recorded compactions"),
-        ("copies", "whole", "more of them, which count in another session that has them, too"),
-        ("larger", "whole", "compactions that made the context larger"),
-        ("gone", "whole", "messages that compactions took away or shortened"),
-        ("rework", "whole", "things done again because of compactions"),
-        ("rework_tokens", "whole", "what that cost, in tokens"),
-        ("instructions", "whole", "standing instructions before compactions"),
-        ("lost", "whole", "instructions that they lost"),
+        ("peak", "count", "tokens of its largest prompt"),
+        ("window", "count", "the model's context window"),
+        ("overhead", "count", "tokens sent beyond the conversation"),
+        ("cost", "money", "what it cost"),
+        ("compactions", "count", "recorded compactions"),
+        ("copies", "count", "more of them, which count in another session that has them, too"),
+        ("larger", "count", "compactions that made the context larger"),
+        ("gone", "count", "messages that compactions took away or shortened"),
+        ("rework", "count", "things done again because of compactions"),
+        ("rework_tokens", "count", "what that cost, in tokens"),
+        ("instructions", "count", "standing instructions before compactions"),
+        ("lost", "count", "instructions that they lost"),
         ("next", "text", "the command to run next, and why"),
     ),
     *_WHERE,
 )
 UNREADABLE = (
     *_WHERE,
-    *_columns(("bytes", "whole", "bytes of the file"), ("error", "text", "why it could not be read")),
+    *_columns(("bytes", "count", "bytes of the file"), ("error", "text", "why it could not be read")),
 )
 COMPACTIONS = (
     *_WHOSE,
     *_columns(
         ("time", "time", "when it was recorded"),
-        ("epoch", "whole", "the epoch that it ended"),
-        ("call", "whole", "the call before which it lies"),
+        ("epoch", "count", "the epoch that it ended"),
+        ("call", "count", "the call before which it lies"),
         ("way", "text", "summary, clearing, removal or empty"),
         ("asked", "flag", "at the user's command"),
-        ("before", "whole", "tokens before it"),
-        ("after", "whole", "tokens behind it"),
+        ("before", "count", "tokens before it"),
+        ("after", "count", "tokens behind it"),
         ("larger", "flag", "whether it made the context larger"),
         ("copy", "flag", "whether it counts in another session that has it, too"),
-        ("seconds", "real", "seconds that it took"),
-        ("cost", "dollars", "about what it cost"),
-        ("gone", "whole", "messages that it took away or shortened"),
-        ("gone_results", "whole", "of these with results of tools"),
-        ("gone_said", "whole", "of these with words of the user's"),
-        ("rework", "whole", "things done again because of it"),
-        ("rework_tokens", "whole", "what that cost, in tokens"),
-        ("resumed", "whole", "calls before the first new step"),
-        ("instructions", "whole", "standing instructions before it"),
-        ("lost", "whole", "instructions that it lost"),
+        ("seconds", "seconds", "seconds that it took"),
+        ("cost", "money", "about what it cost"),
+        ("gone", "count", "messages that it took away or shortened"),
+        ("gone_results", "count", "of these with results of tools"),
+        ("gone_said", "count", "of these with words of the user's"),
+        ("rework", "count", "things done again because of it"),
+        ("rework_tokens", "count", "what that cost, in tokens"),
+        ("resumed", "count", "calls before the first new step"),
+        ("instructions", "count", "standing instructions before it"),
+        ("lost", "count", "instructions that it lost"),
     ),
     *_WHERE,
 )
@@ -114,7 +97,7 @@ def records(rows: Iterable[SessionRow], about: About) -> Iterator[Record]:
         elif about == "sessions" and not row.error:
             yield _of_session(row)
         elif about == "unreadable" and row.error:
-            yield {one.name: getattr(row, one.name) for one in UNREADABLE}
+            yield {one.key: getattr(row, one.key) for one in UNREADABLE}
 
 
 def _of_session(row: SessionRow) -> Record:
@@ -124,19 +107,19 @@ def _of_session(row: SessionRow) -> Record:
     summed |= {name: sum(getattr(one, name) for one in made) for name in ("rework_tokens", "instructions")}
     known: Record = {**summed, "tokens": row.tokens or None, "peak": row.peak or None, "gone": row.gone}
     known |= {"lost": row.lost, "next": next_step(row)}
-    return {one.name: known[one.name] if one.name in known else getattr(row, one.name) for one in SESSIONS}
+    return {one.key: known[one.key] if one.key in known else getattr(row, one.key) for one in SESSIONS}
 
 
 def _of_compaction(row: SessionRow, made: CompactionRow) -> Record:
-    of_session = {one.name for one in (*_WHOSE, *_WHERE)}
-    return {one.name: getattr(row if one.name in of_session else made, one.name) for one in COMPACTIONS}
+    of_session = {one.key for one in (*_WHOSE, *_WHERE)}
+    return {one.key: getattr(row if one.key in of_session else made, one.key) for one in COMPACTIONS}
 
 
 def column(about: About, name: str) -> Column:
     """Raises BadInput for a name that the table does not have."""
-    found = next((one for one in TABLES[about] if one.name == name), None)
+    found = next((one for one in TABLES[about] if one.key == name), None)
     if found is None:
-        names = ", ".join(one.name for one in TABLES[about])
+        names = ", ".join(one.key for one in TABLES[about])
         raise BadInput(f"There is no column {name!r}; choose one of {names}.")
     return found
 
@@ -145,8 +128,8 @@ def sorted_by(lines: Iterable[Record], by: Column, *, down: bool) -> list[Record
     """What is not known stands last, whichever way. Equal ones keep their order."""
     known, unknown = list[Record](), list[Record]()
     for line in lines:
-        (unknown if line[by.name] in (None, "") else known).append(line)
-    key: Callable[[Record], str | float] = lambda line: _weight(line[by.name])
+        (unknown if line[by.key] in (None, "") else known).append(line)
+    key: Callable[[Record], str | float] = lambda line: _weight(line[by.key])
     return [*sorted(known, key=key, reverse=down), *unknown]
 
 
@@ -164,21 +147,32 @@ def matching(rows: Iterable[SessionRow], query: str) -> Iterator[SessionRow]:
             yield row
 
 
-def words(value: Value, kind: Kind) -> str:
-    """A value for people; "" for one that is not known, and for nothing where nothing is what one hopes for."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    match kind:
-        case "flag":
-            return "yes" if value else ""
-        case "time":
-            return shown(value)
-        case "dollars":
-            if value >= 0.005 or not value:
-                return f"{value:,.2f}".replace(",", " ")
-            return f"{value:.4f}" if value >= LEAST_DOLLARS else "<0.0001"
-        case "real":
-            return f"{value:.1f}"
-        case "share":
-            return percent(value)
-    return grouped(value)
+def table(rows: Iterable[SessionRow], about: About, by: Column | None = None) -> Table:
+    """The lines of a table, sorted by a column: figures and times the largest first, texts from A on."""
+    lines = records(rows, about)
+    ordered = sorted_by(lines, by, down=by.kind != "text") if by else lines
+    made = (Row(tuple(line[one.key] for one in TABLES[about])) for line in ordered)
+    return Table(about, about.capitalize(), TABLES[about], tuple(made))
+
+
+_SUMS = columns(
+    "sessions:count compacted:count compactions:count copies:count asked:count larger:count before:tokens "
+    "after:tokens seconds:seconds compacting:money cost:money rework:count instructions:count lost:count "
+    "unread:count:lost_unknown overhead:tokens"
+)
+
+
+def sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> Table:
+    """What the sessions come to by tool, version, model or project, and all together where there are several groups."""
+    found = [(one.key, one) for one in groups(rows, by)]
+    if len(found) > 1:
+        found += [(("all", *[""] * (len(by) - 1)), one) for one in groups(rows, ())]
+    made = (Row((*(part or "–" for part in key), *_sum(one))) for key, one in found)
+    return Table("sums", "Sums", (*columns(" ".join(by)), *_SUMS), tuple(made))
+
+
+def _sum(one: Group) -> Iterator[Value]:
+    """A group's values; money that nothing is known of is empty."""
+    for column in _SUMS:
+        value = getattr(one, column.key)
+        yield None if column.kind == "money" and not value else value

@@ -26,11 +26,12 @@ ID = 12
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` names the column in JSON and CSV, `heading` for people."""
+    """`key` names the column in JSON and CSV, `heading` for people; `about` says in a phrase what its values are."""
 
     key: str
     heading: str
     kind: Kind = "text"
+    about: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -71,7 +72,12 @@ class Table:
 
     def without(self, *keys: str) -> Table:
         """Return the table without some of its columns."""
-        kept = [at for at, one in enumerate(self.columns) if one.key not in keys]
+        return self.only(*(one.key for one in self.columns if one.key not in keys))
+
+    def only(self, *keys: str) -> Table:
+        """Return the table with these columns, in this order."""
+        at_key = {one.key: at for at, one in enumerate(self.columns)}
+        kept = [at_key[key] for key in keys]
         rows = (replace(row, values=tuple(row.values[at] for at in kept)) for row in self.rows)
         return replace(self, columns=tuple(self.columns[at] for at in kept), rows=tuple(rows))
 

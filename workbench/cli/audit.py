@@ -13,20 +13,10 @@ import click
 
 from workbench.auditing.advice import advise
 from workbench.auditing.cache import RowCache
-from workbench.auditing.columns import (
-    TABLES,
-    About,
-    Column,
-    Value,
-    column,
-    matching,
-    records,
-    sorted_by,
-    words,
-)
+from workbench.auditing.columns import TABLES, About, column, matching, sums, table
 from workbench.auditing.files import as_csv as csv_of_rows
 from workbench.auditing.files import document, form_of, save
-from workbench.auditing.groups import KEYS, Group, Key, groups
+from workbench.auditing.groups import KEYS, Key
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.auditing.whole import whole
@@ -35,6 +25,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
+from workbench.base.tables import Column, Row
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.output import (
@@ -44,7 +35,7 @@ from workbench.cli.output import (
     over_line,
     warn,
     write_json,
-    write_table,
+    write_tables,
 )
 from workbench.cli.sessions import is_named, list_sessions
 
@@ -63,7 +54,7 @@ SHOWN: dict[About, str] = {
     cls=Jobs,
     jobs=(
         Job("", "by tool search about order limit newest saved cluster fresh on_screen as_json as_csv"),
-        Job("--quick", "tool search limit root skipped as_json", "quick"),
+        Job("--quick", "tool search limit root skipped as_json as_csv", "quick"),
     ),
 )
 @click.argument("folders", nargs=-1, metavar="[FOLDER]…", type=click.Path(path_type=Path))
@@ -216,60 +207,29 @@ def _wanted(row: SessionRow, tool: str) -> bool:
 
 
 def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
-    found = groups(rows, by)
-    if not found:
+    if all(row.error for row in rows):
         warn("no sessions there; name a folder in which to look for them.")
         return
-    table = [_line(one) for one in found]
-    if len(found) > 1:
-        table.append(_line(replace(*groups(rows, ()), key=("all", *[""] * (len(by) - 1)))))
-    heads = [*by, "sessions", "compacted", "compactions", "larger", "before", "after", "seconds", "cost $", "again"]
-    write_table([*heads, "lost", "overhead", ""], table, dict.fromkeys(by, 0))
+    write_tables([replace(sums(rows, by).without("asked", "cost"), title="")])
     if told := advise(rows):
         click.echo()
     for advice in told:
         click.echo(printable(str(advice)))
 
 
-def _line(one: Group) -> list[str]:
-    return [
-        *(one_line(part, CELL) or "–" for part in one.key),
-        grouped(one.sessions),
-        grouped(one.compacted),
-        grouped(one.compactions),
-        grouped(one.larger) if one.larger else "",
-        words(one.before, "whole"),
-        words(one.after, "whole"),
-        words(one.seconds, "real"),
-        words(one.compacting, "dollars") if one.compacting else "",
-        grouped(one.rework) if one.compactions else "",
-        f"{grouped(one.lost)} of {grouped(one.instructions)}" if one.instructions else "",
-        words(one.overhead, "whole"),
-        ", ".join(_noted(one)),
-    ]
-
-
-def _noted(one: Group) -> Iterator[str]:
-    if one.copies:
-        yield f"{counted(one.copies, 'copy')} not counted"
-    if one.unread:
-        yield f"lost unknown of {grouped(one.unread)}"
-
-
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
-    lines = list(records(rows, about))
-    lines = sorted_by(lines, by, down=by.kind != "text") if by else lines
+    made = table(rows, about, by)
     if not rows:
         warn("no sessions there; name a folder in which to look for them, or see one with `cwb demo`.")
         return
-    if not lines:
+    if not made.rows:
         warn("nothing there to list.")
         return
-    shown = [column(about, name) for name in SHOWN[about].split()]
-    cells = [[_cell(line[one.name], one) for one in shown] for line in lines[:limit]]
-    write_table([one.name for one in shown], cells, {one.name: 0 for one in shown if one.is_text})
+    shown = made.only(*SHOWN[about].split())
+    write_tables([replace(shown, title="", rows=tuple(map(_short, shown.rows[:limit])))])
 
 
-def _cell(value: Value, of: Column) -> str:
-    text = words(value, of.kind)
-    return printable(text) if of.name in ("path", "error") else one_line(text, CELL)
+def _short(row: Row) -> Row:
+    """The row with long texts cut, the last one, a path or a reason, apart."""
+    *values, last = row.values
+    return Row((*(one_line(one, CELL) if isinstance(one, str) else one for one in values), last))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,10 @@ import click
 
 from workbench.analysis.fullness import fullness, glanced_window
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
-from workbench.base.stamps import shown
+from workbench.base.tables import Row, Table, columns, csv
 from workbench.base.text import counted
-from workbench.cli.output import only, plain, warn, write_json, write_table
+from workbench.cli.output import only, plain, warn, write_json, write_tables
 from workbench.finding.discover import discover, is_session_folder
 from workbench.finding.glances import Found, Unreadable
 from workbench.finding.places import Place, places
@@ -28,13 +27,13 @@ PROJECT = 20
 
 def list_sessions(
     folders: Sequence[Path], root: Path | None, tool: str, search: str, limit: int | None, *, skipped: bool,
-    as_json: bool,
+    as_json: bool, as_csv: bool,
 ) -> None:  # fmt: skip
     """Write the sessions of this machine or below a folder, newest first; of a file with several sessions, those."""
     if len(folders) + bool(root) > 1:
         raise click.UsageError("--quick lists what lies in one place; name one FOLDER or FILE.")
     if folders and (not folders[0].is_dir() or is_session_folder(folders[0])):
-        _list_parts(folders[0], as_json=as_json)
+        _list_parts(folders[0], as_json=as_json, as_csv=as_csv)
         return
     root = root or next(iter(folders), None)
     if root and not root.is_dir():
@@ -45,9 +44,10 @@ def list_sessions(
     if as_json:
         write_json({"root": root, "sessions": found, "unreadable": unreadable})
         return
-    if found:
-        heads = ["changed", "tool", "bytes", "tokens", "full", "compactions", "project", "first request", "file"]
-        write_table(heads, map(_row, found), {"project": PROJECT, "first request": FIRST_WORDS})
+    if as_csv:
+        click.echo(csv(_table(found)), nl=False)
+    elif found:
+        write_tables([_table(found)])
     else:
         where = f"in {root}" if root else "where the tools keep them"
         warn(f"no such sessions {where}; name a FOLDER to look elsewhere.")
@@ -86,20 +86,31 @@ def _places_of(tool: str) -> tuple[Place, ...]:
     return chosen
 
 
-def _row(one: Found) -> list[str]:
-    share, limit = fullness(one), glanced_window(one)
-    name = str(one.path) + (f" --part {one.part}" if one.part else "")
-    return [
-        shown(one.time),
-        one.tool,
-        grouped(one.bytes),
-        grouped(one.tokens) if one.tokens else "",
-        "" if share is None or limit is None else f"{percent(share)} of {grouped(limit.tokens)} ({limit.source})",
-        _compactions(one),
-        one_line(Path(one.folder).name, PROJECT),
-        one_line(one.title or one.request, FIRST_WORDS),
-        printable(name),
-    ]
+def _table(found: Iterable[Found]) -> Table:
+    spec = (
+        "changed:time tool bytes:count tokens:tokens full:share window:tokens window_source compactions:text project "
+        "first_request path:text:file"
+    )
+    return Table("sessions", "", columns(spec), tuple(map(_row, found)))
+
+
+def _row(one: Found) -> Row:
+    limit = glanced_window(one)
+    return Row(
+        (
+            one.time,
+            one.tool,
+            one.bytes,
+            one.tokens or None,
+            fullness(one),
+            limit.tokens if limit else None,
+            limit.source if limit else None,
+            _compactions(one),
+            one_line(Path(one.folder).name, PROJECT),
+            one_line(one.title or one.request, FIRST_WORDS),
+            str(one.path) + (f" --part {one.part}" if one.part else ""),
+        )
+    )
 
 
 def _compactions(one: Found) -> str:
@@ -125,13 +136,15 @@ def _window(one: Found) -> dict[str, Any]:
     return {"window": found.tokens if found else None, "window_source": found.source if found else None}
 
 
-def _list_parts(file: Path, *, as_json: bool) -> None:
+def _list_parts(file: Path, *, as_json: bool, as_csv: bool) -> None:
     parts = parts_of(file)
     if as_json:
-        rows = [{"part": part.id, "title": part.title, "messages": part.messages} for part in parts]
-        write_json({"path": file, "parts": rows})
+        document = [{"part": part.id, "title": part.title, "messages": part.messages} for part in parts]
+        write_json({"path": file, "parts": document})
     elif parts:
-        write_table(["part", "messages", "title"], [[p.id, grouped(p.messages), printable(p.title)] for p in parts])
+        rows = (Row((one.id, one.messages, one.title)) for one in parts)
+        table = Table("parts", "", columns("part messages:count title"), tuple(rows))
+        click.echo(csv(table), nl=False) if as_csv else write_tables([table])
     else:
         session = load(file)
         warn(f"{file} holds one session, {counted(len(session.messages), 'message')} long.")

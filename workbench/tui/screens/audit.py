@@ -210,7 +210,7 @@ last time are read; no model is asked, and no session is changed."""
         by = self.query_one(Records).column
         if by is not None:
             name, down = self.order
-            self.order = (by.name, not down if by.name == name else by.kind != "text")
+            self.order = (by.key, not down if by.key == name else by.kind != "text")
             self.list_them()
 
     @on(Heads.Wanted)

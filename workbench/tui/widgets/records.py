@@ -15,7 +15,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.auditing.columns import Column, Record, words
+from workbench.auditing.columns import Record
+from workbench.base.tables import Column, words
 from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
@@ -27,14 +28,14 @@ GAP = "  "
 
 
 def width_of(column: Column) -> int:
-    return _WIDTHS.get(column.name) or max(_TEXT if column.is_text else _WIDTH, len(column.name) + 2)
+    return _WIDTHS.get(column.key) or max(_TEXT if column.is_text else _WIDTH, len(column.key) + 2)
 
 
 def cell(line: Record, column: Column) -> str:
     """A value in its column's width; of a folder and a file the name."""
-    value = line[column.name]
+    value = line[column.key]
     text = words(value, column.kind)
-    if column.name in ("project", "path"):
+    if column.key in ("project", "path"):
         text = text.replace("\\", "/").rstrip("/").rpartition("/")[2]
     width = width_of(column)
     return fit(one_line(text), width) if column.is_text else text.rjust(width)
@@ -84,8 +85,8 @@ class Heads(Widget):
         seen, more = seen_of(self.columns, self.left, self.size.width)
         for number, column in enumerate(seen, self.left):
             name, down = self.sorted
-            sign = ("▾" if down else "▴") if column.name == name else ""
-            head = f"{column.name}{sign}"
+            sign = ("▾" if down else "▴") if column.key == name else ""
+            head = f"{column.key}{sign}"
             width = width_of(column)
             shown = head.ljust(width) if column.is_text else head.rjust(width)
             text.append(shown, "reverse bold" if number == self.at else "bold" if sign else "").append(GAP)
@@ -162,7 +163,7 @@ class Records(LineList):
         left = self.heads.left
         segments = [Segment(" " * len(BEFORE) if left else "", style)]
         segments += (
-            Segment(cell(record, column) + GAP, warn if column.name == "larger" and record["larger"] else style)
+            Segment(cell(record, column) + GAP, warn if column.key == "larger" and record["larger"] else style)
             for column in seen_of(self.columns, left, width)[0]
         )
         return Strip(segments).adjust_cell_length(width, style)
