@@ -27,7 +27,7 @@ EXPLAINED = {
     "tail": "stay",
     "abridged": "history in short",
     "weighted": "four times",
-    "rework": "done again",
+    "rework": "done again|work that was repeated",
     "overhead": "beyond the conversation",
     "ladder|rungs?": "one step after another",
     "placeholders?": "in braces",

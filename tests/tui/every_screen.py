@@ -34,7 +34,8 @@ WAYS = {
     "bench": "", "policy": "9", "message": "1", "abridged": "2", "request": "3", "summary": "4", "result": "5",
     "trace": "6", "checks": "7", "diff": "8", "theirs": "T",
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
-    "summaries": "C space down space d s", "lost": "X", "generations": "X c", "probes": "Q", "rules": "W",
+    "summaries": "C space down space d s", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
+    "rules": "W",
     "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
     "help": "question_mark", "all sessions": "ctrl+t", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
@@ -54,11 +55,11 @@ def screens() -> set[str]:
 
 
 LISTS = (
-    "bench", "why", "why, a table", "compare", "lost", "generations", "probes", "rules", "prompts", "runs",
-    "replay", "policies", "all sessions", "summarizer", "strategy",
+    "bench", "why", "why, a table", "compare", "facts", "generations", "questions", "rework", "rules", "prompts",
+    "runs", "replay", "policies", "all sessions", "summarizer", "strategy",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
-NOTHING_TO_CHOOSE = ("generations", "runs")
+NOTHING_TO_CHOOSE = ("generations", "rework", "runs")
 """Those of them in which enter does nothing, or which the story leaves empty."""
 
 
@@ -312,7 +313,12 @@ def riddles(screen: Screen[Any]) -> list[str]:
         strip.text for widget in screen.walk_children(Widget) if _is_ours(widget) for strip in all_of_it.rows_of(widget)
     ]
     below = screen.app.screen_stack[-2:] if isinstance(screen, AllKeysScreen) else [screen]
-    return list(unexplained("\n".join(rows), " ".join(one.HELP or "" for one in below)))
+    return list(
+        unexplained(
+            "\n".join(rows),
+            " ".join(node.HELP or "" for one in below for node in one.walk_children(Widget, with_self=True)),
+        )
+    )
 
 
 def _is_ours(widget: Widget) -> bool:

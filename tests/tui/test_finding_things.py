@@ -65,7 +65,8 @@ WORDS = {
     "Replay": "simulate plot sweep; over time",
     "Compare": "cost price best worst cheapest ranking versus alternatives; which is better; compare strategies; "
     "which preset is cheapest",
-    "Lost": "forgotten forget loss missing generations disappeared; what was lost; dropped facts",
+    "Kept": "rework; what was kept; forgotten forget loss missing generations disappeared; what was lost; "
+    "dropped facts",
     "Rules": "watch survive guard suggestions instructions recommend guidelines; does my rule survive; follow a rule; "
     "suggested pins",
     "Play": "demo movie gif presentation slideshow",
@@ -91,7 +92,7 @@ WORDS = {
     "Open": "load recent sample folder; switch session",
     "Read again": "refresh reload",
     "Tour": "tutorial learn",
-    "Probes": "quiz question recall",
+    "Questions": "probes quiz question recall",
     "Strategy, preset": "algorithm method mode preset",
     "Runs": "journal; costs spent",
     "Exact counts": "precise tokenizer",

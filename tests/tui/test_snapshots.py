@@ -236,13 +236,14 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "why", ACTIONS["why"].key)
         await album.take(pilot, "why-a-table", "2")
         await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
-        await album.take(pilot, "lost", "escape", ACTIONS["retention"].key)
-        await album.take(pilot, "generations", "c")
-        await album.take(pilot, "rules", "escape", "escape", "W")
-        await album.take(pilot, "probes", "escape", ACTIONS["probes"].key)
+        await album.take(pilot, "facts", "escape", "X")
+        await album.take(pilot, "generations", "3")
+        await album.take(pilot, "rework", "4")
+        await album.take(pilot, "rules", "escape", "W")
+        await album.take(pilot, "questions", "escape", "Q")
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
-        for name in ("why", "replay", "retention", "rules", "probes"):
+        for name in ("why", "replay", "kept", "rules", "questions"):
             await album.take(pilot, f"80x24-{name}", ACTIONS[name].key.split(",")[0])
             await press(pilot, "escape")
 

@@ -18,8 +18,9 @@ from workbench.base import paths
 from workbench.formats.files import load
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
+from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.screens.ab import AbScreen
-from workbench.tui.screens.probes import ProbesScreen
+from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.themes import THEMES
@@ -106,15 +107,16 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
         client_talks_to(api, monkeypatch)
         at_most(0.0001)
         async with on_bench(session) as (pilot, _):
-            screen = await brought(pilot, ProbesScreen, "Q")
-            screen.model = MODEL
-            screen.start()
+            screen = await brought(pilot, KeptScreen, "Q")
+            pane = screen.query_one(QuestionsPane)
+            pane.model = MODEL
+            pane.start()
             assert "more than $0.0001" in await asked(pilot)
             assert api.received == []
             await press(pilot, "y" if yes else "escape")
             assert pilot.app.screen is screen
             assert len(api.received) == (3 if yes else 0)
-            about = str(screen.query_one("#about", Static).content)
+            about = str(pane.query_one(".said", Static).content)
             assert (f"answered by {MODEL}" in about) == yes
 
 

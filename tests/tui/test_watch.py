@@ -25,11 +25,11 @@ from workbench.mending import Mend, Ways
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.kept.generations import GenerationsPane, made
 from workbench.tui.plain import line_of
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.generations import GenerationsScreen, made
+from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.screens.replay import ReplayScreen
-from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells, ways_cells
@@ -114,7 +114,7 @@ async def test_where_nothing_is_compacted_all_three_verdicts_are_there() -> None
 
 async def test_a_lost_fact_is_watched_and_pinned() -> None:
     async with on_bench(failing_story(), preset="trim", size=(100, 40)) as (pilot, screen):
-        await brought(pilot, RetentionScreen, "X")
+        await brought(pilot, KeptScreen, "X")
         fact = pilot.app.screen.query_one(FactsList).fact
         assert fact is not None
         lost = fact.text
@@ -179,11 +179,11 @@ async def test_compare_generations_and_replay_tell_of_each_watched_sentence() ->
         compared = await brought(pilot, CompareScreen, "C")
         assert str(compared.query_one(DataTable).get_cell("trim", "watched")) == "○ ○ ✔ ○"
         await press(pilot, "escape")
-        generations = await brought(pilot, GenerationsScreen, "X", "c")
-        table = generations.query_one(DataTable)
+        kept = await brought(pilot, KeptScreen, "X", "3")
+        table = kept.query_one(GenerationsPane).query_one(DataTable)
         told = [[str(cell) for cell in table.get_row_at(at)] for at in range(table.row_count)]
         assert [row[2] for row in told if row[0].startswith("◉")] == ["○ gone", "○ gone", "✔ verbatim", "○ gone"]
-        await press(pilot, "escape", "escape")
+        await press(pilot, "escape")
         # Played, each policy says where it first lost one: in its row, over the plot, and w goes there.
         screen = await brought(pilot, ReplayScreen, "A")
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)

@@ -23,8 +23,8 @@ KEYS = """
 help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue ! | repair Z
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
 pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
-pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
-probes Q | keep-by-pin i | keep-by-number b
+pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | kept X
+questions Q | keep-by-pin i | keep-by-number b
 rules W,S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
 follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | window ctrl+w
 reset-policy D | paste-params V | save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x
@@ -140,7 +140,7 @@ def test_nothing_can_be_done_to_no_message() -> None:
         **dict.fromkeys(("find", "jump", "filter", "change-filter", "sort"), "There is no message here."),
         **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), split),
         **dict.fromkeys(("run", "rescue", "play"), "This epoch holds no messages: there is nothing to compact."),
-        **dict.fromkeys(("retention", "probes"), "This epoch holds no messages: there is nothing to lose."),
+        **dict.fromkeys(("kept", "questions"), "This epoch holds no messages: there is nothing to lose."),
     }
 
 

@@ -62,10 +62,9 @@ ALSO = {
     "why": "full cause overflow overflowed biggest large tokens history growth usage reason diagnose expensive"
     " exceeded"
     " chart graph timeline statistics stats bloat bloated waste wasted heavy explain",
-    "retention": "forgotten forget forgets missing rules survive loss lose loses facts kept gone remembers"
-    " retention"
-    " held generations twice again second dropped disappeared vanished",
-    "probes": "quiz test recall remember remembers knowledge ask exam evaluate evaluation",
+    "kept": "lost retention rework forgotten forget forgets missing rules survive loss lose loses facts gone"
+    " remembers held generations twice again second dropped disappeared vanished",
+    "questions": "probes quiz test recall remember remembers knowledge ask exam evaluate evaluation",
     "compare": "which best worst cheapest rank ranking versus benchmark table all strategies cost price money"
     " evaluate sparkline alternatives better",
     "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"

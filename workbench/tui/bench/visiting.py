@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.repairs.engine import Repair
     from workbench.summarizers.named import Name
     from workbench.summarizers.patience import Limits
-    from workbench.tui.screens import retention, why
+    from workbench.tui.screens import kept, why
     from workbench.tui.screens import run as running
 
 
@@ -162,7 +162,7 @@ def _ran(host: Host, ended: running.Ended) -> None:
     show_outcome(host)
 
 
-# --- what is lost ------------------------------------------------------------------------------
+# --- rules, what is kept ------------------------------------------------------------------------------
 
 
 def nothing_to_lose(view: View) -> str:
@@ -180,29 +180,24 @@ async def see_rules(host: Host) -> None:
     await host.ask(RulesScreen(host), go_there)
 
 
-def see_lost(host: Host) -> None:
-    from workbench.tui.screens.retention import RetentionScreen
+async def see_kept(host: Host, tab: str = "facts") -> None:
+    await _brought("kept")
+    from workbench.tui.kept.pane import Kept
+    from workbench.tui.screens.kept import KeptScreen
 
-    host.ask(RetentionScreen(host.store.view.history, partial(watching.turn, host)), partial(_left, host))
-
-
-async def see_probes(host: Host) -> None:
-    await _brought("probes")
-    from workbench.tui.screens.probes import ProbesScreen
-
-    host.ask(ProbesScreen(host.store.view.history), partial(_left, host))
+    shared = Kept(host.store.view.history, partial(watching.turn, host), host.counter)
+    host.ask(KeptScreen(shared, tab), partial(_left, host))
 
 
-def _left(host: Host, ended: retention.Ended) -> None:
+def _left(host: Host, ended: kept.Ended) -> None:
     store = host.store
     if ended.history is not None:
         # Counting went on meanwhile: the steps taken there get the figures that are known here.
         host.cancel("run")
         watched = partial(steps.watching, sentences=store.bench.watched)
         store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).everywhere(watched))
-    if ended.index is not None:
-        finding.go_to(host, ended.index)
-        store.put(replace(store.view, tab="message"))
+    if ended.message is not None:
+        go_to(host, ended.message)
 
 
 # --- why it overflowed ------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ EXTRACTIVE = Choice(
 )
 SUMMARY = Job(
     "Who writes the summary",
-    (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, beside what the head holds")),
+    (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, next to the messages it replaces")),
     lambda name: True,
 )
 DRAFT = Job("Who writes this side's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)

@@ -29,6 +29,7 @@ from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, course_on
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
+from workbench.tui.kept.words import is_recorded
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
 from workbench.tui.ranking import (
@@ -46,7 +47,6 @@ from workbench.tui.ranking import (
     row,
     width_of,
 )
-from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 
@@ -78,7 +78,7 @@ def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
     presets = tuple(of_its_time(one, bench.session) for one in presets)
     own = bench.chosen
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
-    return Asked(presets, None if known and not bench.result else own, has_theirs(bench))
+    return Asked(presets, None if known and not bench.result else own, is_recorded(bench))
 
 
 def variants_of(bench: Bench, asked: Asked) -> Iterator[Assessment]:

@@ -69,7 +69,10 @@ class HelpScreen(ModalScreen[None]):
         """The help for `screen`: its own text; the keys of what has the focus, those of the screen, in its groups if
         it has some, and those of whatever else can have the focus."""
         display = partial(_displayed, screen.app)
-        here = [type(screen.focused)] if screen.focused else []
+        nodes = screen.focused.ancestors_with_self if screen.focused else []
+        within = [node for node in nodes if isinstance(node, Widget) and node is not screen]
+        here = [type(node) for node in within]  # what has the focus, in a tab of the screen
+        text = "\n\n".join(node.HELP for node in (screen, *within) if node.HELP)
         others = [kind for kind in dict.fromkeys(map(type, screen.focus_chain)) if kind not in here]
         own = list(explained((type(screen),), remapped, display))
         by_group: dict[str, Sequence[str]] = getattr(screen, "KEY_GROUPS", {"On this screen": [id for _, _, id in own]})
@@ -78,7 +81,7 @@ class HelpScreen(ModalScreen[None]):
             **{name: [key for key in own if key[2] in ids] for name, ids in by_group.items()},
             "Elsewhere on this screen": list(explained(others, remapped, display)),
         }
-        return cls({name: keys for name, keys in groups.items() if keys}, screen.HELP or "")
+        return cls({name: keys for name, keys in groups.items() if keys}, text)
 
     def compose(self) -> ComposeResult:
         text = TextView()

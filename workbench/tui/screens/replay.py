@@ -31,11 +31,11 @@ from workbench.compaction.preset import Preset, candidates
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
 from workbench.tui.help_key import help_key
+from workbench.tui.kept.surviving import COLOURS
 from workbench.tui.plain import figure, fit, one_line, plain, spark
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
 from workbench.tui.screens.progress import ProgressScreen
-from workbench.tui.surviving import COLOURS
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table

@@ -51,7 +51,8 @@ it. Where there is no rule, your newest requests are listed. Each line says whet
 after the compaction, and after a second one: ✔ verbatim, ≈ paraphrased, ✘ contradicted (another sign, value or \
 order), ○ gone, ? where a summary cannot be read. A preview is judged by an offline run; no model is asked. "pin" is \
 the number of tokens that pinning the rule's message costs, tool pairs included. Below stand the whole rule and its \
-state before and after each compaction that the session records.
+state before and after each compaction that the session records, which ends an epoch: the part of a session between \
+two compactions.
 
 space watches a rule: it stays in the bench's header and is judged after every change. p pins its message; a pins the \
 messages of all rules in force, except long ones. n writes a rule of your own, / filters the list. Pins are steps of \

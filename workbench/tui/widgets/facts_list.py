@@ -53,8 +53,9 @@ class FactsList(LineList):
     class Chosen(Message):
         fact: HeldFact
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, classes: str | None = None) -> None:
+        super().__init__()
+        self.set_classes(classes or "")
         self.facts: Sequence[HeldFact] = ()
 
     @property

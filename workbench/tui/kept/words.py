@@ -1,4 +1,4 @@
-"""What the retention screen says: whose outcome it judges, the table by kind, and what is known of one fact."""
+"""Texts of the facts: whose compaction is judged, its figures, the table by kind, and one fact at length."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from workbench.bench import Bench
 from workbench.tui.plain import figure, one_line, percent, several
 
 
-def judged(bench: Bench, theirs: bool) -> Assessment:
-    """Assess the bench's run, or one with extractive summaries where there is none; with `theirs` the recorded
+def assessed(bench: Bench, is_recorded: bool) -> Assessment:
+    """Assess the bench's run, or one with extractive summaries where there is none; or the recorded
     compaction. Seconds for a long session. Raises KeyError where none is recorded."""
-    found = recorded(bench) if theirs else assess(bench, bench.result or bench.offline)
+    found = recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
     if found is None:
         raise KeyError(bench.epoch)
     return compute(found, "retention", "later_use")
 
 
-def has_theirs(bench: Bench) -> bool:
-    """Whether a recorded compaction ended the bench's epoch."""
+def is_recorded(bench: Bench) -> bool:
+    """True if a recorded compaction ended the bench's epoch."""
     session, epoch = bench.session, bench.epoch
     return epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
 
 
-def whose(bench: Bench, theirs: bool) -> str:
-    if theirs:
+def whose(bench: Bench, is_recorded: bool) -> str:
+    if is_recorded:
         return f"the agent's own compaction after epoch {bench.epoch}, as recorded"
     policy = bench.chosen.name
     return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
 
 
-def judged_words(found: Assessment) -> str:
-    """The figures that stand for all of it. The first messages are those behind which nothing changed: what is
-    shortened in the tail is among them."""
+def summary_line(found: Assessment) -> str:
+    """Shares of facts kept and correct. The replaced messages include shortened ones of the tail."""
     held, overall = found.retention, found.retention.overall
     if not held.head:
         return "nothing was compacted: nothing is lost"
@@ -59,10 +58,10 @@ def kind_lines(held: Retention) -> list[str]:
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
-    """The whole of the marked fact, where it stands, and what pinning it would cost."""
+    """The fact under the cursor at length, and what pinning its message costs."""
     if fact is None:
         return Text("nothing of this was lost", "dim")
-    told = {"stale": " · told as if it still held", "wrong": " · told wrongly"}.get(fact.state, "")
+    told = {"stale": " · stale: stated as if it still held", "wrong": " · wrong"}.get(fact.state, "")
     used = "used again later" if fact.used else "not used again"
     if fact.message in pins:
         cost = "its message is pinned"

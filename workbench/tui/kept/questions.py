@@ -1,4 +1,4 @@
-"""Probes: what is still known after the compaction on the bench, question by question, beside all and nothing."""
+"""Questions: what can still be answered after the compaction, next to the full context and to nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
 
-from workbench import bench as steps
 from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
@@ -41,14 +43,13 @@ from workbench.summarizers.live_events import Ended as CallEnded
 from workbench.summarizers.live_events import LiveEvent
 from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
-from workbench.tui.history import History
-from workbench.tui.plain import figure, one_line, percent, several
+from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.surviving import COLOURS
+from workbench.tui.plain import figure, one_line, percent, plain, several
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
-from workbench.tui.screens.list_and_text import ListAndText
-from workbench.tui.screens.retention import Ended
 from workbench.tui.screens.run_words import who
 from workbench.tui.spending import purse_of
-from workbench.tui.surviving import COLOURS
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
@@ -74,55 +75,58 @@ class Answered:
         return (*self.watched, *range(len(right)))
 
 
-class ProbesScreen(ListAndText[Ended]):
-    EMPTY = "No question is left here: f shows all of them again."
+class QuestionsPane(KeptPane):
+    TITLE = "Questions"
     HELP = """\
-Questions about this context that have one exact answer, made from what it says; those first whose answer the session \
-really used later (↻). Each column is what they are answered from: the full context, the agent's own compaction where \
-the file records one, the outcome on the bench, and nothing. ✓ is right, ✗ wrong, · not known, ? not answered; the \
-last questions are controls, of which nothing tells the answer. Watched sentences (W) come first: ✔ stands \
-as it was said, ≈ in other words, ✘ as its contrary, ○ is gone. Beside the list stand the right answer, its source, \
-and what each answers with the line it has that from. Without a model the answers are looked up in the text by code; \
-m asks a model: its answers are kept in the journal and are not asked for again. p pins the source of the marked \
-question and asks again; w writes the questions beside the session, where you can change them."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "pin", "Pin, ask again", id="probes.pin", tooltip="Pin the question's source, and ask again."),
-        Binding("u", "undo", "Undo", id="probes.undo", tooltip="Take back the last pin that was set here."),
-        Binding(
-            "f", "failed", "Only failed", id="probes.failed", tooltip="Only what the bench's outcome fails, or all."
-        ),
-        Binding("m", "model", "Ask a model", id="probes.model", tooltip="Choose a model and ask it, live."),
-        Binding("w", "write", "Write", id="probes.write", tooltip="Write the questions to NAME.probes.toml."),
-        Binding("escape,q", "leave", "Close", id="probes.close", tooltip="Cancel what is asked, or back to the bench."),
-    ]
+Questions about this context that have one exact answer, made from its own messages; first those whose answer the \
+session used later (↻). Each column is a text that they are answered from: the full context, the agent's own \
+compaction where the file records one, the outcome on the bench, and nothing. ✓ is right, ✗ wrong, · not known, ? not \
+answered; the last questions are controls, to which no text has the answer. Watched rules come first: ✔ verbatim, \
+≈ paraphrased, ✘ contradicted, ○ gone. Next to the list are the right answer, its source, and each answer with the \
+line it is from. Without a model the answers are found by text search; m asks a model, whose answers are saved and not \
+asked for again.
 
-    def __init__(self, history: History) -> None:
-        super().__init__()
-        self.history = history
-        self.opened = history.present
+p pins the source of a question and answers it again; f lists only the questions that the bench's outcome fails; w \
+writes the questions to a file next to the session, where you can change them; Enter goes to the source."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "f", "failed", "Only failed", id="questions.failed", tooltip="Only what the bench's outcome fails, or all."
+        ),
+        Binding("m", "model", "Ask a model", id="questions.model", tooltip="Choose a model and ask it, live."),
+        Binding("w", "write", "Write", show=False, id="questions.write", tooltip="Write them to NAME.probes.toml."),
+    ]
+    EMPTY = "No question is listed: f shows all of them again."
+
+    def __init__(self, kept: Kept, *, id: str) -> None:
+        super().__init__(kept, id=id)
         self.asked: Questions | None = None
         self.found: Answered | None = None
         self.model = ""
         self.failed = False
-        self.said = ""
         self.shown: tuple[Watched | int, ...] = ()
         self.running = False
 
-    @property
-    def bench(self) -> Bench:
-        return self.history.present
+    def compose(self) -> ComposeResult:
+        yield CutText(classes="said")
+        with Horizontal(classes="both"):
+            yield TextList(empty=self.EMPTY, classes="lines")
+            yield TextView()
 
-    def on_mount(self) -> None:
-        self.start()
+    @property
+    def at(self) -> int:
+        """The place in the list that is marked, -1 where none is."""
+        return self.query_one(TextList).at
+
+    def say(self, words: str) -> None:
+        self.query_one(".said", Static).update(Text(plain(words)))
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self.say("asking …")
-        self.refresh_bindings()
+        self.say("answering …")
         self.look()
 
-    @work(exclusive=True, group="probes", exit_on_error=False, description="ask")
+    @work(exclusive=True, group="questions", exit_on_error=False, description="ask")
     async def look(self) -> None:
         bench, model = self.bench, self.model
         self.running = True
@@ -136,8 +140,8 @@ question and asks again; w writes the questions beside the session, where you ca
             watched = await asyncio.to_thread(watched_in, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
-            self.said = str(refused)
-            self.say(self.said)
+            self.kept.said = str(refused)
+            self.say(self.kept.said)
             return
         finally:
             self.running = False
@@ -163,12 +167,12 @@ question and asks again; w writes the questions beside the session, where you ca
         done = await ask(bench, exam, model, known, purse, heard)
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
-            self.said = " · ".join(filter(None, (self.said, bill)))
+            self.kept.said = " · ".join(filter(None, (self.kept.said, bill)))
             if trouble := await to_its_end(partial(journal.keep, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")
-            self.said += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
+            self.kept.said += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
         if done.cut:
             self.notify(f"A context is too long for {model}: its oldest messages were left out.", severity="warning")
         return done.probing
@@ -185,7 +189,7 @@ question and asks again; w writes the questions beside the session, where you ca
         texts.show(row_line(found.probing, row) for row in self.shown)
         if not self.shown:
             self.query_one(TextView).show([Part("Every question is answered right.", "good")], "none")
-        self.say("\n".join((shares(found.probing), how(found, self.said))))
+        self.say("\n".join((shares(found.probing), how(found, self.kept.said))))
 
     @on(TextList.Moved)
     def _marked(self, event: TextList.Moved) -> None:
@@ -202,27 +206,22 @@ question and asks again; w writes the questions beside the session, where you ca
 
     # --- doing ------------------------------------------------------------------------------------------------------
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot be done now."""
-        return None if action == "undo" and self.bench is self.opened else True
-
-    def action_pin(self) -> None:
+    def pin(self) -> bool:
         if self.found is None or self.running:
-            return
+            return False
         source = self.source
         if source is None:
             self.notify("No message of this context answers it: there is nothing to pin.", markup=False)
-            return
-        message = self.bench.messages[source]
-        pinned = message.id in self.bench.pins
-        self.history = self.history.then(steps.toggle_pin(self.bench, message.id))
-        self.said = f"message {figure(source + 1)} {'let go' if pinned else 'pinned'}"
-        self.start()
+            return False
+        self.kept.pin(self.bench.messages[source].id, source)
+        return True
 
-    def action_undo(self) -> None:
-        if self.bench is not self.opened and not self.running:
-            self.history, self.said = self.history.undone(), "undone"
-            self.start()
+    @property
+    def sentence(self) -> str:
+        if self.found is None or not 0 <= self.at < len(self.shown):
+            return ""
+        row = self.shown[self.at]
+        return row.sentence if isinstance(row, Watched) else self.found.probing.probes[row].says
 
     def action_failed(self) -> None:
         self.failed = not self.failed
@@ -231,7 +230,7 @@ question and asks again; w writes the questions beside the session, where you ca
     def action_model(self) -> None:
         def chosen(name: Name | None) -> None:
             if name is not None:
-                self.model, self.said = name.asked, ""
+                self.model, self.kept.said = name.asked, ""
                 self.start()
 
         usual = asking(self.model) if self.model else Name("extractive")
@@ -253,18 +252,15 @@ question and asks again; w writes the questions beside the session, where you ca
     @on(TextList.Chosen)
     def _go_there(self) -> None:
         if self.source is not None:
-            self.leave(self.source)
+            self.post_message(self.Wanted(self.bench.messages[self.source].id))
 
-    def action_leave(self) -> None:
-        if self.running and self.model:
-            self.workers.cancel_group(self, "probes")
-            self.model, self.said = "", "cancelled"
-            self.start()
-        else:
-            self.leave(None)
-
-    def leave(self, index: int | None) -> None:
-        self.dismiss(Ended(None if self.bench is self.opened else self.history, index))
+    def cancel(self) -> bool:
+        if not (self.running and self.model):
+            return False
+        self.workers.cancel_group(self, "questions")
+        self.model, self.kept.said = "", "cancelled"
+        self.start()
+        return True
 
 
 def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
@@ -335,7 +331,7 @@ def shares(found: Probing) -> str:
 
 def how(found: Answered, said: str) -> str:
     by = found.probing.by
-    answered = f"{by}: what the text still tells" if by == LOOKED_UP else f"answered by {by}"
+    answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
     many, controls = len(found.probing.asked), len(found.probing.probes) - len(found.probing.asked)
     beside = f" and {several(controls, 'control')}" if controls else ""

@@ -1,4 +1,4 @@
-"""Probes on the screen: the grid, what stands beside a question, and a failed one that is pinned and asked again."""
+"""Questions on the screen: the grid, what stands beside a question, and a failed one that is pinned and asked again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from workbench.analysis.probes import read_probes
 from workbench.formats.files import load
 from workbench.session import Message, Session, Text
 from workbench.summarizers import journal
-from workbench.tui.screens.probes import ProbesScreen, asked
+from workbench.tui.kept.questions import QuestionsPane, asked
+from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -34,24 +35,24 @@ def talk() -> Session:
     return session_of(messages)
 
 
-def grid(screen: ProbesScreen) -> list[str]:
+def grid(screen: QuestionsPane) -> list[str]:
     options = screen.query_one(TextList)
     return [options.rows[at].plain[:20].rstrip() for at in range(len(options.rows))]
 
 
-def listed(screen: ProbesScreen) -> list[str]:
+def listed(screen: QuestionsPane) -> list[str]:
     return [option.plain for option in screen.query_one(TextList).rows]
 
 
 async def test_a_failed_question_is_pinned_and_asked_again() -> None:
     async with on_bench(talk(), preset="trim") as (pilot, bench):
-        screen = await brought(pilot, ProbesScreen, "Q")
-        said, beside = screen.query_one("#about", Static), screen.query_one(TextView)
+        screen = (await brought(pilot, KeptScreen, "Q")).query_one(QuestionsPane)
+        said, beside = screen.query_one(".said", Static), screen.query_one(TextView)
         assert grid(screen) == [
             "✓ ✓ ·  recall", "✓ · ·  recall", "✓ ✓ ·  continuation", "✓ ✓ ·  continuation", "✓ ✓ ✓  control",
         ]  # fmt: skip
         assert "trim\u00a075\u00a0%\u00a0(25–100) · " in str(said.content), "an arm and its figures stand on one line"
-        assert "looked up, not asked" in str(said.content)
+        assert "answered by text search, no model" in str(said.content)
         await press(pilot, "f")
         assert grid(screen) == ["✓ · ·  recall"]
         # Of one with a blank the list tells the words around it: they all begin alike.
@@ -87,7 +88,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
 async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> None:
     nowhere = "Never paint the lock gates green."
     async with on_bench(talk(), preset="trim", watched=(WEIR, LOST, nowhere)) as (pilot, _):
-        screen = await brought(pilot, ProbesScreen, "Q")
+        screen = (await brought(pilot, KeptScreen, "Q")).query_one(QuestionsPane)
         beside = screen.query_one(TextView)
         assert grid(screen)[:4] == ["✔ ✔ ○  watched", "✔ ○ ○  watched", "○ ○ ○  watched", "✓ ✓ ·  recall"]
         await press(pilot, "down")
@@ -104,7 +105,7 @@ async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> No
 
 async def test_enter_goes_to_the_source() -> None:
     async with on_bench(talk()) as (pilot, bench):
-        await brought(pilot, ProbesScreen, "Q")
+        await brought(pilot, KeptScreen, "Q")
         await press(pilot, "down", "enter")
         assert pilot.app.screen is bench
         assert bench.view.tab == "message"
@@ -113,14 +114,14 @@ async def test_enter_goes_to_the_source() -> None:
 async def test_the_questions_are_written_beside_the_session_and_read_from_there(tmp_path: Path) -> None:
     session = replace(talk(), path=tmp_path / "canal.json")
     async with on_bench(session) as (pilot, _):
-        await brought(pilot, ProbesScreen, "Q")
+        await brought(pilot, KeptScreen, "Q")
         await press(pilot, "w", "escape")
         path = tmp_path / "canal.probes.toml"
         assert len(read_probes(path)) == 5
         by_hand = [("How many florins?", "17"), ("How many guilders?", "17")]
         path.write_text("".join(f'[[probe]]\nkind="recall"\nquestion="{one}"\nanswer="{n}"\n' for one, n in by_hand))
-        screen = await brought(pilot, ProbesScreen, "Q")
-        assert "from canal.probes.toml" in str(screen.query_one("#about", Static).content)
+        screen = (await brought(pilot, KeptScreen, "Q")).query_one(QuestionsPane)
+        assert "from canal.probes.toml" in str(screen.query_one(".said", Static).content)
         assert grid(screen) == ["✓ ✓ ·  recall", "· · ·  recall"]
         assert "source message 2, assistant" in screen.query_one(TextView).text
         await press(pilot, "down", "p")
@@ -129,8 +130,8 @@ async def test_the_questions_are_written_beside_the_session_and_read_from_there(
         assert screen.bench.pins == {"a0"}
         await press(pilot, "escape")
         path.write_text("[[probe]]\n")
-        screen = await brought(pilot, ProbesScreen, "Q")
-        assert "line 1: kind is one of" in str(screen.query_one("#about", Static).content)
+        screen = (await brought(pilot, KeptScreen, "Q")).query_one(QuestionsPane)
+        assert "line 1: kind is one of" in str(screen.query_one(".said", Static).content)
 
 
 async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +140,8 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
         client_talks_to(api, monkeypatch)
         api.replies = [answer("1: not known"), error(400, "invalid_request_error", "no more"), answer("1: not known")]
         async with on_bench(session) as (pilot, _):
-            screen = await brought(pilot, ProbesScreen, "Q")
-            said = screen.query_one("#about", Static)
+            screen = (await brought(pilot, KeptScreen, "Q")).query_one(QuestionsPane)
+            said = screen.query_one(".said", Static)
             await press(pilot, "m", *MODEL, "enter")
             assert f"answered by {MODEL}" in str(said.content)
             assert len(api.received) == 3

@@ -1,4 +1,4 @@
-"""Generations: what is left after several compactions in a row, as rows of bars, a column for each."""
+"""After n compactions: what is kept, as rows of bars, a column for each compaction."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
-from textual.worker import Worker, get_current_worker
+from textual.worker import get_current_worker
 
 from workbench.analysis.generations import Generations, generations
 from workbench.analysis.recorded import following
@@ -27,11 +25,9 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
-from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.plain import percent, plain
-from workbench.tui.surviving import bar_of, heads, rows
-from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 
 USUAL, MOST = 5, 100
@@ -41,22 +37,19 @@ SETTLE_S = 0.3
 """How long the number rests before anything is compacted."""
 
 
-class GenerationsScreen(ModalScreen[None]):
+class GenerationsPane(KeptPane):
+    TITLE = "After n compactions"
     HELP = """\
-What is left after several compactions in a row, by the policy on the bench with extractive summaries, made of the \
-session's own sentences without a model. Between two of them the context grows by the messages that followed in the \
-session until it is as large as before the first; where the session has no more, its tail, what stays as it is, is \
-repeated (marked *). A column is a compaction, a row what is followed: the facts of the first head, over all, by \
-weight (what mattered: what is needed again counts more) and by kind, each as the share that is still held; "rightly" \
-leaves out what is told wrongly; watched sentences; and how large context and summaries become. + and - change how \
-many there are."""
+What is kept after several compactions in a row, by the settings on the bench with extractive summaries, without a \
+model. Between two of them the context grows by the messages that followed in the session until it is as large as \
+before the first; where the session has no more, its tail is repeated (marked *). A column is a compaction. A row is \
+the share of facts that is kept: over all, by weight (facts that are needed again count more), by kind, and "correct", \
+without those that are wrong; then watched rules, and the size of context and summaries. + and - change how many \
+compactions there are."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One generation more."),
-        Binding("minus", "more(-1)", "Fewer", id="generations.fewer", tooltip="One generation fewer."),
-        Binding("escape,q", "dismiss(None)", "Close", id="generations.close", tooltip="Back to what was lost."),
-        help_key("generations"),
+        Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One compaction more."),
+        Binding("minus", "more(-1)", "Fewer", id="generations.fewer", tooltip="One compaction fewer."),
     ]
-    AUTO_FOCUS = "Table"
 
     @dataclass
     class Began(Message):
@@ -70,20 +63,17 @@ many there are."""
 
         found: Generations
 
-    def __init__(self, bench: Bench) -> None:
-        super().__init__()
-        self.bench = bench
+    def __init__(self, kept: Kept, *, id: str) -> None:
+        super().__init__(kept, id=id)
         self.count = USUAL
         self.found: Generations | None = None
 
     def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(id="said")
-            yield Static(id="finding")
-            yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=1)
-            yield KeysLine()
+        yield Static(classes="said")
+        yield Static(classes="finding")
+        yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=1, classes="lines")
 
-    def on_mount(self) -> None:
+    def start(self) -> None:
         self.compact()
 
     # --- compacting -------------------------------------------------------------------------------------------------
@@ -91,7 +81,7 @@ many there are."""
     @work(exclusive=True, group="generations", exit_on_error=False, description="compact")
     async def compact(self) -> None:
         count, worker = self.count, get_current_worker()
-        self._say("…")
+        self.say("…")
         await asyncio.sleep(SETTLE_S if self.found else 0)
 
         def told(number: int) -> None:
@@ -103,16 +93,12 @@ many there are."""
 
     @on(Began)
     def _began(self, event: Began) -> None:
-        self._say(f"compacting for the {event.number}. time of {self.count} …")
+        self.say(f"number {event.number} is being made …")
 
     @on(Made)
     def _made(self, event: Made) -> None:
         self.found = event.found
         self.draw()
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if failure := failure_of(event):
-            self._say(f"✘ {failure}")
 
     def action_more(self, by: int) -> None:
         count = max(1, min(self.count + by, MOST))
@@ -125,10 +111,10 @@ many there are."""
     def on_resize(self) -> None:
         self.draw()
 
-    def _say(self, words: str) -> None:
+    def say(self, words: str) -> None:
         policy = self.bench.chosen.name
-        line = f"{self.count} {plural(self.count, 'generation')} of {policy} · {words} · extractive summaries"
-        self.query_one("#said", Static).update(Text(plain(line)))
+        line = f"{self.count} {plural(self.count, 'compaction')} by {policy} · {words} · extractive summaries"
+        self.query_one(".said", Static).update(Text(plain(line)))
 
     def draw(self) -> None:
         found = self.found
@@ -137,11 +123,11 @@ many there are."""
         last = found.steps[-1]
         words = f"{percent(found.overall[-1])} kept, {percent(found.right[-1])} correct"
         if last.status == "unchanged":
-            words += f" · the {last.number}. changes nothing"
+            words += f" · number {last.number} changes nothing"
         if any(step.replayed for step in found.steps):
-            words += " · * the tail repeated"
-        self._say(words)
-        self.query_one("#finding", Static).update(Text(unbroken(f"{found.finding}." if found.finding else "")))
+            words += " · * tail repeated"
+        self.say(words)
+        self.query_one(".finding", Static).update(Text(unbroken(f"{found.finding}." if found.finding else "")))
         table = self.query_one(Table)
         at = table.cursor_row
         table.clear(columns=True)

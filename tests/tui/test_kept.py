@@ -1,4 +1,4 @@
-"""What is lost, on the screen: the table by kind, the gravest losses, pins from there, and several generations."""
+"""Kept, on the screen: facts by kind, the gravest losses, pins from there; several compactions; rework."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
-from workbench.tui.screens.generations import GenerationsScreen, made
+from workbench.tui.kept.facts import FactsPane
+from workbench.tui.kept.generations import GenerationsPane, made
+from workbench.tui.kept.rework import ReworkPane
+from workbench.tui.kept.surviving import bar_of, heads, rows
+from workbench.tui.kept.words import assessed, is_recorded, kind_lines
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.retention import RetentionScreen
-from workbench.tui.screens.retention_words import has_theirs, judged, kind_lines
-from workbench.tui.surviving import bar_of, heads, rows
+from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
 
 
@@ -49,33 +52,34 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
     async with on_bench(story(), preset="trim") as (pilot, _):
         bench = bench_screen(pilot).bench
         expected = retention(bench.context, bench.offline.outcome)
-        screen = await brought(pilot, RetentionScreen, "X")
-        listed, table = screen.query_one(FactsList), screen.query_one(TextList)
+        screen = await brought(pilot, KeptScreen, "X")
+        pane = screen.query_one(FactsPane)
+        listed, table = pane.query_one(FactsList), pane.query_one(TextList)
         assert tuple(listed.facts) == expected.lacking
         assert len(table.rows) == 1 + len(expected.kinds)
-        assert not screen.check_action("theirs", ())  # nothing is recorded
+        assert not screen.check_action("recorded", ())  # nothing is recorded
         assert not screen.check_action("undo", ())
 
         await press(pilot, "right")
-        assert {fact.kind for fact in listed.facts} <= {screen.kind}
-        assert screen.kind in expected.kinds
+        assert {fact.kind for fact in listed.facts} <= {pane.kind}
+        assert pane.kind in expected.kinds
         await press(pilot, "left", "left", "left")
         kind = list(expected.kinds)[-2]
-        assert screen.kind == kind
+        assert pane.kind == kind
         assert len(listed.facts) == sum(fact.kind == kind for fact in expected.lacking)
         await brought(pilot, HelpScreen, "question_mark")
         await press(pilot, "escape", "right", "right")
-        assert screen.kind is None
+        assert pane.kind is None
 
         fact = expected.lacking[0]
-        assert f"+{fact.pin_tokens}" in str(screen.query_one("#fact", Static).content).replace("\xa0", "")
+        assert f"+{fact.pin_tokens}" in str(pane.query_one(".fact", Static).content).replace("\xa0", "")
         await press(pilot, "p")
-        assert screen.bench.pins == {fact.message}
-        assert screen.found is not None
-        assert screen.found.bench is screen.bench
-        assert fact.text not in {one.text for one in screen.found.retention.lacking if one.message == fact.message}
+        assert pane.bench.pins == {fact.message}
+        assert pane.found is not None
+        assert pane.found.bench is pane.bench
+        assert fact.text not in {one.text for one in pane.found.retention.lacking if one.message == fact.message}
         await press(pilot, "u")
-        assert screen.bench is screen.opened
+        assert pane.bench is screen.kept.opened
         await press(pilot, "p", "down", "enter")
         gone_to = listed.facts[1].index
         there = bench_screen(pilot)
@@ -88,23 +92,25 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         assert not there.bench.pins
 
 
-async def test_theirs_is_judged_too_and_generations_follow() -> None:
+async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
-        screen = await brought(pilot, RetentionScreen, "X", "t")
-        assert screen.found is not None
-        theirs = screen.found
+        screen = await brought(pilot, KeptScreen, "X", "t")
+        pane = screen.query_one(FactsPane)
+        assert pane.found is not None
+        theirs = pane.found
         assert theirs.preset is None
         assert theirs.retention.kinds["instruction"].full == 0
-        assert "the agent's own compaction after epoch 1" in str(screen.query_one("#said", Static).content)
+        assert "the agent's own compaction after epoch 1" in str(pane.query_one(".said", Static).content)
         await press(pilot, "t")
-        assert screen.found.preset is not None
-        assert screen.found.retention.kinds["instruction"].full == 1
+        assert pane.found.preset is not None
+        assert pane.found.retention.kinds["instruction"].full == 1
 
-        generations = await brought(pilot, GenerationsScreen, "c")
+        await press(pilot, "3")
+        generations = screen.query_one(GenerationsPane)
         found, table = generations.found, generations.query_one(DataTable)
         assert found is not None
         assert len(found.steps) == len(table.columns) - 2 == 5
-        assert str(generations.query_one("#finding", Static).content) == f"{found.finding}.".replace(" %", "\u00a0%")
+        assert str(generations.query_one(".finding", Static).content) == f"{found.finding}.".replace(" %", "\u00a0%")
         await press(pilot, "minus", "minus")
         assert generations.found is not None
         assert len(generations.found.steps) == len(table.columns) - 2 == 3
@@ -115,19 +121,23 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         await generations.workers.wait_for_complete()
         busy.set()
         await settled(pilot)
-        said = str(generations.query_one("#said", Static).content)
-        assert said.startswith("2 generations of")
+        said = str(generations.query_one(".said", Static).content)
+        assert said.startswith("2 compactions by")
         assert " kept, " in said
-        await press(pilot, "escape", "escape")
+        await press(pilot, "4")
+        rework = screen.query_one(ReworkPane)
+        assert str(rework.query_one(".said", Static).content) == "No work was repeated after 1 recorded compaction."
+        assert not screen.check_action("pin", ())
+        await press(pilot, "escape")
         assert pilot.app.screen is bench_screen(pilot)
 
 
 def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     counter = Counter()
     bench: Bench = counted(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
-    found = judged(bench, theirs=False)
+    found = assessed(bench, is_recorded=False)
     assert found.retention.facts == ()
-    assert not has_theirs(bench)
+    assert not is_recorded(bench)
     assert made(bench, 3, lambda number: None, lambda: True) is None
     heard: list[int] = []
     several = made(bench, 3, heard.append, lambda: False)
@@ -149,7 +159,7 @@ def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: in
 
 async def test_all_generations_are_seen_on_a_small_screen() -> None:
     async with on_bench(story(8), preset="augment-example", size=(80, 24)) as (pilot, _):
-        screen = await brought(pilot, GenerationsScreen, "X", "c")
+        screen = await brought(pilot, KeptScreen, "X", "3")
         table = screen.query_one(DataTable)
         assert len(table.columns) == 2 + 5
         assert table.virtual_size.width <= table.scrollable_content_region.width
@@ -158,7 +168,7 @@ async def test_all_generations_are_seen_on_a_small_screen() -> None:
 
 async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
     async with on_bench(story(8), preset="augment-example", size=(200, 60)) as (pilot, _):
-        screen = await brought(pilot, GenerationsScreen, "X", "c")
+        screen = await brought(pilot, KeptScreen, "X", "3")
         table = screen.query_one(DataTable)
         assert cell_len(str(table.get_row_at(0)[2])) == bar_of(200, 5) + 6
         await pilot.resize_terminal(100, 40)
@@ -179,3 +189,22 @@ def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -
     first = next(iter(rows(found, (), 8)))
     assert [cell.plain.split()[-2] for cell in first[2:]] == [str(one) for one in weighted]
     assert [cell.plain[:1] == " " for cell in first[2:]] == [one == 0 for one in weighted]
+
+
+async def test_work_that_was_repeated_leads_to_its_message() -> None:
+    """A tab is made when it is opened."""
+    session = with_a_recorded_compaction()
+    read, result = session.messages[1:3]
+    again = (replace(read, id="r1"), replace(result, id="r2"))
+    last = session.epochs[1]
+    epochs = (session.epochs[0], replace(last, members=range(last.members.start, last.members.stop + 2)))
+    session = replace(session, messages=(*session.messages, *again), epochs=epochs)
+    async with on_bench(session, size=(120, 40)) as (pilot, bench):
+        screen = await brought(pilot, KeptScreen, "Q")
+        assert not screen.query(FactsPane)
+        await press(pilot, "4")
+        table = screen.query_one(ReworkPane).query_one(Table)
+        assert table.message == "r1"
+        await press(pilot, "enter")
+        assert pilot.app.screen is bench
+        assert bench.bench.messages[bench.cursor.index].id == "r1"

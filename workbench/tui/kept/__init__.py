@@ -1,0 +1,1 @@
+"""The tabs of the screen "Kept": facts, questions, several compactions, rework."""

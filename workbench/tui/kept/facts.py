@@ -1,0 +1,148 @@
+"""Facts: those of the replaced messages that the compaction keeps, by kind, and the ones it loses."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+
+from workbench.assessment import Assessment
+from workbench.bench import Bench
+from workbench.facts.fact import FactKind
+from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.words import assessed, fact_words, kind_lines, summary_line, whose
+from workbench.tui.plain import plain
+from workbench.tui.widgets.cut_text import CutText
+from workbench.tui.widgets.facts_list import HEADS, FactsList
+from workbench.tui.widgets.text_list import TextList
+
+
+class FactsPane(KeptPane):
+    TITLE = "Facts"
+    HELP = """\
+Facts of the replaced messages, and which of them the compaction keeps: instructions, requests, decisions, file paths, \
+commands, errors, identifiers, numbers and addresses. A run that was made is judged as it is; a preview is run \
+offline, with extractive summaries, without a model. "kept" is the share still in the context, "correct" leaves \
+out what is wrong (turned into its opposite, another value) or stale (stated as if it still held). "used" are facts \
+that later messages need again: in "weighted" they count four times. Below are the lost, wrong and stale facts, the \
+gravest first, with the tokens that pinning their message costs.
+
+← and → choose a kind. p pins the message of a fact, W watches its sentence, Enter goes to its message. Pins are steps \
+of the bench: u takes the last one back, here or there. t shows what the agent's own compaction kept of the same \
+context, in an epoch that one ended ({ and } on the bench go there)."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "right,f",
+            "kind(1)",
+            "Kind",
+            priority=True,
+            id="facts.kind",
+            tooltip="Only the next kind of fact, or all again.",
+        ),
+        Binding(
+            "left,F",
+            "kind(-1)",
+            "Previous kind",
+            show=False,
+            priority=True,
+            id="facts.kind-before",
+            tooltip="Only the previous kind of fact.",
+        ),
+    ]
+
+    def __init__(self, kept: Kept, *, id: str) -> None:
+        super().__init__(kept, id=id)
+        self.found: Assessment | None = None
+        self.kinds: tuple[FactKind | None, ...] = (None,)
+        self.kind: FactKind | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="said")
+        with Horizontal(classes="both"):
+            with Vertical(classes="by-kind"):
+                yield Static(classes="heads kind-heads")
+                yield TextList()
+            with Vertical(classes="lost"):
+                yield Static(Text(HEADS, no_wrap=True), classes="heads")
+                yield FactsList(classes="lines")
+        yield CutText(classes="fact")
+
+    # --- judging ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Judge the present bench; what was found before stays until that is done."""
+        self.say("looking for the facts of the replaced messages …")
+        self.judge(self.bench, self.kept.is_recorded)
+
+    @work(exclusive=True, group="facts", exit_on_error=False, description="judge")
+    async def judge(self, bench: Bench, is_recorded: bool) -> None:
+        self.found = await asyncio.to_thread(assessed, bench, is_recorded)
+        self.draw()
+
+    def draw(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        self.say(summary_line(found))
+        shares = found.retention.kinds
+        self.kinds = (None, *shares)
+        if self.kind not in self.kinds:
+            self.kind = None
+        kind_heads, *lines = kind_lines(found.retention)
+        self.query_one(".kind-heads", Static).update(Text(kind_heads, no_wrap=True))
+        self.query_one(TextList).show((Text(line) for line in lines), self.kinds.index(self.kind))
+        self._list()
+
+    def _list(self) -> None:
+        if self.found is not None:
+            lost = self.found.retention.lacking
+            facts = lost if self.kind is None else [fact for fact in lost if fact.kind == self.kind]
+            self.query_one(FactsList).show(facts)
+
+    def say(self, words: str) -> None:
+        """Two lines: what was done last and whose compaction this is, and its figures."""
+        first = " · ".join(filter(None, (self.kept.said, whose(self.bench, self.kept.is_recorded))))
+        self.query_one(".said", Static).update(Text(plain(f"{first}\n{words}")))
+
+    @on(FactsList.Moved)
+    def _marked(self, event: FactsList.Moved) -> None:
+        self.query_one(".fact", Static).update(fact_words(event.fact, self.bench.pins), layout=False)
+
+    # --- choosing ---------------------------------------------------------------------------------------------------
+
+    def action_kind(self, by: int) -> None:
+        at = (self.kinds.index(self.kind) + by) % len(self.kinds)
+        self.query_one(TextList).go(at)
+
+    @on(TextList.Moved)
+    def _kind_marked(self, event: TextList.Moved) -> None:
+        # By the time the event arrives, the list may have become shorter.
+        kind = self.kinds[event.at] if event.at < len(self.kinds) else None
+        if kind != self.kind:
+            self.kind = kind
+            self._list()
+
+    @on(TextList.Chosen)
+    def _kind_chosen(self) -> None:
+        self.query_one(FactsList).focus()
+
+    def pin(self) -> bool:
+        fact = self.query_one(FactsList).fact
+        if fact is not None:
+            self.kept.pin(fact.message, fact.index, fact.pin_tokens)
+        return fact is not None
+
+    @property
+    def sentence(self) -> str:
+        fact = self.query_one(FactsList).fact
+        return fact.text if fact else ""
+
+    @on(FactsList.Chosen)
+    def _chosen(self, event: FactsList.Chosen) -> None:
+        self.post_message(self.Wanted(event.fact.message))

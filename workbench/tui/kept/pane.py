@@ -1,0 +1,112 @@
+"""A tab of the screen "Kept", and what all tabs share: the bench with the pins set here, and whose compaction it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual.containers import Vertical
+from textual.message import Message
+from textual.worker import Worker
+
+from workbench import bench as steps
+from workbench.bench import Bench
+from workbench.tokens import Counter
+from workbench.tui.failures import failure_of
+from workbench.tui.history import History
+from workbench.tui.plain import figure
+from workbench.tui.rules import turned
+
+
+@dataclass
+class Kept:
+    """`watch` watches a sentence or stops watching it, and returns the watched ones; it raises BadInput. `said` is the
+    last thing done. `is_recorded`: the compaction that the agent recorded is shown, not the bench's own."""
+
+    history: History
+    watch: Callable[[str], tuple[str, ...]]
+    counter: Counter
+    said: str = ""
+    is_recorded: bool = False
+
+    def __post_init__(self) -> None:
+        self.opened = self.history.present
+
+    @property
+    def bench(self) -> Bench:
+        return self.history.present
+
+    @property
+    def is_changed(self) -> bool:
+        return self.bench is not self.opened
+
+    def pin(self, message: str, index: int, tokens: int = 0) -> None:
+        """Pin a message, or unpin it: one step of the bench."""
+        cost = f", +{figure(tokens)} tokens" if tokens else ""
+        done = "unpinned" if message in self.bench.pins else f"pinned{cost}"
+        self.history = self.history.then(steps.toggle_pin(self.bench, message))
+        self.said = f"message {figure(index + 1)} {done}"
+
+    def undo(self) -> None:
+        self.history, self.said = self.history.undone(), "undone"
+
+
+class KeptPane(Vertical):
+    """A tab: `start` computes what it shows of the present bench, `say` puts one line above it."""
+
+    TITLE = ""
+    HELP = ""
+
+    @dataclass
+    class Wanted(Message):
+        """The message to go to on the bench, by its id."""
+
+        message: str
+
+    def __init__(self, kept: Kept, *, id: str) -> None:
+        super().__init__(id=id)
+        self.kept = kept
+        self.of: tuple[Bench, bool] | None = None
+        """The bench and side that are shown; None before the tab is opened."""
+
+    @property
+    def bench(self) -> Bench:
+        return self.kept.bench
+
+    def show(self) -> None:
+        """Compute what is shown, unless it is of the present bench already."""
+        wanted = self.kept.bench, self.kept.is_recorded
+        if self.of is None or self.of[0] is not wanted[0] or self.of[1] != wanted[1]:
+            self.of = wanted
+            self.start()
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def say(self, words: str) -> None:
+        raise NotImplementedError
+
+    def pin(self) -> bool:
+        """Pin what is under the cursor; False where that is nothing."""
+        return False
+
+    @property
+    def sentence(self) -> str:
+        """The sentence under the cursor, to be watched; "" for none."""
+        return ""
+
+    def draw(self) -> None:
+        """Draw what is known, with what was done last."""
+
+    def cancel(self) -> bool:
+        """Stop what a model is asked; False where nothing is."""
+        return False
+
+    def watch_sentence(self) -> None:
+        if self.sentence:
+            self.kept.said = turned(self.kept.watch, self.sentence)
+            self.draw()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")

@@ -1,0 +1,78 @@
+"""Rework: what the agent and its user did again after each compaction that the session records."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.widgets import DataTable, Static
+from textual.worker import get_current_worker
+
+from workbench.analysis.rework import Rework, rework
+from workbench.analysis.why.tables import rework_table
+from workbench.bench import Bench
+from workbench.tokens import Counter
+from workbench.tui.courses import Abandoned, Told, course_on
+from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.plain import plain, several
+from workbench.tui.widgets.table import Table
+
+
+class ReworkPane(KeptPane):
+    TITLE = "Rework"
+    HELP = """\
+Rework is what was done again after a compaction that the session records: files that were read again, commands that \
+were run again, edits that were undone, instructions that the user repeated. Each line names the message that did it \
+first or again, and its tokens; Enter goes there. It is counted from the file, by code; no model is asked. What the \
+bench's own compaction would cause cannot be known."""
+    BINDINGS: ClassVar = []
+
+    def __init__(self, kept: Kept, *, id: str) -> None:
+        super().__init__(kept, id=id)
+        self.found: tuple[Rework, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="said")
+        yield Table(cursor_type="row", zebra_stripes=True, classes="lines")
+
+    def start(self) -> None:
+        if self.found is None:  # pins of the bench change nothing in what was recorded
+            self.say("reading the session …")
+            self.look()
+
+    @work(exclusive=True, group="rework", exit_on_error=False, description="look")
+    async def look(self) -> None:
+        worker = get_current_worker()
+
+        def told(words: str) -> None:
+            if worker.is_cancelled:
+                raise Abandoned
+            self.app.call_from_thread(self.say, f"{words} …")
+
+        self.found = found = await asyncio.to_thread(_rework, self.bench, self.kept.counter, told)
+        items = [(one.made.epoch, item) for one in found for item in one.items]
+        tokens = sum(item.tokens for _, item in items)
+        many = several(len(found), "recorded compaction")
+        if not found:
+            self.say("This session records no compaction: there is no rework to count.")
+        elif not items:
+            self.say(f"No work was repeated after {many}.")
+        else:
+            self.say(f"Work was repeated {several(len(items), 'time')} after {many}: {several(tokens, 'token')}.")
+            self.query_one(Table).show(rework_table(items))
+
+    def say(self, words: str) -> None:
+        self.query_one(".said", Static).update(Text(plain(words)))
+
+    @on(DataTable.RowSelected)
+    def _chosen(self) -> None:
+        if message := self.query_one(Table).message:
+            self.post_message(self.Wanted(message))
+
+
+def _rework(bench: Bench, counter: Counter, told: Told) -> tuple[Rework, ...]:
+    _, course = course_on(bench, counter, told, first=1)
+    return rework(course)

@@ -1,0 +1,152 @@
+"""Kept: what the compaction on the bench keeps of its context, in four tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import ContentSwitcher, Tab, Tabs
+
+from workbench.tui.help_key import help_key
+from workbench.tui.history import History
+from workbench.tui.kept.facts import FactsPane
+from workbench.tui.kept.generations import GenerationsPane
+from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.questions import QuestionsPane
+from workbench.tui.kept.rework import ReworkPane
+from workbench.tui.kept.words import is_recorded
+from workbench.tui.widgets.cut_tabs import CutTabs
+from workbench.tui.widgets.keys_line import KeysLine
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (170, "-huge")]
+"""Columns from which a list and its text, and a list and its table, are next to each other."""
+
+PANES: dict[str, type[KeptPane]] = {
+    "facts": FactsPane,
+    "questions": QuestionsPane,
+    "generations": GenerationsPane,
+    "rework": ReworkPane,
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the screen was left: the bench's steps where some were taken here, and the id of the message to go to."""
+
+    history: History | None
+    message: str | None = None
+
+
+def _tab_keys() -> Iterator[BindingType]:
+    for number, (name, pane) in enumerate(PANES.items(), 1):
+        yield Binding(
+            str(number), f"tab('{name}')", pane.TITLE, show=False, id=f"kept.{name}", tooltip=f"Show {pane.TITLE}."
+        )
+
+
+class KeptScreen(ModalScreen[Ended | None]):
+    HELP = """\
+What the compaction keeps, in four tabs (1 to 4): facts of the replaced messages; questions that are still answered; \
+what several compactions in a row leave; and rework, the work that was repeated after a recorded compaction. A preview \
+is judged by an offline run with extractive summaries: sentences of the session itself, chosen without a model. The \
+tail are the newest messages, which stay as they are."""
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "pin", "Pin", id="kept.pin", tooltip="Pin the message under the cursor, or unpin it."),
+        Binding("W", "watch", "Watch", id="kept.watch", tooltip="Watch the sentence at hand, or stop watching it."),
+        Binding("u", "undo", "Undo", id="kept.undo", tooltip="Take back the last pin that was set here."),
+        Binding(
+            "t", "recorded", "Recorded", id="kept.recorded", tooltip="The agent's recorded compaction, or ours again."
+        ),
+        *_tab_keys(),
+        Binding("escape,q", "leave", "Close", id="kept.close", tooltip="Cancel the questions to a model, or go back."),
+        help_key("kept"),
+    ]
+
+    def __init__(self, kept: Kept, tab: str = "facts") -> None:
+        super().__init__()
+        self.kept = kept
+        self.tab = tab
+
+    @property
+    def pane(self) -> KeptPane:
+        return self.query_one(f"#{self.tab}", KeptPane)
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield CutTabs(
+                *(Tab(f"{at} {pane.TITLE}", id=f"tab-{name}") for at, (name, pane) in enumerate(PANES.items(), 1)),
+                active=f"tab-{self.tab}",
+            )
+            yield ContentSwitcher(initial=None)
+            yield KeysLine()
+
+    async def on_mount(self) -> None:
+        self.query_one(Tabs).can_focus = False
+        await self.action_tab(self.tab)
+
+    @on(Tabs.TabActivated)
+    async def _clicked(self, event: Tabs.TabActivated) -> None:
+        await self.action_tab(event.tabs.active.removeprefix("tab-"))
+
+    async def action_tab(self, name: str) -> None:
+        """Show a tab, made when it is shown for the first time."""
+        switcher = self.query_one(ContentSwitcher)
+        if switcher.current == name:
+            return
+        self.tab = name
+        self.query_one(Tabs).active = f"tab-{name}"
+        if not switcher.query(f"#{name}"):
+            await switcher.add_content(PANES[name](self.kept, id=name))
+        switcher.current = name
+        pane = self.pane
+        pane.query(".lines").first().focus()
+        pane.show()
+        self.refresh_bindings()
+
+    # --- doing ------------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what no line of the tab can have, and grey what cannot be done now."""
+        if action in ("pin", "watch") and self.tab not in ("facts", "questions"):
+            return False
+        if action == "recorded" and (self.tab != "facts" or not is_recorded(self.kept.bench)):
+            return False if self.tab != "facts" else None
+        return None if action == "undo" and not self.kept.is_changed else True
+
+    def action_pin(self) -> None:
+        if self.pane.pin():
+            self._again()
+
+    def action_undo(self) -> None:
+        if self.kept.is_changed:
+            self.kept.undo()
+            self._again()
+
+    def action_recorded(self) -> None:
+        self.kept.is_recorded, self.kept.said = not self.kept.is_recorded, ""
+        self._again()
+
+    def _again(self) -> None:
+        self.pane.show()
+        self.refresh_bindings()
+
+    def action_watch(self) -> None:
+        self.pane.watch_sentence()
+
+    @on(KeptPane.Wanted)
+    def _wanted(self, event: KeptPane.Wanted) -> None:
+        self.leave(event.message)
+
+    def action_leave(self) -> None:
+        if not self.pane.cancel():
+            self.leave(None)
+
+    def leave(self, message: str | None) -> None:
+        self.dismiss(Ended(self.kept.history if self.kept.is_changed else None, message))
