@@ -186,9 +186,9 @@ def conversation(first: Any, role: Any = "user") -> Shape:
 def test_f11_what_is_looked_at_of_a_huge_text_does_not_grow_with_it(
     kind: str, pattern: str, looked_at: list[int]
 ) -> None:
-    """The facts of twice and four times as long a text are no more, and no more is looked at for them."""
+    """The facts of a text four times as long are no more, and no more of it is read for them."""
     found = []
-    for times in (2, 4, 8):
+    for times in (2, 8):
         looked_at.clear()
         shape = conversation(block_of(kind, of(pattern, times * LONGEST)))
         facts = [one for one in facts_of(shape) if one.kind != "request"]
