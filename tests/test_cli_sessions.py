@@ -40,7 +40,7 @@ def test_tokens_and_how_full_are_told_from_what_was_recorded(own_home: Path) -> 
     assert (one["tool"], one["format"], one["folder"]) == ("Codex", "codex", "/home/ada/tidebook")
     assert (one["tokens"], one["window"], one["compactions"], one["complete"]) == (6_779, 258_400, 2, True)
     row = " ".join(cwb("audit", "--quick", "--tool", "codex").stdout.split())
-    assert " 6 779 3 % of 258 400 (recorded) 2 " in row
+    assert " 6 779 3 % 258 400 recorded 2 " in row
     assert len(document("audit", "--quick")["sessions"]) == 2
 
 

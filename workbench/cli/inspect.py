@@ -15,10 +15,19 @@ from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.stamps import shown
+from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.opening import Opened, epoch_words, opened
-from workbench.cli.output import only_in_json, size_words, write_fields, write_json, write_table
+from workbench.cli.output import (
+    csv_option,
+    only_in_json,
+    size_words,
+    write_csv,
+    write_fields,
+    write_json,
+    write_table,
+)
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
@@ -43,7 +52,7 @@ MAX_WARNINGS = 10
     jobs=(
         Job(
             "",
-            "part epoch window mask verbosity exact forget_exact as_react as_layers with_notes as_json full",
+            "part epoch window mask verbosity exact forget_exact as_react as_layers with_notes as_json as_csv full",
         ),
         Job("--health", "part everything as_json", "health"),
     ),
@@ -80,6 +89,7 @@ MAX_WARNINGS = 10
 )
 @click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
+@csv_option("rounds", "epochs")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
 def command(chosen: Selection, health: bool, **given: Any) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
@@ -105,6 +115,7 @@ def _inspect(
     as_layers: bool,
     with_notes: bool,
     as_json: bool,
+    as_csv: str | None,
     full: bool,
 ) -> None:
     only_in_json(full, as_json=as_json)
@@ -115,7 +126,9 @@ def _inspect(
 
         count = count_now(found.session, found.context, exact)
     context = found.context
-    if as_json:
+    if as_csv:
+        write_csv(_csv_tables(found), as_csv)
+    elif as_json:
         write_json(
             failures_of(found.session),
             _inspected(found, count),
@@ -338,6 +351,28 @@ def stretches(context: Context) -> Iterator[Stretch]:
             words = one_line(first.said or first.text, FIRST_WORDS)
             at = (number, note, span.start + 1, first.id, first.time, len(span))
             yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
+
+
+def _csv_tables(found: Opened) -> dict[str, Table]:
+    """The rounds and the epochs, complete."""
+    spec = "round:count note number:count id time:time messages:count calls:count chars:count tokens:tokens basis words"
+    rounds = (
+        Row((one.number, one.note, one.message, one.id, one.time, one.messages, one.calls, one.chars, one.tokens,
+             one.basis.name.lower(), one.first_words))
+        for one in stretches(found.context)
+    )  # fmt: skip
+    ended = "ended_by trigger before:tokens"
+    made = (
+        Row((one.number, one.messages, one.rounds, one.exchanges,
+             *((one.ended_by.way, one.ended_by.trigger, one.ended_by.tokens_before) if one.ended_by else (None,) * 3)))
+        for one in epochs(found.session)
+    )  # fmt: skip
+    return {
+        "rounds": Table("rounds", "", columns(spec), tuple(rounds)),
+        "epochs": Table(
+            "epochs", "", columns(f"epoch:count messages:count rounds:count exchanges:count {ended}"), tuple(made)
+        ),
+    }
 
 
 def _tables(found: Opened, exact: Exact | None) -> None:
