@@ -43,7 +43,7 @@ WAYS = {
     "open": "ctrl+o", "play": "a",
 }  # fmt: skip
 
-ELSEWHERE = {"ChoosePartScreen", "LoadingScreen", "RefusalScreen", "RepairScreen", "SpendScreen", "TourScreen"}
+ELSEWHERE = {"LoadingScreen", "RefusalScreen", "RepairScreen", "SpendScreen", "TourScreen"}
 """Screens that no key of the bench leads to: what shows them is a file, a price or the first start."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from workbench.tui.entries import (
     preview,
     recent_entries,
     sample_entries,
+    seen,
     typed_path,
 )
 from workbench.tui.home import Recent
@@ -59,6 +61,21 @@ def test_a_recent_file_that_is_gone_is_not_offered(tmp_path: Path) -> None:
     there.write_text("{}")
     entries = recent_entries([Recent(str(there), "the title", 5.0), Recent(str(tmp_path / "gone"), "", 4.0)])
     assert [(entry.path, entry.words, entry.time) for entry in entries] == [(there, "the title", 5.0)]
+
+
+def test_b15_recent_files_are_told_apart_by_agent_size_and_name(tmp_path: Path) -> None:
+    """ "recent" stood in the column of the agent, and one title stood twice without a path."""
+    paths = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
+    for path in paths:
+        shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", path)
+    entries = [seen(entry) for entry in recent_entries([Recent(str(path), "the title", 5.0) for path in paths])]
+    lines = ["".join(cell for cell, _ in entry_cells(entry, 80, 10.0)) for entry in entries]
+    assert [line.split()[0] for line in lines] == ["Claude", "Claude"]
+    assert ["the title · a.jsonl" in lines[0], "the title · b.jsonl" in lines[1]] == [True, True]
+    assert all(" tok " in line for line in lines)
+    (tmp_path / "c.jsonl").write_text("nothing")
+    (other,) = recent_entries([Recent(str(tmp_path / "c.jsonl"), "", 5.0)])
+    assert seen(other) == other
 
 
 def test_a_search_finds_every_word_anywhere() -> None:
@@ -127,7 +144,7 @@ def test_a_found_session_shows_its_tool_and_how_full_it_is() -> None:
     line = "".join(cell for cell, _ in row)
     assert "Codex" in line
     assert "farm" in line
-    assert ("████▌  90 %", "full") in [(cell.strip(), style) for cell, style in row]
+    assert ("████▌  90\u00a0%", "full") in [(cell.strip(), style) for cell, style in row]
     narrow = [(cell.strip(), style) for cell, style in entry_cells(found_entry(found), 60, 1e9)]
     assert ("████▌", "full") in narrow
     unknown = replace(found, tokens=None)

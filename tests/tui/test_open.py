@@ -17,7 +17,6 @@ from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled
 from workbench.finding.glances import Found
 from workbench.tui.bench.following import look
 from workbench.tui.entries import found_entry
-from workbench.tui.screens.choose_part import ChoosePartScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.open import OpenScreen
 from workbench.tui.widgets.entries_list import EntriesList
@@ -46,7 +45,7 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
             (line,) = [line for line in lines_of(pilot) if "The tide" in line]
             assert line.startswith(" Codex")
             assert "▏" in line
-            assert ("3 %" in line) == (size[0] == 200)
+            assert ("3\u00a0%" in line) == (size[0] == 200)
         facts = str(screen.query_one("#facts").render())
         assert "6 779 at the last call, 3 % of 258 400" in facts
         search.value = "wharf"
@@ -77,7 +76,7 @@ async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> No
     path = tmp_path / "results.json"
     shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", path)
     async with at_rest(path, size=SIZES[0]) as pilot:
-        assert isinstance(pilot.app.screen, ChoosePartScreen)
+        assert isinstance(pilot.app.screen, OpenScreen)
         assert "task 7, trial 0, reward 1.0" in lines_of(pilot)[0]
         await brought(pilot, HelpScreen, "f1")
         await press(pilot, "escape", "z", "z", "enter")
@@ -101,7 +100,7 @@ async def test_a5_a_session_with_broken_links_asks_which_branch(tmp_path: Path) 
     path = tmp_path / "broken.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (*first, *later)))
     async with at_rest(path, size=SIZES[1]) as pilot:
-        assert isinstance(pilot.app.screen, ChoosePartScreen)
+        assert isinstance(pilot.app.screen, OpenScreen)
         assert "the branch that Claude Code resumes" in lines_of(pilot)[0]
         await press(pilot, "down", "enter")
         session = bench_screen(pilot).bench.session

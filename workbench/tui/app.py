@@ -236,7 +236,7 @@ class WorkbenchApp(App[None]):
         from workbench.tui.screens.open import OpenScreen
 
         if not isinstance(self.screen, OpenScreen):
-            self.push_screen(OpenScreen(self.given, self.home.recents))
+            self.push_screen(OpenScreen.of(self.given, self.home.recents))
 
     def action_audit(self) -> None:
         """Show what compactions did to every session."""

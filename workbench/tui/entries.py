@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -62,7 +63,20 @@ def given_entries(paths: Iterable[Path]) -> list[Entry]:
 def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
     """Recent files that still exist, with the time they were opened."""
     there = [one for one in recents if Path(one.path).exists()]
-    return [Entry("recent", Path(one.path), one.title or Path(one.path).name, time=one.time) for one in there]
+    titles = Counter(one.title for one in there)
+
+    def words(one: Recent) -> str:
+        """The title, with the file's name where two have the same."""
+        name = Path(one.path).name
+        return f"{one.title} · {name}" if titles[one.title] > 1 and one.title else one.title or name
+
+    return [Entry("recent", Path(one.path), words(one), time=one.time) for one in there]
+
+
+def seen(entry: Entry) -> Entry:
+    """The entry of a file with what a glance at it shows: agent, size, share of the window. Reads a file."""
+    found = glance(entry.path)
+    return entry if isinstance(found, Unreadable) else replace(entry, bytes=found.bytes, found=found)
 
 
 def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
@@ -135,9 +149,13 @@ LABEL = 11
 
 
 def entry_cells(entry: Entry, width: int, now: float) -> Cells:
-    """One line of exactly `width` cells: tool or kind, words, folder or file, how full, size, age; a sample, which has
-    none, says so there."""
+    """One line of exactly `width` cells: agent or kind, words, folder or file, share of the window, tokens, else bytes,
+    age; a sample, which has none, says so there. A session of a file has none of these."""
+    if entry.kind == "part":
+        label = f" {fit(one_line(entry.label), LABEL)} "
+        return [(label, entry.kind), (fit(one_line(entry.words, 300), width - len(label)), "words")]
     size = "" if entry.bytes is None else f"{short(entry.bytes)}B"
+    size = f"{short(entry.found.tokens)} tok" if entry.found and entry.found.tokens else size
     age = entry.kind if entry.tool else "" if entry.time is None else age_words(now - entry.time)
     found = entry.found
     place = Path(found.folder or entry.path.parent).name if found else entry.part or entry.path.name
@@ -145,13 +163,13 @@ def entry_cells(entry: Entry, width: int, now: float) -> Cells:
     share = fullness(found) if found else None
     full = "      " if share is None else f" {bar(share, 5)}"
     filled = percent(share).rjust(6) if width >= 90 else ""
-    rest = 13 + places + (1 if places else 0) + 6 + len(filled) + 16
+    rest = 13 + places + (1 if places else 0) + 6 + len(filled) + 19
     return [
         (f" {fit(one_line(entry.label), LABEL)} ", entry.kind),
         (fit(one_line(entry.words, 300), width - rest), "words"),
         ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
         (full + filled, "full" if share is not None and share >= NEARLY else "dim"),
-        (f"{size:>7} ", "dim"),
+        (f"{size:>10} ", "dim"),
         (f"{age:>7} ", "dim"),
     ]
 
@@ -175,6 +193,13 @@ def age_words(seconds: float) -> str:
 
 def preview(entry: Entry) -> list[tuple[str, str]]:
     """Name and value of what is known about an entry by a glance at its file; a name of "" is a paragraph."""
+    if entry.kind == "part":
+        return [
+            ("file", str(entry.path)),
+            ("part", entry.part),
+            ("title", one_line(entry.words)),
+            ("holds", entry.about),
+        ]
     found = entry.found if entry.found and entry.part else glance(entry.path)
     if isinstance(found, Unreadable):
         return [("file", str(entry.path)), ("", f"✘ {one_line(found.reason)}")]

@@ -185,9 +185,11 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
     @on(Several)
     def _several(self, event: Several) -> None:
-        from workbench.tui.screens.choose_part import ChoosePartScreen
+        from workbench.tui.entries import part_entries
+        from workbench.tui.screens.open import OpenScreen
 
-        self.app.push_screen(ChoosePartScreen(event.path, event.parts), self._take_part)
+        sessions = OpenScreen(part_entries(event.path, event.parts), file=event.path)
+        self.app.push_screen(sessions, self._take_part)
 
     def _take_part(self, part: str | None) -> None:
         if part is None:

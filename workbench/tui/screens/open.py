@@ -1,4 +1,4 @@
-"""What there is to open: files given, recent ones, samples, and the sessions that the agents here keep."""
+"""Sessions to open: files given, recent ones, samples, and those of the agents here; or the sessions of one file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from workbench.tui.entries import (
     preview,
     recent_entries,
     sample_entries,
+    seen,
     typed_path,
 )
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -48,14 +49,19 @@ SETTLE_S = 0.05
 """How long the cursor rests before the preview is filled."""
 
 
-class OpenScreen(Screen[None]):
+class OpenScreen(Screen[str | None]):
+    """With `file` it lists the sessions of that file, and is dismissed with the id of the chosen one, or None."""
+
     HELP = """\
 Choose a session to open. Typing searches kind, title, first request and path; a path typed from its root (/ or ~), or \
 of a file that is dropped on the terminal, is opened as it is. The list holds the files you named, those opened \
 lately, the samples with what each teaches, and the sessions that coding agents keep on this machine, the newest \
 first, as they are found; a folder that you named is looked through instead. The bar shows how much of its model's \
 window the last recorded call took. The pane beside the list tells what a glance at the two ends of the file shows; \
-epochs are what the agent worked with between two compactions. Nothing is changed by looking."""
+epochs are what the agent worked with between two compactions. Nothing is changed by looking.
+
+Where a file holds several sessions (samples of an evaluation, chats of a history, an agent's database, branches of a \
+damaged one), they are listed in the same way, and one is chosen; `cwb audit --quick FILE` lists them, too."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,22 +82,35 @@ epochs are what the agent worked with between two compactions. Nothing is change
         done: bool
 
     @dataclass
+    class Seen(Message):
+        """Files that were given or opened lately, each with what a glance at it shows."""
+
+        entries: dict[Entry, Entry]
+
+    @dataclass
     class Wanted(Message):
         """For the application: open this file, or one session of it."""
 
         path: Path
         part: str
 
-    def __init__(self, given: Sequence[Path], recents: Sequence[Recent]) -> None:
+    def __init__(self, own: Sequence[Entry], *, roots: Sequence[Path] = (), file: Path | None = None) -> None:
+        """`own` are listed as they are; the sessions in `roots` are looked for, without one those of all agents."""
         super().__init__()
-        self.roots = [path for path in given if path.is_dir() and not is_session_folder(path)]
-        files = [path for path in given if path not in self.roots]
-        self.own = [*given_entries(files), *recent_entries(recents), *sample_entries()]
+        self.own = list(own)
+        self.roots, self.file = roots, file
         self.found: list[Entry] = []
-        self.said = " · looking …"
+        self.said = "" if file else " · looking …"
+
+    @classmethod
+    def of(cls, given: Sequence[Path], recents: Sequence[Recent]) -> OpenScreen:
+        """The screen with the files and folders that were named, the recent files and the samples."""
+        roots = [path for path in given if path.is_dir() and not is_session_folder(path)]
+        files = [path for path in given if path not in roots]
+        return cls([*given_entries(files), *recent_entries(recents), *sample_entries()], roots=roots)
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="search, or a path", id="search")
+        yield Input(placeholder="search" if self.file else "search, or a path", id="search")
         with Horizontal(id="lists"):
             yield EntriesList(id="entries")
             with VerticalScroll(id="preview", can_focus=False):
@@ -100,7 +119,8 @@ epochs are what the agent worked with between two compactions. Nothing is change
 
     def on_mount(self) -> None:
         self._list()
-        self.find()
+        if self.file is None:
+            self.find()
 
     # --- the list ---------------------------------------------------------------------------------------------------
 
@@ -111,6 +131,7 @@ epochs are what the agent worked with between two compactions. Nothing is change
         batch: list[Entry] = []
         unreadable = 0
         known = {entry.path for entry in self.own}
+        self.post_message(self.Seen({entry: seen(entry) for entry in self.own if entry.kind in ("given", "recent")}))
         for one in self._results(lambda: worker.is_cancelled):
             if not isinstance(one, Found):
                 unreadable += 1
@@ -128,6 +149,12 @@ epochs are what the agent worked with between two compactions. Nothing is change
         for root in self.roots:
             yield from discover(root=root, cancelled=cancelled)
 
+    @on(Seen)
+    def _seen(self, event: Seen) -> None:
+        """List the files with what a glance at each shows."""
+        self.own = [event.entries.get(entry, entry) for entry in self.own]
+        self._list()
+
     @on(Listed)
     def _listed(self, event: Listed) -> None:
         self.found = sorted([*self.found, *event.entries], key=lambda entry: -(entry.time or 0.0))
@@ -142,7 +169,8 @@ epochs are what the agent worked with between two compactions. Nothing is change
         files = self.query_one(EntriesList)
         files.show(shown)
         number = figure(len(shown)) if len(shown) == len(entries) else f"{figure(len(shown))} of {figure(len(entries))}"
-        files.border_title = f"{number} sessions{self.said}"
+        place = f" in {one_line(self.file.name, 100)}".replace("[", r"\[") if self.file else ""
+        files.border_title = f"{number} sessions{place}{self.said}"
 
     @on(EntriesList.Moved)
     def _moved(self, event: EntriesList.Moved) -> None:
@@ -165,7 +193,7 @@ epochs are what the agent worked with between two compactions. Nothing is change
 
     @on(Input.Submitted, "#search")
     def action_choose(self) -> None:
-        typed = typed_path(self.query_one(Input).value)
+        typed = None if self.file else typed_path(self.query_one(Input).value)
         entry = self.query_one(EntriesList).entry
         if typed:
             self.open(typed)
@@ -179,8 +207,14 @@ epochs are what the agent worked with between two compactions. Nothing is change
         self.open(event.entry.path, event.entry.part)
 
     def open(self, path: Path | None, part: str = "") -> None:
-        if path is not None:
+        if self.file is not None:
+            self.dismiss(part)
+        elif path is not None:
             self.post_message(self.Wanted(path, part))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Other files are not to be chosen while the session of one file is."""
+        return not (action == "browse" and self.file is not None)
 
     def action_browse(self) -> None:
         # 85 ms to import, so only for those who browse.
@@ -192,8 +226,8 @@ epochs are what the agent worked with between two compactions. Nothing is change
         search = self.query_one(Input)
         if search.value:
             search.value = ""
-        elif len(self.app.screen_stack) > 2:
-            self.dismiss()
+        elif self.file is not None or len(self.app.screen_stack) > 2:
+            self.dismiss(None)
         else:
             self.app.exit()
 
