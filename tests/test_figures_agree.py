@@ -16,7 +16,7 @@ from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.assessment import recorded
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, short
 from workbench.bench import open_bench
 from workbench.compaction.preset import candidates
 from workbench.formats.files import load
@@ -26,6 +26,7 @@ from workbench.tui.bench import planning
 from workbench.tui.bench.panes import size_after
 from workbench.tui.bench.reading import source
 from workbench.tui.courses import course_on
+from workbench.tui.headline import plans_of
 from workbench.tui.kept.words import fact_words
 from workbench.tui.middle.tabs import result_parts
 from workbench.tui.screens.compare import asked_of, variants_of
@@ -96,7 +97,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert size_after(desk.bench).basis is (Basis.ESTIMATE if asks else desk.bench.layout.sizes.meter.basis)
     desk.store.subscribe(partial(planning.try_out, desk))
     desk.rest()
-    previewed, words = size_after(desk.bench), status_text(desk.bench, None, "", "").plain
+    previewed, words = size_after(desk.bench), plans_of(desk.bench, None)[0]
     compared = {one.name: one.after for one in variants_of(desk.bench, asked_of(desk.bench, candidates((), (preset,))))}
     assert compared[preset] == previewed
 
@@ -105,7 +106,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     ran = desk.bench
     assert ran.result
     assert size_after(ran) == previewed
-    assert status_text(ran, None, "", "").plain.split(" · ")[-1] == words.split(" · ")[-1]
+    assert plans_of(ran, None)[0] == words.replace("Compacting now", "Compacted")
     assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(source(desk.view, 0)))
     assert [one.after for one in variants_of(ran, asked_of(ran, ()))] == [previewed]
 
@@ -130,13 +131,13 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     desk.do(edit)
     desk.rest()
     after, before = size_after(desk.bench), desk.bench.context.total
-    told = status_text(desk.bench, None, "", desk.view.said).plain
+    told = status_text("", desk.view.said).plain
     edited = re.search(r": ([\d\s]+) → ([\d\s]+) tokens$", told)
     assert edited, "what the edit did to its own messages, and no size beside the bars' own"
     reason = desk.bench.outcome.reason
     left = grouped(before.tokens - number(edited[1]) + number(edited[2]))
     assert re.search(rf"by hand, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
-    assert reason in status_text(desk.bench, None, "", "").plain
+    assert f"{short(before.tokens)} → {short(after.tokens)} " in plans_of(desk.bench, None)[0]
     assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
     assert [one.after for one in variants_of(desk.bench, asked_of(desk.bench, ()))] == [after]
     course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]

@@ -19,13 +19,13 @@ INSIDERS = {
 
 EXPLAINED = {
     "epochs?": "between two compactions",
-    "exchanges?(?! summary)": "with the answer to it",
-    "fates?": "becomes of",
+    "exchanges?(?! summary)": "with the answer",
+    "fates?": "becomes of|happens to a message",
     "extractive": "no model|without a model|sentences of the session",
     "not in file": "sent with every call|billed with every call",
-    "head": "compacted|replaced|stands for",
-    "tail": "stay",
-    "abridged": "history in short",
+    "head": "compacted|replaced|stands for|summarized",
+    "tail": "stay|is kept|are kept",
+    "abridged": "history in short|one line for each step",
     "weighted": "four times",
     "rework": "done again|work that was repeated",
     "overhead": "beyond the conversation",

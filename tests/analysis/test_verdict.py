@@ -1,4 +1,4 @@
-"""One sentence on why a context is as large as it is: how it stands to its limit, and what fills it."""
+"""Why a context is as large as it is: its size beside its limit, and its largest parts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ def found(name: str, window: int | None = None) -> Diagnosis:
 @pytest.mark.parametrize(
     ("name", "window", "said"),
     [
-        ("claude-code-overflow.jsonl", None, "Refused after 197k: 82 calls of Read take 85.9k (43 %)."),
+        ("claude-code-overflow.jsonl", None,
+         "API rejected the request at 197k. Largest cause: 82 Read calls, 85.9k (43 %)."),
         ("codex-two-compactions.jsonl", None,
-         "Compacted at 6.7k: 5.9k (90 %) are system prompt and tools, in no message."),
-        ("sharegpt-pass.json", 110, "50 % full, 55 of 110: round 1, “"),
-        ("sharegpt-pass.json", 60, "92 % full, 55 of 60: round 1, “"),  # 91.7, rounded as on the bar
-        ("sharegpt-pass.json", 55, "Over the window, 55 of 55: round 1, “"),
-        ("sharegpt-pass.json", 56, "98 % full, 55 of 56: round 1, “"),
-        ("sharegpt-pass.json", None, "55 tokens, the window is not known: round 1, “"),
+         "The agent compacted at 6.7k. Largest cause: system + tools, 5.9k (90 %)."),
+        ("sharegpt-pass.json", 110, "50 % full: 55 of 110. Largest causes: round 1 “"),
+        ("sharegpt-pass.json", 60, "92 % full: 55 of 60. Largest causes: round 1 “"),  # 91.7, rounded as on the bar
+        ("sharegpt-pass.json", 55, "Over the window: 55 of 55. Largest causes: round 1 “"),
+        ("sharegpt-pass.json", 56, "98 % full: 55 of 56. Largest causes: round 1 “"),
+        ("sharegpt-pass.json", None, "55 tokens, window unknown. Largest causes: round 1 “"),
     ],
 )  # fmt: skip
 def test_it_begins_with_how_it_stands_to_the_limit(name: str, window: int | None, said: str) -> None:
@@ -54,7 +55,7 @@ def verdict(context: Context, limit: Limit | None) -> str:
 def test_what_the_verdict_names_in_messages_is_a_finding_in_the_same_words() -> None:
     diagnosis = found("claude-code-overflow.jsonl")
     card = next(one for one in diagnosis.findings if one.kind == "tool")
-    assert diagnosis.verdict == f"Refused after 197k: {card.text}"
+    assert diagnosis.verdict == f"API rejected the request at 197k. Largest cause: {card.text}"
     assert set(card.messages) <= {message.id for message in diagnosis.session.messages}
     context = context_of(rounds(400, 500, 300))
     assert [(one.kind, one.messages) for one in causes(context)] == [("round", ("u1",)), ("round", ("u0",))]
@@ -73,21 +74,24 @@ def test_two_causes_at_most_the_largest_first_with_the_words_of_the_round() -> N
     context = context_of(rounds(400, 500, 300))
     tokens = [context.size(3 * n, 3 * n + 3).tokens for n in range(3)]
     share = [f"{each} ({100 * each / context.total.tokens:.0f} %)" for each in tokens]
-    named = [f"round {n + 1}, “Do part {n}”, took {share[n]} in 1 call" for n in (1, 0)]
-    assert verdict(context, Limit(10_000, "", "agent")) == f"Compacted at 10.0k: {'; '.join(named)}."
+    named = [f"round {n + 1} “Do part {n}”, {share[n]} in 1 call" for n in (1, 0)]
+    assert (
+        verdict(context, Limit(10_000, "", "agent"))
+        == f"The agent compacted at 10.0k. Largest causes: {'; '.join(named)}."
+    )
 
 
-@pytest.mark.parametrize(("count", "named"), [(6, "round "), (7, "7 calls of Bash ")])
+@pytest.mark.parametrize(("count", "named"), [(6, "round "), (7, "7 Bash calls, ")])
 def test_a_part_is_a_cause_from_fifteen_percent_on(count: int, named: str) -> None:
     """Of six rounds of one size each has 17 %; of seven each has 14 %, and the tool that filled them all is named."""
-    assert f"not known: {named}" in verdict(context_of(rounds(*[100] * count)), None)
+    assert f"{named}" in verdict(context_of(rounds(*[100] * count)), None)
 
 
 def test_what_has_no_large_part_grew_evenly_and_what_is_empty_says_so() -> None:
     chat = [m for n in range(10) for m in (user(f"u{n}", "Why is that so?"), agent(f"a{n}", "Because."))]
     mean = context_of(chat).total.tokens // 10
-    assert verdict(context_of(chat), None).endswith(f"it grew evenly, 10 rounds of {mean} on average.")
-    assert verdict(context_of([]), None) == "Empty: there is nothing in this context."
+    assert verdict(context_of(chat), None).endswith(f"It grew evenly over 10 rounds, {mean} each on average.")
+    assert verdict(context_of([]), None) == "This context is empty."
 
 
 def test_what_a_person_wrote_is_cut_at_a_word_and_harmless() -> None:
@@ -112,8 +116,8 @@ def told(words: int, said: str) -> str:
 
 
 def test_of_a_single_round_it_says_what_fills_it() -> None:
-    assert " %); 2 results take " in told(200, "Count them.")
-    assert " in 1 call; 1 call of Bash takes " in verdict(context_of(rounds(200)), None)
+    assert " %); 2 results, " in told(200, "Count them.")
+    assert " in 1 call; 1 Bash call, " in verdict(context_of(rounds(200)), None)
 
 
 @pytest.mark.parametrize(("first", "named"), [(89, False), (90, True)])
@@ -121,9 +125,9 @@ def test_a_round_is_the_whole_context_from_ninety_percent_on(first: int, named: 
     context = context_of(rounds(0, 0))
     sizes = replace(context.layout.sizes, tokens=array("q", (0, 0, first, 0, 0, 100 - first)))
     context = replace(context, layout=Layout(context.layout.shape, sizes))
-    assert ("of Bash" in verdict(context, None)) == named
+    assert ("Bash call" in verdict(context, None)) == named
 
 
 def test_a_tag_that_only_opens_a_template_is_not_what_was_asked() -> None:
-    assert "round 1, “Count them.”, took" in told(20, "<task>\nCount them.")
-    assert "round 1, “<task>”, took" in told(20, "<task>\n")
+    assert "round 1 “Count them.”, " in told(20, "<task>\nCount them.")
+    assert "round 1 “<task>”, " in told(20, "<task>\n")

@@ -139,11 +139,11 @@ def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     bench = open_bench(session_of([*rounds(12), user("now", "see @src/a.py")]), Counter(), preset="layered")
     view = View(bench, Groups(bench.layout), 0)
     shown = [part.text for part in TABS["request"](replace(view, folds=Folds()))]
-    assert shown[0] == "the next prompt, in its order, a placeholder for the summary"
+    assert shown[0] == "Next prompt, in order, with a placeholder for the summary"
     assert [line.split(" · ")[0] for line in shown[1:6]] == [
         "▸ L1 system+tools", "▸ L2 rules", "▸ L3 history", "▸ current input", "▸ recap",
     ]  # fmt: skip
-    assert shown[7].startswith("request 1 of 1")
+    assert shown[7].startswith("Request 1 of 1")
     after = bench.context.from_outcome(bench.outcome)
     whole = "\n".join(part.text for part in TABS["request"](view))
     assert all(said_once(part.text) in whole for part in assembled(after, Limits()))

@@ -247,7 +247,7 @@ def test_names_of_levels_that_are_near_do_not_lie_upon_each_other() -> None:
 def test_markdown_begins_with_the_same_verdict_and_bars(tmp_path: Path) -> None:
     report(SAMPLE, "-o", str(tmp_path / "page.md"))
     lines = [line for line in (tmp_path / "page.md").read_text("utf-8").splitlines() if line]
-    assert lines[1].startswith("**Refused after 197k: 82 calls of Read take ")
+    assert lines[1].startswith("**API rejected the request at 197k. ")
     assert [line.split()[0] for line in lines[3:5]] == ["now", "after"]
     # 60 characters are the window: 197 481 of 200 000 tokens are 59 of them.
     assert lines[3].split()[1].rstrip("░") == lines[3].split()[1][:59]

@@ -31,8 +31,7 @@ from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 WAYS = {
-    "bench": "", "policy": "9", "message": "1", "abridged": "2", "request": "3", "summary": "4", "result": "5",
-    "trace": "6", "checks": "7", "diff": "8", "theirs": "T",
+    "bench": "", "policy": "9", "message": "1", "request": "2", "summary": "3", "result": "4", "checks": "5",
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
     "summaries": "C space down space d s", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
     "rules": "W",

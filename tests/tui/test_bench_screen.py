@@ -60,8 +60,9 @@ async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.Monk
         missing = {b.id for b in screen.BINDINGS if b.tooltip not in commands}  # type: ignore[union-attr]
         assert missing == {"bench.leave"}
         not_now = {command.name for command in pilot.app.commands(screen) if not command.can}
-        epochs, hits = {"Epoch before", "Next epoch"}, {"Next hit", "Hit before"}
-        assert not_now == {"Redo", "As preset", "Editor", "Repair", *epochs, *hits, "Hold by a pin", "Hold by a number"}
+        epochs, hits = {"Previous epoch", "Next epoch", "Recorded"}, {"Next match", "Previous match"}
+        keeping = {"Keep with a pin", "Keep with a setting"}
+        assert not_now == {"Redo", "Reset settings", "Editor", "Repair", *epochs, *hits, *keeping}
 
 
 async def test_an_export_is_masked_where_that_is_wanted(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None
                 assert "␛[31mred" in shown
             if index == 3:
                 assert "x" * 1_000_000 in shown
-        for key in (*"1234567", "r", "4"):
+        for key in (*"12345", "r", "3"):
             await press(pilot, key)
             assert leaked() == []
         assert "\x1b" not in screen.query_one(TextView).text
@@ -158,7 +159,7 @@ async def test_a_narrow_screen_shows_one_pane_at_a_time() -> None:
     async with on_bench(story(), size=(80, 24)) as (pilot, screen):
 
         def visible() -> list[bool]:
-            return [screen.query_one(name).display for name in ("#rounds", "#text", "#policy")]
+            return [screen.query_one(name).display for name in ("#list", "#text", "#policy")]
 
         assert visible() == [True, False, False]
         screen.query_one(RoundsList).go(20)

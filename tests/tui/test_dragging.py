@@ -8,7 +8,7 @@ from tests.tui.app import on_bench, settled, story
 from tests.tui.test_budget_bar import budget
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategy import Trigger
-from workbench.tui.bars import LABEL
+from workbench.tui.bars import LABEL, inner_cells
 from workbench.tui.bench.dragging import message_at, moved_trigger
 from workbench.tui.pointing import Grip, grips
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -51,12 +51,12 @@ async def test_what_is_dragged_is_planned_anew() -> None:
         assert bar.budget is not None
         await pilot.hover(bar, offset=(LABEL + 2, 0))
         assert str(bar.tooltip).endswith("tokens: what this compaction replaces")
-        inner = bar.size.width - LABEL - 2 - 22
+        inner = inner_cells(bar.size.width)
         trigger, head = grips(bar.budget, inner)
         for grip, to in ((trigger, 3), (head, 2)):
-            await pilot.mouse_down(bar, offset=(LABEL + 1 + grip.cell, 0))
-            await pilot.hover(bar, offset=(LABEL + 1 + to, 0))
-            await pilot.mouse_up(bar, offset=(LABEL + 1 + to, 0))
+            await pilot.mouse_down(bar, offset=(LABEL + grip.cell, 0))
+            await pilot.hover(bar, offset=(LABEL + to, 0))
+            await pilot.mouse_up(bar, offset=(LABEL + to, 0))
             await settled(pilot)
         key = "trigger_on_history_size_chars"
         assert 0 < screen.bench.policy.model_dump()[key] < before.policy.model_dump()[key]

@@ -54,7 +54,7 @@ async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPat
         await settled(pilot)
         screen, line = bench_screen(pilot), bench_screen(pilot).query_one(KeysLine)
         shown = line.render_line(0).text
-        assert len(shown) == 120
+        assert len(shown) == 116
         assert "p Pin" in shown
         assert shown.endswith("▏^p palette ")
 

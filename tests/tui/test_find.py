@@ -6,20 +6,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, brought, on_bench, press, settled, story
-from workbench.analysis.growth import Point
+from tests.tui.app import bench_screen, brought, on_bench, press, settled, story
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
-from workbench.tokens import Basis, Counter, sizes_of
+from workbench.tokens import Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
-from workbench.tui.growth import Growth, epoch_at, growth_cells, growth_of
 from workbench.tui.screens.filter_dialog import FilterScreen
-from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.find_bar import FindBar
-from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
 SIZE = (120, 40)
@@ -52,7 +47,7 @@ OUTCOME = Outcome(
         (Filter(tool="Bash"), [1, 3], "tool Bash"),
         (Filter(errors=True), [3], "errors"),
         (Filter(pinned=True), [2, 4], "pinned"),
-        (Filter(fate=Fate.SUMMARIZED), [0, 1], "summary"),
+        (Filter(fate=Fate.SUMMARIZED), [0, 1], "summarized"),
         (Filter(larger_than=200), [2], "over 200 tokens"),
         (Filter(role="result", fate=Fate.KEPT), [3], "result, kept"),
     ],
@@ -168,79 +163,3 @@ async def test_the_filter_dialog_gives_what_was_chosen_in_it() -> None:
         await press(pilot, "ctrl+s")
         assert bench_screen(pilot).view.finding.narrowing == Filter(larger_than=300)
         assert "only over 300 tokens: 12 shown" in said(pilot)
-
-
-POINTS = tuple(
-    Point(n, 1 if n < 6 else 2, tokens, Basis.EXACT, n == 6)
-    for n, tokens in enumerate((100, 200, 400, 600, 800, 800, 50, 100))
-)
-
-
-def test_the_growth_line_draws_levels_marks_and_the_epoch() -> None:
-    cells = growth_cells(growth_of(POINTS), 10, epoch=2)
-    assert "".join(text for text, _ in cells) == " ▂▃▅▇██▼▂"
-    assert [style for _, style in cells[1:9]] == ["other"] * 6 + ["mark-here", "here"]
-    wide = "".join(text for text, _ in growth_cells(growth_of(POINTS), 120, epoch=1))
-    assert wide.endswith("growth by call: 8 calls, peak 800, ▼ 1 compaction recorded")
-    assert wide.count("▼") == 2
-    assert len(wide) <= 120
-
-
-def test_many_calls_share_columns_and_no_compaction_is_lost() -> None:
-    points = (Point(n, 1 + n // 100, n % 100, Basis.ESTIMATE, n % 100 == 0 and n > 0) for n in range(1_000))
-    grown = growth_of(tuple(points))
-    cells = growth_cells(grown, 60, epoch=10)
-    assert sum(text == "▼" for text, _ in cells) == 9
-    assert len("".join(text for text, _ in cells)) <= 60
-    assert [epoch_at(grown, 60, x) for x in (0, 1, 58, 59, 60)] == [None, 1, 10, None, None]
-
-
-def test_a_growth_line_without_calls_is_blank() -> None:
-    assert growth_cells(Growth(), 40, epoch=1) == [(" ", "dim"), ("", "dim")]
-    assert epoch_at(Growth(), 40, 3) is None
-
-
-async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
-    path = SAMPLES / "claude-code-overflow.jsonl"
-    async with on_bench(path) as (pilot, screen):
-        line = screen.query_one(GrowthLine)
-        assert line.display
-        assert line.growth.points
-        assert line.epoch == screen.bench.epoch
-        first = line.growth.points[0].epoch
-        await pilot.click(GrowthLine, offset=(1, 0))
-        await settled(pilot)
-        assert screen.bench.epoch == line.epoch == first
-
-
-@pytest.mark.parametrize(
-    ("size", "lines"), [((80, 24), 1), ((120, 40), 1), ((54, 24), 2), ((230, 60), 1), ((80, 20), 1), ((80, 19), 0)]
-)
-async def test_why_it_is_so_large_is_said_whole_on_the_bench(size: tuple[int, int], lines: int) -> None:
-    async with app_of(SAMPLES / "claude-code-overflow.jsonl").run_test(size=size) as pilot:
-        await settled(pilot)
-        line, said = bench_screen(pilot).query_one("#verdict", CutText), bench_screen(pilot).view.verdict
-        assert line.display is bool(lines)
-        if lines:
-            drawn = " ".join(line.render_line(y).text.strip() for y in range(line.size.height))
-            assert (line.size.height, drawn.split()) == (lines, said.split())
-
-
-@pytest.mark.parametrize(("size", "shown"), [((80, 29), False), ((80, 30), True), ((120, 40), True)])
-async def test_on_a_low_screen_its_lines_are_the_policys_while_that_is_at_hand(
-    size: tuple[int, int], shown: bool
-) -> None:
-    async with app_of(story()).run_test(size=size) as pilot:
-        await settled(pilot)
-        line = bench_screen(pilot).query_one("#verdict", CutText)
-        assert line.display
-        await press(pilot, "9")
-        assert line.display is shown
-
-
-async def test_the_growth_line_is_there_when_the_height_allows() -> None:
-    async with app_of(story()).run_test(size=(120, 30)) as pilot:
-        for size, shown in (((120, 30), True), ((120, 29), False), ((80, 24), False)):
-            await pilot.resize_terminal(*size)
-            await settled(pilot)
-            assert bench_screen(pilot).query_one(GrowthLine).display is shown

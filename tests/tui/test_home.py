@@ -241,7 +241,7 @@ async def test_the_keys_that_a_step_names_can_be_tried(tmp_path: Path) -> None:
         assert bench.bench.dropped
         await press(pilot, "x", "right", "home", "J", "p")
         assert [bench.bench.layout.shape.index_of[id] for id in bench.bench.pins] == [3]
-        await press(pilot, "u", "p", "right", "3")
+        await press(pilot, "u", "p", "right", "2")
         assert bench.view.tab == "request"
         await press(pilot, "right", "r")
         assert bench.bench.result is not None
@@ -255,7 +255,7 @@ async def test_the_tour_of_a_bench_with_a_split_speaks_of_it(tmp_path: Path) -> 
     async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=(140, 42), preset="augment-example") as pilot:
         bench = bench_screen(pilot)
         await press(pilot, "right", "right")
-        assert "The line in the list is the split." in shown(pilot, "#step")
+        assert "The line ═══ in the list is the split." in shown(pilot, "#step")
         before = bench.bench.outcome.split
         await press(pilot, "left_square_bracket")
         assert bench.bench.outcome.split < before

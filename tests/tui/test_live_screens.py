@@ -193,7 +193,7 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         assert scale is not None
         assert scales.recall(bench.bench.session) in (None, scale)
         assert bench.bench.context.total.tokens == pytest.approx(before * scale.value, rel=0.01)
-        assert f"an exact count by {MODEL}" in str(bench.query_one("#title", Static).tooltip)
+        assert f"an exact count by {MODEL}" in str(bench.query_one("#title").tooltip)
         take(bench, partial(choose_preset, preset=load_preset("codex")))
         await press(pilot, "u", "u")
         assert bench.bench.scale == scale

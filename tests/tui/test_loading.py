@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Static
 
 from tests.tui.app import at_rest, settled
 from tests.tui.bench.test_read_rest import lines
@@ -14,8 +13,9 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.bench.store import View
 from workbench.tui.home import read_home
 from workbench.tui.screens.loading import STEPS, Opening, in_steps, open_on_bench
-from workbench.tui.status_lines import title_text
+from workbench.tui.status_lines import title_end
 from workbench.tui.widgets.epochs_line import EpochsLine
+from workbench.tui.widgets.two_ends import TwoEnds
 
 
 @pytest.mark.parametrize("told_of", [STEPS - 1, STEPS, STEPS + 1, 98])
@@ -49,16 +49,18 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
     seen: list[tuple[bool, str]] = []
 
     def look(was: View | None, now: View) -> None:
-        seen.append((bool(now.bench.session.begins_at), title_text(now.shown, now.counting, now.reading).plain))
+        seen.append(
+            (bool(now.bench.session.begins_at), title_end(now.shown, now.preset, now.counting, now.reading).plain)
+        )
 
     screen.store.subscribe(look)
     async with at_rest("files", given=[path], memory=memory, size=(140, 40)) as pilot:
         await pilot.app.push_screen(screen)
         await settled(pilot)
         assert screen.query_one(EpochsLine).display
-        assert "epoch 4/5" in str(screen.query_one("#title", Static).render())
+        assert "epoch 4 of 5" in screen.query_one("#title", TwoEnds).told
     assert seen[0][0]
-    assert all(("the earlier ones are being read" in title) == is_end for is_end, title in seen)
+    assert all(("reading earlier epochs" in title) == is_end for is_end, title in seen)
     assert not seen[-1][0]
     assert [(one.path, one.title) for one in read_home(memory).recents] == [(str(path), "Do part z0.")]
     assert not (memory / "sessions").exists()

@@ -30,7 +30,7 @@ from workbench.tui.middle.code import LONGEST, Coloured, language_of
 from workbench.tui.middle.columns import beside
 from workbench.tui.middle.json_folds import folded, pretty
 from workbench.tui.middle.pager import Pager
-from workbench.tui.middle.tabs import TABS
+from workbench.tui.middle.tabs import TABS, abridged_parts
 from workbench.tui.middle.view import Folds, Piece, View
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import split_line
@@ -173,16 +173,16 @@ def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> Non
 def test_the_result_tells_what_every_message_stands_for() -> None:
     bench = steps.split_at(open_bench(story(), Counter()), "m24")
     rows = "\n".join(part.text for part in TABS["result"](View(bench, Groups(bench.layout), 0))).split("\n")
-    assert sum("stands for 1–24" in row for row in rows) == 2
-    assert [row.split("= ")[1].split(":")[0] for row in rows if " = " in row] == [str(n) for n in range(25, 33)]
+    assert sum("replaces 1–24" in row for row in rows) == 2
+    assert [row.split("  = ")[1].split(":")[0] for row in rows if "  = " in row] == [str(n) for n in range(25, 33)]
 
 
 def test_what_is_retold_says_where_it_stands() -> None:
     """The sample's newest summary replaced three requests and stands in the midst of the third."""
     session = load(SAMPLES / "augment-with-summary.json")
     bench = open_bench(session, Counter(), epoch=len(session.epochs), preset="augment-example")
-    parts = TABS["abridged"](View(bench, Groups(bench.layout), 0))
-    assert "9 requests · messages 3–50 and what was before" in parts[0].text
+    parts = abridged_parts(View(bench, Groups(bench.layout), 0))
+    assert "9 requests · messages 3–50 and earlier ones" in parts[0].text
     assert [part.text for part in parts[2:] if part.style == "dim"] == [
         *["── before this context"] * 2,
         *(f"── messages {span}" for span in ("3–16", "17–24", "25–30", "31–38", "39–42", "43–48", "49–50")),
@@ -191,12 +191,12 @@ def test_what_is_retold_says_where_it_stands() -> None:
 
 def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:
     bench = steps.split_at(open_bench(story(), Counter()), "m24")
-    assert split_line(bench) == "12 exchanges ▸ summary · 4 exchanges kept"
+    assert split_line(bench) == "12 exchanges summarized above · 4 exchanges kept below"
     assert split_words(Drawn(Groups(bench.layout), bench.outcome, bench.pins, True, split_line(bench))) == (
-        "split: 12 exchanges ▸ summary · 4 exchanges kept"
+        "12 exchanges summarized above · 4 exchanges kept below"
     )
     trimmed = steps.choose_preset(bench, default_preset("trim"))
-    assert split_line(trimmed).split(" · ")[0].endswith(" ▸ dropped")
+    assert split_line(trimmed).split(" · ")[0].endswith(" dropped above")
 
 
 # --- side by side ---
@@ -228,7 +228,7 @@ async def test_folds_open_by_key_and_by_mouse_and_a_copy_holds_everything(bench:
         assert pager.text.count("▾") == 1
         assert pager.text.count("▸") == 4, "the three edits within"
         row = next(row for row, line in enumerate(pager._wrapped.line) if '"content"' in pager._wrapped.lines[line])
-        await pilot.click(Pager, offset=(4, row + 1))
+        await pilot.click(Pager, offset=(4, row))
         await settled(pilot)
         assert "    pass" in pager.text
         await press(pilot, "minus")

@@ -14,9 +14,19 @@ from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
-from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
+from workbench.tui.lines import (
+    ROOMY,
+    Drawn,
+    fit_call,
+    header_cells,
+    heading_cells,
+    marked,
+    message_cells,
+    split_cells,
+    split_words,
+)
 from workbench.tui.plain import bar, change, fit, one_line, plain
-from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
+from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate, message_fate
 
 MESSAGES = story().messages
 LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
@@ -87,18 +97,35 @@ def outcome(split: int, *fates: FateSpan) -> Outcome:
 @pytest.mark.parametrize(
     ("split", "words"),
     [
-        (0, "split: nothing above is compacted"),
-        (1, "split: 1 message ▸ summary · 31 msg kept"),
-        (8, "split: 1 round ▸ summary · 24 msg kept"),
-        (19, "split: 2 rounds + 3 msg ▸ summary · 13 msg kept"),
-        (32, "split: all 32 messages ▸ summary · none kept"),
+        (0, "everything below is kept"),
+        (1, "1 message summarized above · 31 messages kept below"),
+        (8, "1 round summarized above · 24 messages kept below"),
+        (19, "2 rounds + 3 messages summarized above · 13 messages kept below"),
+        (32, "everything above is summarized"),
     ],
 )
-def test_the_split_line_says_what_stands_above_and_below(split: int, words: str) -> None:
-    assert split_words(Drawn(GROUPS, outcome(split), frozenset())) == words
+def test_the_split_line_says_what_lies_above_and_below(split: int, words: str) -> None:
+    drawn = Drawn(GROUPS, outcome(split), frozenset())
+    assert split_words(drawn) == words
+    for width in (90, 20):
+        (line,) = split_cells(drawn, width)
+        assert len(line[0]) == width
+        assert line[0].startswith("═══ ")
+        assert line[0][-1] == ("═" if width == 90 else "…")
 
 
-@pytest.mark.parametrize("width", [20, 40, 58, 80, 130])
+@pytest.mark.parametrize("width", [32, 40, 66, 80, 130])
+def test_every_column_has_its_heading(width: int) -> None:
+    ((heading, _),) = heading_cells(width)
+    drawn = Drawn(GROUPS, outcome(19), frozenset())
+    line = "".join(text for text, _ in header_cells(drawn, Rows(GROUPS, frozenset(), None)[0], width, is_open=False))
+    assert len(heading) == len(line) == width
+    assert heading.index("request") == line.index("Fix the")
+    assert heading.index("tokens") + len("tokens") == line.index("k ") + 1
+    assert ("msgs" in heading) == ("time" in heading) == (width >= ROOMY)
+
+
+@pytest.mark.parametrize("width", [36, 40, 58, 80, 130])
 def test_lines_have_exactly_the_width_there_is(width: int) -> None:
     drawn = Drawn(GROUPS, outcome(19), frozenset({"m3"}))
     rows = Rows(GROUPS, frozenset({0, 2}), None)
@@ -107,7 +134,7 @@ def test_lines_have_exactly_the_width_there_is(width: int) -> None:
         is_header = row.kind == "header"
         cells = header_cells(drawn, row, width, is_open=True) if is_header else message_cells(drawn, row, width)
         text = "".join(text for text, _ in cells)
-        assert len(text) == width or width == 20
+        assert len(text) == width
 
 
 def test_a_hit_is_marked_by_sign_and_colour_and_the_line_is_as_wide_as_before() -> None:
@@ -123,11 +150,27 @@ def test_a_hit_is_marked_by_sign_and_colour_and_the_line_is_as_wide_as_before() 
     assert sum(len(text) for text, _ in found) == 80
 
 
-def test_a_round_with_several_fates_says_so() -> None:
-    spans = (FateSpan(0, 2, Fate.SUMMARIZED), FateSpan(2, 4, Fate.PINNED), FateSpan(4, 32, Fate.KEPT))
-    assert group_fate(outcome(0, *spans), GROUPS.spans[0]) == (Fate.KEPT, "2 pinned")
-    assert group_fate(outcome(0, *spans), GROUPS.spans[1]) == (Fate.KEPT, "kept")
-    assert group_fate(outcome(5), GROUPS.spans[0]) == (Fate.SUMMARIZED, "mixed")
+def test_a_fate_is_named_only_where_it_is_not_that_of_its_side() -> None:
+    assert [group_fate(outcome(16), span) for span in GROUPS.spans] == [""] * 4
+    assert [message_fate(outcome(16), at) for at in range(len(MESSAGES))] == [""] * len(MESSAGES)
+    assert group_fate(outcome(19), GROUPS.spans[2]) == "▓ 5 kept"
+    spans = (
+        FateSpan(0, 2, Fate.SUMMARIZED),
+        FateSpan(2, 4, Fate.PINNED),
+        FateSpan(4, 8, Fate.SUMMARIZED),
+        FateSpan(8, 16, Fate.DROPPED),
+        FateSpan(16, 32, Fate.KEPT),
+    )
+    several = outcome(16, *spans)
+    assert [group_fate(several, span) for span in GROUPS.spans] == ["● 2 pinned", "", "", ""], "most are dropped above"
+    assert [message_fate(several, at) for at in (0, 2, 8, 16)] == ["█ summarized", "● pinned", "", ""]
+
+
+def test_a_strategy_that_only_shortens_draws_no_split() -> None:
+    spans = (FateSpan(0, 4, Fate.COMPRESSED), FateSpan(4, 32, Fate.KEPT))
+    assert Drawn(GROUPS, outcome(0, *spans), frozenset(), movable=False).split_at == 0
+    kept = (FateSpan(0, 20, Fate.KEPT), FateSpan(20, 21, Fate.DROPPED), FateSpan(21, 32, Fate.KEPT))
+    assert Drawn(GROUPS, outcome(0, *kept), frozenset(), movable=False).split_at is None
 
 
 @pytest.mark.parametrize(

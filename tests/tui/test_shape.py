@@ -100,7 +100,7 @@ def test_changes_say_what_is_gone_new_shortened_and_kept(bench: Bench) -> None:
     assert "~    29" in shown
     assert "    - export const value" in shown or "  - export const value" in shown
     assert "+       " in shown
-    assert "- 18 gone · + " in shown.replace("\u00a0", " ")
+    assert "- 18 removed · + " in shown.replace("\u00a0", " ")
 
 
 def test_a_text_diff_folds_what_is_equal() -> None:
@@ -120,7 +120,7 @@ def test_a_huge_rewritten_text_is_told_apart_without_a_long_comparison() -> None
 def test_a_shortened_message_shows_before_and_after_and_what_the_summarizer_sees_of_it(bench: Bench) -> None:
     short = steps.toggle_shortened(bench, ["m28"])
     kept = words(message_parts(view(steps.split_at(short, "m24"), 28)))
-    assert "in fewer words" in kept
+    assert "▚ shortened: " in kept
     assert "shortened by you" in kept
     gone = words(message_parts(view(steps.split_at(steps.toggle_shortened(bench, ["m4"]), "m24"), 4)))
     size = bench.layout.shape.chars[5] - bench.layout.shape.chars[4]
@@ -172,9 +172,9 @@ def compacted_story() -> Session:
 
 
 def test_theirs_says_so_where_nothing_was_recorded(bench: Bench) -> None:
-    assert "No recorded compaction ends this epoch." in words(theirs_parts(view(bench)))
+    assert "This epoch does not end with a recorded compaction." in words(theirs_parts(view(bench)))
     last = open_bench(compacted_story(), Counter(), epoch=2)
-    assert "Epochs that do: 1" in words(theirs_parts(view(last)))
+    assert "Epochs with one: 1" in words(theirs_parts(view(last)))
 
 
 def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:
@@ -203,7 +203,7 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
     there = tmp_path / "there.txt"
     there.write_text("mine")
     async with on_bench(story()) as (pilot, _):
-        screen = await brought(pilot, WritingScreen, "3", "w")
+        screen = await brought(pilot, WritingScreen, "2", "w")
         screen.query_one("#path", Input).value = str(there)
         await press(pilot, "enter")
         assert "exists already" in str(screen.query_one("#sentence", Static).render())

@@ -148,13 +148,10 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
         await album.take(pilot, "bench")
         bench_screen(pilot).query_one(RoundsList).go(4)
         await album.take(pilot, "message", "1")
-        await album.take(pilot, "abridged", "2")
-        await album.take(pilot, "request", "3")
-        await album.take(pilot, "trace-after-a-pin-and-a-split", "p", "[", "6")
-        await album.take(pilot, "changes-after-a-drop", "end", "x", "8")
-        await album.take(pilot, "node-after-a-run", "r", "4")
-        await album.take(pilot, "result", "5")
-        await album.take(pilot, "checks", "7")
+        await album.take(pilot, "request", "2")
+        await album.take(pilot, "checks-after-a-pin-and-a-split", "p", "[", "5")
+        await album.take(pilot, "result-after-a-drop", "end", "x", "4")
+        await album.take(pilot, "summary-after-a-run", "r", "3")
         await album.take(pilot, "theirs-the-whole-width", "T", "m")
         await album.take(pilot, "policy-with-a-wrong-value", "m", "9", "down", *"many")
 
@@ -162,7 +159,7 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
 async def test_memories_before_and_after(album: Album) -> None:
     path, preset = SAMPLES / "augment-with-summary.json", "augment-memories"
     async with on_bench(path, epoch=3, preset=preset, size=(140, 42)) as (pilot, _):
-        await album.take(pilot, "changes-of-memories", "r", "8", "m")
+        await album.take(pilot, "changes-of-memories", "r", "4", "m")
         await shape(pilot, (80, 24), "workbench")
         await album.taken_now(pilot, "changes-of-memories-80x24")
 
@@ -171,7 +168,7 @@ async def test_sizes_and_themes(album: Album) -> None:
     async with on_bench(story(), size=LARGE) as (pilot, _):
         await album.take(pilot, "200x60")
         await shape(pilot, LARGE, "workbench-light")
-        await album.take(pilot, "200x60-light-result", "p", "r", "5")
+        await album.take(pilot, "200x60-light-result", "p", "r", "4")
         await shape(pilot, MEDIUM, "workbench-light")
         await album.take(pilot, "120x40-light-list-without-focus", "u", "u", "1", "0", "K", "9")
         await shape(pilot, MEDIUM, "workbench-contrast")
@@ -179,7 +176,7 @@ async def test_sizes_and_themes(album: Album) -> None:
         await shape(pilot, SMALL, "workbench-contrast")
         await album.take(pilot, "80x24-contrast")
         await shape(pilot, SMALL, "workbench")
-        await album.take(pilot, "80x24-request", "3")
+        await album.take(pilot, "80x24-request", "2")
         await album.take(pilot, "80x24-policy", "9", "down", "down", "down")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24-light", "escape")
@@ -207,7 +204,7 @@ async def test_dialogs(album: Album) -> None:
         await album.take(pilot, "prompt", "escape", "escape", "E")
         await album.take(pilot, "template", "f6")
         await album.take(pilot, "find", "escape", "0", "/", *"token", "enter", "n")
-        await album.take(pilot, "write", "escape", "escape", "3", "w")
+        await album.take(pilot, "write", "escape", "escape", "2", "w")
         await press(pilot, "escape")
         pilot.app.action_tour()  # type: ignore[attr-defined]
         await album.take(pilot, "tour")

@@ -1,4 +1,4 @@
-"""What a compaction keeps, loses and costs, in one line: the receipt under the two bars, and in `cwb compact`."""
+"""What a compaction keeps, loses and costs, in one line: in the plan above the bars, and in `cwb compact`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from workbench.base.text import counted
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """Of all the context's facts, the tail's included. `rules` are standing instructions that no later word replaced,
-    `kept` those that are told, and rightly; `held` is the share of all `facts` that is told, 0 to 1, None where there
-    is none or it is `unknown`, because a summary cannot be read; `lost` counts those that are not told at all.
-    `summary_cost` is what a model would take to write the summaries, in words, "" for nothing. It is paid back after so
-    many calls, None for never."""
+    `kept` those still in the context and not contradicted; `held` is the share of all `facts` that is kept, 0 to 1,
+    None where there is none or it is `unknown`, because a summary cannot be read; `lost` counts the others.
+    `summary_cost` is the price of the summaries, in words, "" for nothing. It is paid back after so many calls, None
+    for never."""
 
     rules: int
     kept: int
@@ -28,15 +28,13 @@ class Receipt:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Rules, facts, what is lost, the cost and when that is paid back, the weightiest first."""
-        told = []
-        if self.rules:
-            told.append(f"keeps {grouped(self.kept)} of {counted(self.rules, 'rule')}")
+        """Rules and facts kept, facts lost, cost of the summary, calls until it is paid back: the weightiest first."""
+        told = [f"keeps {grouped(self.kept)} of {counted(self.rules, 'rule')}"] if self.rules else []
         if self.unknown:
             told.append("its summary cannot be read")
         elif self.held is not None:
             lost = f" ({grouped(self.lost)} lost)" if self.lost else ""
-            told.append(f"keeps {percent(self.held)} of {counted(self.facts, 'fact')}{lost}")
+            told.append(f"{'' if told else 'keeps '}{percent(self.held)} of {counted(self.facts, 'fact')}{lost}")
         cost = f"summary {self.summary_cost}, " if self.summary_cost else ""
         return (*told, cost + paid_back(self.pays_off_after))
 

@@ -157,6 +157,22 @@ class Outcome:
                 start = span.start
         return start
 
+    @cached_property
+    def sides(self) -> tuple[Fate, Fate]:
+        """The fate of most messages before the split, and of most from there on; pins are not counted."""
+        counts: tuple[dict[Fate, int], dict[Fate, int]] = ({Fate.SUMMARIZED: 0}, {Fate.KEPT: 0})
+        for span in self.fates:
+            if span.fate is not Fate.PINNED:
+                before = max(0, min(span.stop, self.split) - span.start)
+                for side, count in zip(counts, (before, len(span) - before), strict=True):
+                    side[span.fate] = side.get(span.fate, 0) + count
+        above, below = (max(side, key=lambda fate: side[fate]) for side in counts)
+        return above, below
+
+    def side_of(self, index: int) -> Fate:
+        """The fate of most messages on the side of the split on which message `index` lies."""
+        return self.sides[index >= self.split]
+
     def fate_at(self, index: int) -> FateSpan:
         """The fate of input message `index`. Raises IndexError outside the input."""
         low, high = 0, len(self.fates)

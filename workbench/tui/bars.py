@@ -1,10 +1,10 @@
-"""The context as two bars on one scale, now and after, as cells: their layers, with triggers and limit marked on them,
-and below what they stand for and the receipt. Pure."""
+"""The context as two bars on one scale, now and after, as cells: their layers, with triggers and window marked on them,
+and below a legend with sizes. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,11 +14,10 @@ from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
-from workbench.tui.plain import change, fit, percent
+from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Gap
-    from workbench.analysis.receipt import Receipt
 
 _STYLES = {
     "system": "prompt",
@@ -44,19 +43,11 @@ _OVERHEAD = ("system", "tools", "rules", "not in file", "L1 system+tools", "L2 r
 
 
 @dataclass(frozen=True)
-class Told:
-    """The receipt, and whether it is that of what is shown now."""
-
-    receipt: Receipt
-    fresh: bool
-
-
-@dataclass(frozen=True)
 class Budget:
     """What the bars show. `after_layers` are of what a compaction leaves, none where it changes nothing; `done`: it was
-    run. `limit` None: the window is not known and the longer bar is as long as its context. `gaps` are the calls at
-    which the bills cease to be explained by the context, the largest first. `compacted_at` is the size at which the
-    agent itself compacted, as the file records it, 0 where it does not."""
+    run. `limit` None: the window is not known and the longer bar is as long as its context. `gaps` are the calls whose
+    usage the context does not explain, the largest first. `compacted_at` is the recorded size at which the agent itself
+    compacted, 0 where none is."""
 
     layers: tuple[Layer, ...]
     after_layers: tuple[Layer, ...]
@@ -66,7 +57,6 @@ class Budget:
     triggers: tuple[Trigger, ...]
     done: bool = False
     gaps: tuple[Gap, ...] = ()
-    told: Told | None = None
     compacted_at: int = 0
 
     @property
@@ -104,68 +94,61 @@ def tick_of(trigger: Trigger, budget: Budget) -> int | None:
 Cells = list[tuple[str, str]]
 """Texts, each with the names of its styles."""
 
-LOW = 4
-"""Lines of the bars on a low screen."""
-
 LABEL = 7
 """Cells of the words before the bars."""
 
-FIGURES, FEW_FIGURES = 22, 8
+FIGURES, FEW_FIGURES = 15, 8
 """Cells of the figures behind them, with and without shares."""
 
-ROOMY_RECEIPT = 100
-"""Columns from which the receipt begins where the bars do."""
-
 BARE = 60
-"""Columns below which the figures are bare."""
+"""Columns below which the figures have no shares."""
 
 
 def now_cells(budget: Budget, width: int) -> Cells:
-    """`now ▕███▏ ≈197k 99 %`"""
+    """`now    ▒███▲██▓│   ≈197k   99 %`"""
     over = budget.window is not None and budget.before.tokens > budget.window
-    figures = _figures(budget, budget.before, "", width)
-    return [(" now   ", "bold"), *bar_cells(budget, budget.layers, width), (figures, "over" if over else "bold")]
+    figures = _figures(budget, budget.before, width)
+    return [("now    ", "dim"), *bar_cells(budget, budget.layers, width), (figures, "over" if over else "bold")]
 
 
 def after_cells(budget: Budget, width: int, filled: float = 1.0) -> Cells:
-    """`after ▕█░░▏ ≈26k 13 % −86 %`: dim while it is a preview."""
+    """`after  ▒◆▓ ▲  │  ≈26.7k   13 %`: dim while it is a preview."""
     if not budget.after_layers:
-        return [(" after ", "dim"), ("  nothing to compact", "dim")]
+        return [("after  nothing to compact", "dim")]
     bar = bar_cells(budget, budget.after_layers, width, filled)
     faint = "" if budget.done else " dim"
-    drawn = [(text, name if name in ("dim", "free", "tick", "over") else name + faint) for text, name in bar]
-    by = change(budget.before.tokens, budget.after.tokens)
-    return [(" after ", "bold"), *drawn, (_figures(budget, budget.after, by, width), "bold" + faint)]
+    drawn = [(text, name if name in ("free", "tick", "over") else name + faint) for text, name in bar]
+    return [("after  ", "dim"), *drawn, (_figures(budget, budget.after, width), "bold" + faint)]
 
 
-def _figures(budget: Budget, size: Size, by: str, width: int) -> str:
+def _figures(budget: Budget, size: Size, width: int) -> str:
     tokens = f"{size.basis.value}{short(size.tokens)}"
     if width < BARE:
-        return tokens.rjust(FEW_FIGURES - 1)
+        return tokens.rjust(FEW_FIGURES)
     share = percent(size.tokens / budget.window) if budget.window else ""
-    return f"{tokens:>7}{share:>7}{by:>7}" if len(by) < 7 else f"{tokens:>6}{share:>7}{by:>8}"
+    return f"{tokens:>8}{share:>7}"
 
 
 def inner_cells(width: int) -> int:
-    """Cells of a bar between its ends."""
-    return max(4, width - LABEL - 2 - (FIGURES if width >= BARE else FEW_FIGURES))
+    """Cells of a bar."""
+    return max(4, width - LABEL - (FIGURES if width >= BARE else FEW_FIGURES))
 
 
 def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float = 1.0) -> Cells:
-    """A stacked bar between `▕` and `▏`; the limit is drawn over it where the context has run past it."""
+    """A stacked bar; the marks are drawn over it."""
     inner = inner_cells(width)
     chars = [(layer.glyph, _STYLES.get(layer.name, "head")) for layer in by_cell(budget, layers, inner)]
     chars = chars[: min(inner, round(filled * len(chars)))]
-    chars += [("░", "free")] * (inner - len(chars))
-    for position, _, name in ticks_of(budget, inner):
-        chars[position] = ("│", name)
-    cells: Cells = [("▕", "dim")]
+    chars += [(" ", "free")] * (inner - len(chars))
+    for mark in marks_of(budget, inner):
+        chars[mark.cell] = (mark.sign, mark.style)
+    cells: Cells = []
     for char, name in chars:
-        if cells[-1][1] == name:
+        if cells and cells[-1][1] == name:
             cells[-1] = (cells[-1][0] + char, name)
         else:
             cells.append((char, name))
-    return [*cells, ("▏", "dim")]
+    return cells
 
 
 def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
@@ -180,102 +163,122 @@ def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
     return cells
 
 
-def ticks_of(budget: Budget, inner: int) -> list[tuple[int, str, str]]:
-    """Marks on the bar, left to right: cell, label, style. The limit wins the cell."""
-    found: dict[int, tuple[int, str, str]] = {}
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A sign in one cell of both bars: `figure` is where it lies, `name` what lies there, `style` how it is drawn."""
+
+    cell: int
+    sign: str
+    name: str
+    figure: str
+    style: str
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.name} {self.figure}"
+
+
+def marks_of(budget: Budget, inner: int) -> list[Mark]:
+    """Triggers, the size at which the agent compacted, and the window, left to right. Of several in one cell the last
+    of these is drawn."""
+    found: dict[int, Mark] = {}
     for trigger in budget.triggers:
         at = tick_of(trigger, budget)
         if at is None or at > budget.scale:
             continue
-        sign = "▲" if "token" in trigger.unit else "▲≈"
         cell = min(inner - 1, at * inner // budget.scale)
-        found[cell] = (cell, f"{sign}{short(at)} trigger", "over" if trigger.fires else "tick")
+        about = short(at) if "token" in trigger.unit else f"≈{short(at)}"
+        found[cell] = Mark(cell, "▲", "trigger", about, "over" if trigger.fires else "tick")
     if 0 < budget.compacted_at <= budget.scale:
         cell = min(inner - 1, budget.compacted_at * inner // budget.scale)
-        _, label, name = found.get(cell, (cell, f"▲{short(budget.compacted_at)}", "tick"))
-        found[cell] = (cell, f"{label}{',' if cell in found else ''} compacted", name)
+        if cell in found:
+            found[cell] = replace(found[cell], name="trigger, compacted")
+        else:
+            found[cell] = Mark(cell, "△", "compacted", short(budget.compacted_at), "tick")
     if limit := budget.limit:
         cell = min(inner - 1, limit.tokens * inner // budget.scale)
         over = budget.before.tokens > limit.tokens
-        found[cell] = (cell, f"▲{short(limit.tokens)} limit ({limit.source})", "over" if over else "tick")
-    return sorted(found.values())
+        found[cell] = Mark(cell, "│", "window", short(limit.tokens), "over" if over else "tick")
+    return [found[cell] for cell in sorted(found)]
 
 
-def tick_cells(budget: Budget, width: int) -> Cells:
-    """Labels under the marks; one that would overlap the one before it moves right, at the edge it ends there. What
-    the bills say against the context stands at the right."""
-    cells: Cells = []
-    end = 0
-    ticks = ticks_of(budget, inner_cells(width))
-    room = width - sum(len(label) + 1 for _, label, _ in ticks)
-    doubt = doubt_of(budget.gaps, room - 2)
-    edge = width - 1 - (len(doubt) + 1 if doubt else 0)
-    for number, (cell, label, name) in enumerate(ticks):
-        later = sum(len(other) + 1 for _, other, _ in ticks[number + 1 :])
-        start = max(end, min(cell + LABEL + 1, edge - later - len(label)))
-        cells += [(" " * (start - end), ""), (label, name)]
-        end = start + len(label) + 1
-        cells.append((" ", ""))
-    if budget.window is None and edge - end > 40:
-        note = " window unknown: the bars are as long as the larger context (ctrl+w sets it)"
-        shown = fit(note, min(len(note), edge - end - 1))
-        cells.append((shown, "dim"))
-        end += len(shown)
-    return [*cells, (" " * (edge + 1 - end), ""), (doubt, "over")] if doubt else cells
-
-
-def doubt_of(gaps: Sequence[Gap], room: int) -> str:
-    """That the bills are not those of the context, as briefly as there is room for: the call with the largest
-    difference, and how many more there are."""
+def doubt_of(gaps: Sequence[Gap]) -> tuple[str, ...]:
+    """How much more was billed than the context explains: the largest gap, and how many more there are; first at
+    length."""
     if not gaps:
-        return ""
+        return ()
     first = gaps[0]
     sign = "+" if first.tokens > 0 else "−"
     more = f", {len(gaps) - 1} more" if len(gaps) > 1 else ""
     brief = f"≠ billed {sign}{short(abs(first.tokens))}"
-    spelled = (f"{brief} from call {first.call}{more}", brief)
-    return next((one for one in spelled if len(one) <= room), "≠")
+    return f"{brief} from call {first.call}{more}", brief, "≠"
 
 
 def legend_cells(budget: Budget, width: int) -> Cells:
-    """Every layer of what is there now with its figure."""
-    for spell in (long_words, _brief, _bare):
-        items = [(spell(layer), _STYLES.get(layer.name, "head")) for layer in budget.layers]
-        if sum(cell_len(text) + 1 for text, _ in items) + LABEL + 1 <= width:
-            break
-    room = width - LABEL - 1
-    cells: Cells = [(" " * (LABEL + 1), "")]
-    for text, name in items:
-        if cell_len(text) + 1 > room:
+    """Every layer of both bars with its size, and at the right the marks, in as many words as there is room for."""
+    width -= 1
+    layers, after = budget.layers, {layer.name for layer in budget.layers}
+    shown = (*layers, *(layer for layer in budget.after_layers if layer.name not in after))
+    kinds = [_STYLES.get(layer.name, "head") for layer in shown]
+    for indent in (LABEL, 0):
+        for spell, right in _spellings(budget, inner_cells(width)):
+            items = [spell(layer, layers) for layer in shown]
+            gap = 3 if spell is long_words else 2 if spell is _brief else 1
+            used = indent + sum(map(cell_len, items)) + gap * len(items)
+            used_right = sum(cell_len(text) for text, _ in right) + 3 * (len(right) - 1) if right else 0
+            if used + used_right <= width:
+                break
+        else:
+            continue
+        break
+    cells: Cells = [(" " * indent, "")]
+    room = width - indent
+    for text, kind in zip(items, kinds, strict=True):
+        if cell_len(text) + (text is not items[-1]) > room:
             return [*cells, ("…", "dim")]
-        cells.append((text + " ", name))
-        room -= cell_len(text) + 1
+        cells.append((text + " " * gap, kind))
+        room -= cell_len(text) + gap
+    if not right or room < used_right:
+        return cells
+    cells.append((" " * (room - used_right), ""))
+    for number, (text, style) in enumerate(right):
+        cells += [(" " * 3 if number else "", ""), (text, style)]
     return cells
 
 
-def receipt_cells(told: Told | None, width: int) -> Cells:
-    """What a compaction keeps, loses and costs, in fewer words where not all of it has room, and as much of these as
-    has."""
-    if told is None:
-        return []
-    indent = LABEL + 1 if width >= ROOMY_RECEIPT else 1
-    words, room = "", width - indent - 1
-    for part in told.receipt.parts if cell_len(str(told.receipt)) <= room else told.receipt.brief:
-        longer = f"{words} · {part}" if words else part
-        if cell_len(longer) > room:
-            words = fit(f"{words} …", room) if cell_len(words) + 2 <= room else words
-            break
-        words = longer
-    return [(" " * indent, ""), (words, "" if told.fresh else "dim")]
+Spell = Callable[[Layer, Sequence[Layer]], str]
 
 
-def long_words(layer: Layer) -> str:
-    return f"{layer.glyph} {layer.name} {layer.basis.value}{short(layer.tokens)} "
+def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
+    """Ways to write layers and marks, the longest first."""
+    marks = marks_of(budget, inner)
+    doubts = doubt_of(budget.gaps)
+    whole = [(str(mark), mark.style) for mark in marks]
+    if budget.window is None:
+        whole.append(("window unknown: ctrl+w sets it", "dim"))
+    bare = [(mark.sign + mark.figure, mark.style) for mark in marks]
+    for spell in (long_words, _brief):
+        for doubt in doubts or ("",):
+            yield spell, [*whole, *([(doubt, "over")] if doubt else [])]
+    for spell in (_brief, _bare):
+        yield spell, [*bare, *([(doubts[-1], "over")] if doubts else [])]
+    yield _bare, []
 
 
-def _brief(layer: Layer) -> str:
-    return f"{layer.glyph} {layer.name} {short(layer.tokens)}"
+def layer_name(layer: Layer, layers: Sequence[Layer]) -> str:
+    """The name of a layer on the screen. What was billed and is recorded nowhere is system prompt and tools, where the
+    file has neither."""
+    if layer.name == "not in file":
+        return "not recorded" if any(one.name in ("system", "tools") for one in layers) else "system + tools"
+    return layer.name
 
 
-def _bare(layer: Layer) -> str:
-    return f"{layer.glyph}{layer.name} {short(layer.tokens)}"
+def long_words(layer: Layer, layers: Sequence[Layer]) -> str:
+    return f"{layer.glyph} {layer_name(layer, layers)} {layer.basis.value}{short(layer.tokens)}"
+
+
+def _brief(layer: Layer, layers: Sequence[Layer]) -> str:
+    return f"{layer.glyph} {layer_name(layer, layers)} {short(layer.tokens)}"
+
+
+def _bare(layer: Layer, layers: Sequence[Layer]) -> str:
+    return f"{layer.glyph}{layer_name(layer, layers)} {short(layer.tokens)}"

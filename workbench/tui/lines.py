@@ -1,30 +1,33 @@
 """The lines of the rounds list as styled cells: pure, so that they can be read without a screen.
 
-A cell is (text, style name); the list turns names into colours. Every fate is shown by glyph, word and colour.
+A cell is (text, style name); the list turns names into colours. A fate is named only where it differs from that of most
+messages on its side of the split.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
 
 from workbench.analysis.search import Query, marks
 from workbench.base.figures import short
-from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.outcome import Outcome
 from workbench.session import Span
 from workbench.tui.plain import bar, clock, figure, fit, several
-from workbench.tui.rows import WORDS, Groups, Row, group_fate, role_word
+from workbench.tui.rows import WORDS, Groups, Row, group_fate, message_fate, role_word
 
 Cells = list[tuple[str, str]]
 
-STYLES = (*(fate.value for fate in Fate), "dim", "number", "split", "hit")
+STYLES = ("dim", "number", "bar", "split", "hit")
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the list draws: the context's rounds and what would become of them.
+    """What the list draws: the rounds of a context and what a compaction does with them.
 
-    `movable`: whether the strategy has a split to draw; `split`: what its line says, in the strategy's own units.
+    `movable`: whether the split can be moved; `split`: what its line says.
     """
 
     groups: Groups
@@ -33,88 +36,113 @@ class Drawn:
     movable: bool = True
     split: str = ""
 
+    @property
+    def split_at(self) -> int | None:
+        """Index of the message above which the split is drawn; None where there is none to draw."""
+        above, below = self.outcome.sides
+        return self.outcome.split if self.movable or above is not below else None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Cells of each column of the list: before the words, of the words, and behind them."""
+
+    lead: int
+    times: int
+    words: int
+    counts: int
+    tokens: int
+    bars: int
+
+
+def columns(width: int) -> Columns:
+    """How a line of `width` cells is divided: the words have what is left."""
+    roomy = width >= ROOMY
+    times, counts = (7, 6) if roomy else (0, 0)
+    bars = 4 if width < SHORT_BARS else 8 if width < LONG_BARS else 12
+    lead, tokens = 8 + times, 8
+    return Columns(lead, times, max(0, width - lead - counts - tokens - 2 - bars - 1), counts, tokens, bars)
+
+
+ROOMY, SHORT_BARS, LONG_BARS = 66, 70, 110
+"""Columns from which times and counts are shown, and from which bars are longer."""
+
+
+def heading_cells(width: int) -> Cells:
+    """What each column holds."""
+    at = columns(width)
+    time = fit("time", at.times)
+    count = "msgs".rjust(at.counts) if at.counts else ""
+    words = f" {'round':>5}  {time}{fit('request', at.words)}{count}{'tokens':>{at.tokens}}"
+    return [(fit(words, width), "dim")]
+
 
 def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
-    """A round: number, time, first words, calls, tokens, bar, what becomes of it."""
+    """A round: number, time, first words, messages, tokens, bar, and its fate where it is not that of its side."""
     groups, layout = drawn.groups, drawn.groups.layout
-    span = groups.spans[row.group]
+    span, at = groups.spans[row.group], columns(width)
     tokens = layout.tokens[span.stop] - layout.tokens[span.start]
-    first = layout.messages[span.start]
-    calls = groups.calls[span.stop] - groups.calls[span.start]
     label = groups.label(row.group)
     words = groups.words(span.start)
     if label == "pre":
-        words = f"before round 1 ({figure(len(span))}): {words}"
-    times = 6 if width >= 70 else 0
-    lead = [("▾" if is_open else "▸", "dim"), (f"{label:>4} ", "number"), (fit(clock(first.time), times), "dim")]
-    share = tokens / groups.largest_group
-    fated = group_fate(drawn.outcome, span)
-    return _cells(drawn, span, width, lead, words, tokens, share, fated, calls)
+        words = f"before round 1: {words}"
+    time = fit(clock(layout.messages[span.start].time), at.times)
+    lead = [("▾" if is_open else "▸", "dim"), (f"{label:>5}  ", "number"), (time, "dim")]
+    return _cells(drawn, span, at, lead, words, tokens, group_fate(drawn.outcome, span), figure(len(span)))
 
 
 def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
-    """A message of an opened round: role, first words, tokens, bar, fate."""
+    """A message of an opened round: role, first words, tokens, bar, and its fate where it is not that of its side."""
     groups, layout = drawn.groups, drawn.groups.layout
-    message = layout.messages[row.index]
+    message, at = layout.messages[row.index], columns(width)
     tokens = layout.tokens[row.index + 1] - layout.tokens[row.index]
-    fate = drawn.outcome.fate_at(row.index).fate
-    mark = (" ● ", Fate.PINNED.value) if message.id in drawn.pins else (" └ " if row.last else " ├ ", "dim")
-    lead = [mark, (fit(role_word(message), 8), "dim")]
+    mark = ("  ● ", "number") if message.id in drawn.pins else ("  └ " if row.last else "  ├ ", "dim")
+    role = max(8, at.lead - len(mark[0]))
+    lead = [mark, (fit(role_word(message), role), "dim")]
+    at = replace(at, words=at.words - (role + len(mark[0]) - at.lead))
     span = Span(row.index, row.index + 1)
-    share = tokens / groups.largest_group
-    fated = (fate, WORDS[fate])
-    return _cells(drawn, span, width, lead, groups.words(row.index), tokens, share, fated)
+    return _cells(drawn, span, at, lead, groups.words(row.index), tokens, message_fate(drawn.outcome, row.index))
 
 
 def split_cells(drawn: Drawn, width: int) -> Cells:
-    text = f" {split_words(drawn)} "
-    rest = max(0, width - len(text))
-    return [(fit("━" * (rest // 2) + text + "━" * (rest - rest // 2), width), "split")]
+    words = f"═══ {split_words(drawn)} "
+    return [(fit(words, width) if cell_len(words) > width else words + "═" * (width - cell_len(words)), "split")]
 
 
 def split_words(drawn: Drawn) -> str:
-    """What the split line says: how much stands above it and below, in rounds where no other words are given."""
+    """What the split line says: how much is summarized above it and kept below, in rounds where no other words are
+    given."""
     if drawn.split:
-        return f"split: {drawn.split}"
+        return drawn.split
     groups, split = drawn.groups, drawn.outcome.split
     messages = len(groups.layout.messages)
+    above, below = (WORDS[fate] for fate in drawn.outcome.sides)
     if split <= 0:
-        return "split: nothing above is compacted"
+        return f"everything below is {below}"
     if split >= messages:
-        return f"split: all {several(messages, 'message')} ▸ summary · none kept"
+        return f"everything above is {above}"
     group = groups.group_of(split)
     inside = split - groups.spans[group].start
     rounds = group - groups.has_preamble
     if rounds <= 0:
-        above = several(split, "message")
+        head = several(split, "message")
     else:
-        above = several(rounds, "round") + (f" + {figure(inside)} msg" if inside else "")
-    return f"split: {above} ▸ summary · {figure(messages - split)} msg kept"
+        head = several(rounds, "round") + (f" + {several(inside, 'message')}" if inside else "")
+    return f"{head} {above} above · {several(messages - split, 'message')} {below} below"
 
 
 def _cells(
-    drawn: Drawn,
-    span: Span,
-    width: int,
-    lead: Cells,
-    words: str,
-    tokens: int,
-    share: float,
-    fated: tuple[Fate, str],
-    calls: int | None = None,
+    drawn: Drawn, span: Span, at: Columns, lead: Cells, words: str, tokens: int, fate: str, count: str = ""
 ) -> Cells:
-    """Lead, words (as wide as is left), calls (of a round), tokens, bar, fate."""
-    bars = 4 if width < 64 else 8 if width < 90 else 12
-    counted = "" if calls is None else f"{calls or '':>5}"
-    used = sum(len(text) for text, _ in lead) + len(counted) + 8 + bars + 1 + 11
-    fate, word = fated
+    """Lead, words with a fate at their end, number of messages, tokens, bar."""
+    tag = f"  {fate}" if fate else ""
     return [
         *lead,
-        (fit_call(words, width - used), ""),
-        (counted, "dim"),
-        (f"{drawn.groups.basis_of(span).value + short(tokens):>7} ", ""),
-        (bar(share, bars) + " ", fate.value),
-        (f"{fate.glyph} {fit(word, 8)} ", fate.value),
+        (fit_call(words, at.words - cell_len(tag)), ""),
+        (tag, "number"),
+        (count.rjust(at.counts)[: at.counts], "dim"),
+        (f"{drawn.groups.basis_of(span).value + short(tokens):>{at.tokens}}  ", ""),
+        (bar(tokens / drawn.groups.largest_group, at.bars) + " ", "bar"),
     ]
 
 

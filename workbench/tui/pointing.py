@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.figures import short
-from workbench.tui.bars import LABEL, Budget, by_cell, inner_cells, long_words, tick_of, ticks_of
+from workbench.tui.bars import LABEL, Budget, by_cell, inner_cells, long_words, marks_of, tick_of
 
 ABOUT = {
-    "not in file": "billed with every call, but not in the file: system prompt, tools, memory",
+    "not in file": "billed with every call, not recorded in the file: system prompt, tools, memory",
     "system": "the system prompt",
     "tools": "the tools' descriptions",
     "rules": "rule files and memory",
@@ -19,29 +19,30 @@ ABOUT = {
     "history": "the conversation",
     "head": "what this compaction replaces",
     "L3 head": "what this compaction replaces",
-    "pins": "kept word for word, for you pinned it",
-    "L3 pins": "kept word for word, for you pinned it",
-    "tail": "the newest messages, which stay as they are",
-    "L3 tail": "the newest messages, which stay as they are",
-    "current input": "the request that is being worked on",
-    "recap": "what was said last, once more",
+    "pins": "pinned, kept word for word",
+    "L3 pins": "pinned, kept word for word",
+    "tail": "the newest messages, kept as they are",
+    "L3 tail": "the newest messages, kept as they are",
+    "current input": "the request being worked on",
+    "recap": "the newest messages, repeated",
 }
 """What each layer is, for the pointer."""
 
 
 def pointed(budget: Budget, width: int, x: int, y: int) -> str:
     """What the pointer rests on, in a sentence: a layer of either bar, a mark, or what is free; "" elsewhere."""
-    inner, cell = inner_cells(width), x - LABEL - 1
+    inner, cell = inner_cells(width), x - LABEL
     if y > 1 or not 0 <= cell < inner or (y == 1 and not budget.after_layers):
         return ""
-    if mark := next((label for at, label, _ in ticks_of(budget, inner) if at == cell), ""):
-        return mark.lstrip("▲")
+    if mark := next((one for one in marks_of(budget, inner) if one.cell == cell), None):
+        source = f" ({budget.limit.source})" if mark.name == "window" and budget.limit else ""
+        return f"{mark.name} {mark.figure} tokens{source}"
     cells = by_cell(budget, budget.after_layers if y else budget.layers, inner)
     if cell >= len(cells):
         return f"free: {short(max(0, budget.scale - (budget.after if y else budget.before).tokens))} tokens"
     layer = cells[cell]
     about = ABOUT.get(layer.name, "")
-    return f"{long_words(layer).strip()} tokens{f': {about}' if about else ''}"
+    return f"{long_words(layer, budget.layers)} tokens{f': {about}' if about else ''}"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import allowed_words, counts_where, value_words
 from workbench.tui.plain import figure
+from workbench.tui.rows import WORDS
 
 
 def trigger_words(trigger: Trigger) -> str:
@@ -30,28 +31,29 @@ def trigger_words(trigger: Trigger) -> str:
 
 
 def split_words(bench: Bench) -> str:
-    """Head and tail in the strategy's own units: `split: 120 exchanges above, 12 kept`, or that there is no split."""
-    outcome, unit = bench.outcome, bench.strategy.unit
-    if outcome.status == "unchanged":
-        return f"nothing is compacted: {outcome.reason}"
+    """The split in the strategy's own units, `120 exchanges summarized above · 12 exchanges kept below`, or why there
+    is none."""
+    if bench.outcome.status == "unchanged":
+        return f"Nothing to compact: {bench.outcome.reason}"
     if not bench.strategy.movable:
-        return f"{bench.strategy.title} chooses what goes: no split to move, [ ] c t are off"
-    head, tail = _units(bench)
-    by_hand = ", set by hand (t gives it back)" if bench.split_at else ""
-    return f"split: {_count(head, unit)} above, {_count(tail, unit)} kept{by_hand}"
+        return NO_SPLIT
+    return split_line(bench) + ("; moved by hand, t resets it" if bench.split_at else "")
+
+
+NO_SPLIT = "This strategy has no adjustable split."
 
 
 def split_line(bench: Bench) -> str:
-    """What the line in the list says, in the strategy's own units: `94 exchanges ▸ summary · 1 exchange kept`."""
-    unit = bench.strategy.unit
-    head, tail = _units(bench)
+    """What the line in the list says, in the strategy's own units; "" where it has none to move."""
+    if not bench.strategy.movable:
+        return ""
+    unit, (head, tail) = bench.strategy.unit, _units(bench)
+    above, below = (WORDS[fate] for fate in bench.outcome.sides)
     if not head:
-        return "nothing above is compacted"
-    return f"{_count(head, unit)} ▸ {_becomes(bench)} · {_count(tail, unit) if tail else 'none'} kept"
-
-
-def _becomes(bench: Bench) -> str:
-    return "summary" if bench.plan.requests else "dropped"
+        return f"everything below is {below}"
+    if not tail:
+        return f"everything above is {above}: {_count(head, unit)}"
+    return f"{_count(head, unit)} {above} above · {_count(tail, unit)} {below} below"
 
 
 def _units(bench: Bench) -> tuple[int, int]:
@@ -64,10 +66,9 @@ def _units(bench: Bench) -> tuple[int, int]:
 def unmovable_words(bench: Bench) -> str:
     """Why the keys of the split do nothing now, "" where they do."""
     if not bench.messages:
-        return "This epoch holds no messages: there is nothing to split."
+        return "This epoch has no messages, so there is nothing to split."
     if not bench.strategy.movable:
-        units = plural(0, bench.strategy.unit)
-        return f"{bench.strategy.title} has no split that can be moved: it chooses {units} itself."
+        return f"{bench.strategy.title} has no adjustable split. P chooses another strategy, augment-example for one."
     return ""
 
 

@@ -20,7 +20,7 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Basis, span_basis
-from workbench.tui.plain import one_line, several
+from workbench.tui.plain import figure, one_line, several
 
 
 class Groups:
@@ -33,7 +33,6 @@ class Groups:
         self.has_input = bool(len(rounds.current_input))
         self.spans = _groups_of(layout.shape)
         self.starts = array("q", [span.start for span in self.spans])
-        self.calls = _calls_before(layout.shape)
         self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
         self._words = _words_of(layout.shape)
 
@@ -69,12 +68,6 @@ def _groups_of(shape: Shape) -> tuple[Span, ...]:
     rounds = shape.rounds
     ends = [span for span in (rounds.preamble, rounds.current_input) if len(span)]
     return tuple(sorted([*ends, *rounds.rounds], key=lambda span: span.start))
-
-
-@per_shape
-def _calls_before(shape: Shape) -> array[int]:
-    """How many calls stand before each message, and in all."""
-    return array("q", accumulate((len(message.calls) for message in shape.messages), initial=0))
 
 
 @per_shape
@@ -246,16 +239,18 @@ class Rows:
 WORDS = {
     Fate.PINNED: "pinned",
     Fate.KEPT: "kept",
-    Fate.COMPRESSED: "shorter",
-    Fate.SUMMARIZED: "summary",
+    Fate.COMPRESSED: "shortened",
+    Fate.SUMMARIZED: "summarized",
     Fate.ABRIDGED: "abridged",
     Fate.DROPPED: "dropped",
 }
-"""What the fate column says: each at most eight letters."""
+"""The name of each fate on the screen."""
 
 
-def group_fate(outcome: Outcome, span: Span) -> tuple[Fate, str]:
-    """The fate that most of a round's messages share, and the words for it; looks at 200 fate spans at most."""
+def group_fate(outcome: Outcome, span: Span) -> str:
+    """How the fates of a round's messages differ from those of its side of the split: "" where they do not, else
+    `● pinned`, or `● 2 pinned` where only some do. Looks at 200 fate spans at most."""
+    usual = outcome.side_of(span.start)
     counts: dict[Fate, int] = {}
     at = span.start
     for _ in range(200):
@@ -264,12 +259,18 @@ def group_fate(outcome: Outcome, span: Span) -> tuple[Fate, str]:
         found = outcome.fate_at(at)
         counts[found.fate] = counts.get(found.fate, 0) + min(found.stop, span.stop) - at
         at = found.stop
-    most = max(counts, key=lambda fate: counts[fate])
-    if len(counts) == 1:
-        return most, WORDS[most]
-    if Fate.PINNED in counts:
-        return most, f"{counts[Fate.PINNED]} pinned"
-    return most, "mixed"
+    others = {fate: count for fate, count in counts.items() if fate is not usual}
+    if not others:
+        return ""
+    most = Fate.PINNED if Fate.PINNED in others else max(others, key=lambda fate: others[fate])
+    number = "" if len(counts) == 1 else f"{figure(others[most])} "
+    return f"{most.glyph} {number}{WORDS[most]}"
+
+
+def message_fate(outcome: Outcome, index: int) -> str:
+    """The fate of a message, "" where it is that of its side of the split."""
+    fate = outcome.fate_at(index).fate
+    return "" if fate is outcome.side_of(index) else f"{fate.glyph} {WORDS[fate]}"
 
 
 def role_word(message: Message) -> str:

@@ -1,67 +1,95 @@
-"""The two lines of words around the bench: what is open, and how it stands."""
+"""The first and the last line of the bench: what is open, and the state of the plan."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from workbench.bench import Bench
 from workbench.formats.registry import by_id
-from workbench.tui.middle.tabs import checks_title
+from workbench.tui.fields import differing
 from workbench.tui.plain import one_line, percent, several
 
 if TYPE_CHECKING:
     from workbench.compaction.checks import Check
+    from workbench.compaction.preset import Preset
+
+APP = "Compaction workbench"
 
 
-def title_text(bench: Bench, counting: tuple[int, int] | None, reading: float | None = 0.0) -> Text:
-    """File, format, model, epoch, and how far the count is; and how much of the file is read of which only the end is
-    on the bench, None where the rest cannot be."""
+def title_text(bench: Bench) -> Text:
+    """App, file, format, model, epoch and size."""
     session = bench.session
     name = session.path.name if session.path else session.title or session.id or "session"
-    model = one_line(session.model or "model unknown", 60)
-    text = Text(f" {one_line(name, 80)} ", "bold", no_wrap=True, overflow="ellipsis")
-    text.append(f"· {by_id(session.format).title} · {model}", "not bold")
+    text = Text.assemble((f"{APP}  ", "dim"), (one_line(name, 80), "bold"), no_wrap=True)
+    text.append(f"  {by_id(session.format).title} · {model_name(session.model)}", "dim")
     if session.begins_at:
-        newest = "newest epoch" if bench.epoch == len(session.epochs) else "epoch before the newest"
-        rest = "could not be read" if reading is None else f"are being read: {percent(reading)}"
-        text.append(f" · {newest}, the earlier ones {rest}", "not bold")
+        text.append(f" · {'newest epoch' if bench.epoch == len(session.epochs) else 'epoch before the newest'}")
     elif len(session.epochs) > 1:
-        text.append(f" · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
+        text.append(f" · epoch {bench.epoch} of {len(session.epochs)}")
+    layout = bench.layout
+    sizes = f"{several(len(layout.shape.rounds.rounds), 'round')}, {several(len(layout.messages), 'message')}"
+    text.append(f" · {sizes}", "dim")
     if session.warnings:
-        text.append(f" · ! {several(len(session.warnings), 'warning')}", "not bold")
-    if counting:
-        done, total = counting
-        text.append(f" · counting {percent(done / max(1, total))} (esc stops)", "not bold")
+        text.append(f" · ! {several(len(session.warnings), 'warning')}")
     return text
 
 
+def model_name(model: str | None) -> str:
+    """A model's name without its date."""
+    return re.sub(r"-20\d{6}$", "", one_line(model, 60)) if model else "model unknown"
+
+
+def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, reading: float | None = 0.0) -> Text:
+    """The preset in force, or the progress of counting or of reading the earlier epochs (None where they cannot be
+    read); and the key of the help."""
+    if bench.session.begins_at:
+        words = "earlier epochs unreadable" if reading is None else f"reading earlier epochs: {percent(reading)}"
+    elif counting:
+        done, total = counting
+        words = f"counting {percent(done / max(1, total))} (esc stops)"
+    else:
+        count = len(differing(bench.policy, preset.policy))
+        words = f"preset {one_line(preset.id, 40)}{f', {count} changed' if count else ''}"
+    return Text.assemble(words, ("   ?", "bold"), " help", no_wrap=True)
+
+
 HARDLY = 10
-"""An epoch with fewer messages than a tenth of the one before has hardly begun."""
+"""An epoch with fewer messages than a tenth of the one before has only begun."""
 
 
 def opening_words(bench: Bench) -> str:
-    """What to say first: that the epoch on the bench has hardly begun, and how to see the one before it."""
+    """What to say first: that the epoch on the bench has only begun, and how to see the one before it."""
     lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
     if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
         return ""
-    return "this epoch has hardly begun: { shows the one before"
+    return "This epoch has only begun: { shows the one before."
 
 
-def status_text(bench: Bench, checks: tuple[Check, ...] | None, running: str, said: str) -> Text:
-    """The verdict of the checks, whether this is a preview or a result, and what was done last."""
-    outcome = bench.outcome
-    text = Text(" ", no_wrap=True, overflow="ellipsis")
+def status_text(running: str, said: str) -> Text:
+    """The run under way, or what was done last."""
     if running:
-        return text.append(f"▶ {running} · esc cancels", "bold")
-    if checks:
-        text.append(f"{checks_title(checks).text} · ")
-    if bench.result is not None:
-        text.append(f"run: {outcome.status.replace('_', ' ')} · ", "bold")
-    elif outcome.status == "unchanged":
-        text.append("preview: nothing to compact · ")
-    else:
-        fires = "trigger fires" if bench.plan.fires else "no trigger fires"
-        text.append(f"preview, {fires}{', split by hand' if bench.split_at else ''} · ")
-    return text.append(one_line(said or outcome.reason, 300))
+        return Text(f"▶ {running} · esc cancels", "bold", no_wrap=True)
+    return Text(one_line(said, 300), no_wrap=True)
+
+
+def checks_words(checks: tuple[Check, ...]) -> str:
+    """`✔ 13 checks`, `! 1 of 13 checks warns`, `✘ 2 of 13 checks failed`."""
+    failed = [check for check in checks if not check.passed]
+    if not failed:
+        return f"✔ {several(len(checks), 'check')}"
+    hard = sum(check.hard for check in failed)
+    if hard:
+        return f"✘ {hard} of {several(len(checks), 'check')} failed"
+    return f"! {len(failed)} of {several(len(checks), 'check')} {'warns' if len(failed) == 1 else 'warn'}"
+
+
+def state_text(bench: Bench, checks: tuple[Check, ...] | None) -> Text:
+    """Whether this is a preview, whether a trigger fires, and the verdict of the checks."""
+    fires = "trigger fires" if bench.plan.fires else "no trigger fires" if bench.plan.triggers else "no trigger"
+    parts = ["result of the last run" if bench.result else "preview", fires]
+    parts += ["split moved by hand"] if bench.split_at else []
+    parts += [checks_words(checks)] if checks else []
+    return Text(" · ".join(parts), no_wrap=True)

@@ -22,8 +22,8 @@ from workbench.tui.bench.host import take
 KEYS = """
 help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue ! | repair Z
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
-pane.abridged 2 | pane.request 3 | pane.summary 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.diff 8,d
-pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | kept X
+pane.request 2 | pane.summary 3 | pane.result 4,d | pane.checks 5
+pane.theirs 6,T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | kept X
 questions Q | keep-by-pin i | keep-by-number b
 rules W,S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
 follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | window ctrl+w
@@ -50,6 +50,7 @@ def why_not(desk: Desk) -> dict[str, str]:
 ONE_EPOCH = "No compaction is recorded in this session: it has only one epoch."
 AT_FIRST = {
     **dict.fromkeys(("keep-by-pin", "keep-by-number"), "No sentence is watched: W chooses one."),
+    "pane.theirs": "This epoch does not end with a recorded compaction.",
     "repair": "This session is in no file: there is nothing to repair.",
     "unsplit": "The split is the strategy's own already.",
     "undo": "There is nothing to undo.",
@@ -77,7 +78,7 @@ def without(*ids: str) -> dict[str, str]:
 search = partial(finding.search, settle=0)
 window = partial(steps.with_window, given=5)
 NO_HIT = "Nothing that is listed holds what was searched for."
-MOVABLE = "Context reset has no split that can be moved: it chooses messages itself."
+MOVABLE = "Context reset has no adjustable split. P chooses another strategy, augment-example for one."
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_what_is_still_being_planned_can_be_undone() -> None:
 
 def test_nothing_can_be_done_to_no_message() -> None:
     why = why_not(Desk(session_of([])))
-    split = "This epoch holds no messages: there is nothing to split."
+    split = "This epoch has no messages, so there is nothing to split."
     assert why == {
         **AT_FIRST,
         **dict.fromkeys(("pin", "drop", "shorten"), "There is no message here."),

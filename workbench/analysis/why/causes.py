@@ -58,16 +58,16 @@ def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) 
         span = spans[one.number - 1]
         calls = sum(span.start <= each.index < span.stop for each in calls_of(context.shape))
         said = clip_at_word(one_line(context.messages[span.start].said), SHARED if len(large) > 1 else WORDS)
-        asked = f", “{said}”," if said else ""
+        asked = f" “{said}”" if said else ""
         within = f" in {counted(calls, 'call')}" if calls else ""
-        words = f"round {one.number}{asked} took {_share(one.tokens, whole)}{within}"
+        words = f"round {one.number}{asked}, {_share(one.tokens, whole)}{within}"
         yield Cause("round", one.tokens, words, (one.message,))
 
 
 def _tool(context: Context, whole: int) -> Iterator[Cause]:
     for one in fillers.by_tool(context)[:1]:
-        calls = f"{counted(one.count, 'call')} of {one_line(one.name)}"
-        yield Cause("tool", one.tokens, f"{calls} {_take(one.count)} {_share(one.tokens, whole)}", one.messages)
+        calls = counted(one.count, f"{one_line(one.name)} call")
+        yield Cause("tool", one.tokens, f"{calls}, {_share(one.tokens, whole)}", one.messages)
 
 
 def _results(context: Context, whole: int) -> Iterator[Cause]:
@@ -76,19 +76,15 @@ def _results(context: Context, whole: int) -> Iterator[Cause]:
     behind = enumerate(((before.role, after.kind) for before, after in pairs), 1)
     if found := [at for at, pair in behind if pair == ("assistant", "meta")]:
         tokens = sum(sizes[at] for at in found)
-        words = f"{counted(len(found), 'result')} {_take(len(found))} {_share(tokens, whole)}"
+        words = f"{counted(len(found), 'result')}, {_share(tokens, whole)}"
         yield Cause("results", tokens, words, tuple(context.messages[at].id for at in found))
 
 
 def _overhead(context: Context, whole: int) -> Cause:
     """System prompt, tools, what the agent adds and does not write down."""
     tokens = whole - context.upto(len(context)).tokens
-    return Cause("overhead", tokens, f"{_share(tokens, whole)} are system prompt and tools, in no message")
+    return Cause("overhead", tokens, f"system + tools, {_share(tokens, whole)}")
 
 
 def _share(tokens: int, whole: int) -> str:
     return f"{short(tokens)} ({percent(tokens / whole)})"
-
-
-def _take(count: int) -> str:
-    return "takes" if count == 1 else "take"

@@ -1,4 +1,4 @@
-"""Why a context is as large as it is, in one sentence: how it stands to its limit, and what fills it most."""
+"""Why a context is as large as it is: its size beside its limit, and its largest parts."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from workbench.analysis.why import fillers
 from workbench.analysis.why.causes import Cause
 from workbench.analysis.why.findings import Limit
 from workbench.base.figures import percent, short
-from workbench.base.text import counted
+from workbench.base.text import counted, plural
 from workbench.compaction.context import Context
 
 
 def verdict(context: Context, limit: Limit | None, causes: Sequence[Cause]) -> str:
-    """`Compacted at 155k: round 10, “add a multi step …”, took 63k (40 %) in 48 calls; 58k (37 %) are …`"""
+    """`The agent compacted at 155k. Largest causes: round 10 “add a multi step …”, 63k (40 %); 82 Read calls, …`"""
     whole = context.total.tokens
     if not whole:
-        return "Empty: there is nothing in this context."
-    named = [one.words for one in causes] or [_evenly(context)]
-    return f"{_state(whole, limit)}: {'; '.join(named)}."
+        return "This context is empty."
+    named = "; ".join(one.words for one in causes)
+    why = f"Largest {plural(len(causes), 'cause')}: {named}" if named else _evenly(context)
+    return f"{_state(whole, limit)}. {why}."
 
 
 def _state(whole: int, limit: Limit | None) -> str:
     if limit is None:
-        return f"{short(whole)} tokens, the window is not known"
+        return f"{short(whole)} tokens, window unknown"
     if limit.ended:
-        return f"Compacted at {short(limit.tokens)}"
+        return f"The agent compacted at {short(limit.tokens)}"
     if limit.by == "refusal":
-        return f"Refused after {short(limit.tokens)}"
+        return f"API rejected the request at {short(limit.tokens)}"
     share = f"{short(whole)} of {short(limit.tokens)}"
-    return f"Over the window, {share}" if whole >= limit.tokens else f"{percent(whole / limit.tokens)} full, {share}"
+    return f"Over the window: {share}" if whole >= limit.tokens else f"{percent(whole / limit.tokens)} full: {share}"
 
 
 def _evenly(context: Context) -> str:
     rounds = fillers.by_round(context)
     if not rounds:
-        return "no part of it stands out"
+        return "No part of it stands out"
     mean = sum(one.tokens for one in rounds) // len(rounds)
-    return f"it grew evenly, {counted(len(rounds), 'round')} of {short(mean)} on average"
+    return f"It grew evenly over {counted(len(rounds), 'round')}, {short(mean)} each on average"

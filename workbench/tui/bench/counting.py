@@ -1,4 +1,4 @@
-"""Counting in the background, told in slices that a screen can draw; the growth over the session, and its bills."""
+"""Counting in the background, told in slices that a screen can draw; the epochs of the session, and its usage."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.session import Span
 from workbench.tokens import Counter, to_weigh, weights
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View, drawable, to_count
-from workbench.tui.growth import Growth, growth_of
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
+    from workbench.analysis.growth import Point
 
 BETWEEN_S = 0.25
 """How far counting is stands on the screen four times a second."""
@@ -80,7 +80,7 @@ async def count_from(host: Host, first: Span) -> None:
 
 def _all_counted(host: Host) -> None:
     """What is told of all epochs, and looked for in them."""
-    show_growth(host)
+    show_epochs(host)
     host.spawn("bills", _bills, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
         host.spawn("losses", _losses, host)
@@ -90,48 +90,47 @@ def stop_counting(host: Host) -> None:
     host.cancel("count")
     words = "counting stopped: figures marked ~ are estimates"
     host.store.put(replace(host.store.view, counting=None, said=words))
-    show_growth(host)
+    show_epochs(host)
 
 
-def show_growth(host: Host) -> None:
-    """Over all epochs: of a session whose end alone is read yet, when the rest is."""
+def show_epochs(host: Host) -> None:
+    """The epochs, and the verdict; of a session whose end alone is read yet, when the rest is."""
     if not host.store.bench.session.begins_at:
-        host.spawn("growth", _growth, host)
+        host.spawn("epochs", _epochs, host)
 
 
 def follow_epoch(host: Host, was: View | None, now: View) -> None:
-    """Have it told anew why the context is as large as it is, where another epoch came onto the bench."""
+    """Have the verdict told again where another epoch came onto the bench."""
     if was is not None and was.bench.epoch != now.bench.epoch:
-        show_growth(host)
+        show_epochs(host)
 
 
-async def _growth(host: Host) -> None:
-    """By what is counted so far; drawn again when everything is. With that comes why the context is as large as it
-    is."""
+async def _epochs(host: Host) -> None:
+    """By what is counted so far; drawn again when everything is. With that comes the verdict."""
     bench, counted = host.store.bench, host.store.view.counting is None
 
-    def work() -> tuple[Growth, tuple[Stretch, ...], str]:
+    def work() -> tuple[tuple[Point, ...], tuple[Stretch, ...], str]:
         from workbench.analysis.growth import growth
 
         points = growth(bench.session, host.counter, bench.scale)
         stretches = timeline(bench.session, points)
         if not counted:
-            return growth_of(points), stretches, ""
+            return points, stretches, ""
         from workbench.analysis.why.causes import causes
         from workbench.analysis.why.diagnosis import limit_of
         from workbench.analysis.why.refusals import refusals
         from workbench.analysis.why.verdict import verdict
 
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
-        return growth_of(points), stretches, verdict(bench.context, limit, causes(bench.context))
+        return points, stretches, verdict(bench.context, limit, causes(bench.context))
 
-    grown, stretches, said = await asyncio.to_thread(work)
+    points, stretches, said = await asyncio.to_thread(work)
     view = host.store.view
     known = {one.number: one for one in view.stretches}
     stretches = tuple(
         replace(one, lost=was.lost, again=was.again) if (was := known.get(one.number)) else one for one in stretches
     )
-    host.store.put(replace(view, growth=grown, stretches=stretches, verdict=said))
+    host.store.put(replace(view, points=points, stretches=stretches, verdict=said))
 
 
 MOST_EPOCHS = 12
@@ -151,7 +150,7 @@ async def _losses(host: Host) -> None:
         if session is not host.store.bench.session:
             return
         view = host.store.view
-        host.store.put(replace(view, stretches=timeline(session, view.growth.points, known, again)))
+        host.store.put(replace(view, stretches=timeline(session, view.points, known, again)))
 
 
 async def _bills(host: Host) -> None:

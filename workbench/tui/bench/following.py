@@ -19,7 +19,7 @@ from workbench.formats.files import load
 from workbench.remembered import Work, work_of
 from workbench.session import Message, Session
 from workbench.tokens import Counter
-from workbench.tui.bench.counting import count, show_growth
+from workbench.tui.bench.counting import count, show_epochs
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import Following, moved
@@ -202,7 +202,7 @@ def put_on(host: Host, found: Grown) -> None:
         view = replace(view, kept=work_of(history.present))
     store.put(moved(view, history))
     count(host)
-    show_growth(host)
+    show_epochs(host)
     if found.change is None:
         what = "The agent has compacted the session" if compacted else "The file does not go on as it began"
         note = f"; {found.note}" if found.note else ""

@@ -21,7 +21,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), 
 """Columns from which the places stand side by side, and from which the policy has a column of its own."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall"), (66, "-highest")]
-"""Lines from which there is room for why the context is so large, for its growth, and for all that a preset says of
+"""Lines from which there is room for both sentences, for blank lines around them, and for all that a preset says of
 itself."""
 
 

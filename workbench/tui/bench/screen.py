@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Input, Static, Tab, Tabs
+from textual.widgets import Input, Tab, Tabs
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -37,7 +37,7 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, not_recorded
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -50,14 +50,14 @@ from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
-from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
-from workbench.tui.widgets.growth_line import GrowthLine
+from workbench.tui.widgets.headline import HeadlineView
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
-from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.rounds_list import ListHeading, RoundsList
 from workbench.tui.widgets.text_view import TextView
+from workbench.tui.widgets.two_ends import TwoEnds
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 T = TypeVar("T")
@@ -122,21 +122,23 @@ class BenchScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         self.add_class("-show-rounds")
-        yield Static(id="title")
-        yield EpochsLine(id="epochs")
-        yield BudgetBar(id="budget")
-        yield CutText(id="verdict")
-        yield GrowthLine(id="growth")
-        yield WatchedLines(id="watched")
-        with Grid(id="panes"):
-            yield RoundsList(id="rounds")
-            with Vertical(id="middle"):
-                yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
-                yield Pager(id="text")
-            yield PolicyForm(id="policy")
-        yield FindBar(id="find")
-        yield Static(id="status")
-        yield KeysLine()
+        with Vertical(id="bench"):
+            yield TwoEnds(id="title")
+            yield EpochsLine(id="epochs")
+            yield HeadlineView(id="headline")
+            yield BudgetBar(id="budget")
+            yield WatchedLines(id="watched")
+            with Grid(id="panes"):
+                with Vertical(id="list"):
+                    yield ListHeading(id="heading")
+                    yield RoundsList(id="rounds")
+                with Vertical(id="middle"):
+                    yield CutTabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
+                    yield Pager(id="text")
+                yield PolicyForm(id="policy")
+            yield FindBar(id="find")
+            yield TwoEnds(id="status")
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self.query_one(Tabs).can_focus = False
@@ -147,12 +149,11 @@ class BenchScreen(Screen[None]):
         subscribe(partial(panes.draw_epochs, self.query_one(EpochsLine)))
         subscribe(partial(panes.draw_budget, self.query_one(BudgetBar)))
         subscribe(partial(panes.draw_triggers, self.query_one(PolicyForm)))
-        subscribe(partial(panes.draw_verdict, self.query_one("#verdict", CutText)))
-        subscribe(partial(panes.draw_growth, self.query_one(GrowthLine)))
+        subscribe(partial(panes.draw_headline, self.query_one(HeadlineView)))
         subscribe(partial(panes.draw_watched, self.query_one(WatchedLines)))
         subscribe(partial(panes.draw_found, self.query_one(FindBar)))
-        subscribe(partial(panes.draw_title, self.query_one("#title", Static)))
-        subscribe(partial(panes.draw_status, self.query_one("#status", Static)))
+        subscribe(partial(panes.draw_title, self.query_one("#title", TwoEnds)))
+        subscribe(partial(panes.draw_status, self.query_one("#status", TwoEnds)))
         subscribe(partial(finding.look_again, self))
         subscribe(partial(planning.plan_present, self))
         subscribe(self._draw_middle)
@@ -173,7 +174,7 @@ class BenchScreen(Screen[None]):
         self.store.subscribe(self._draw_policy)
         counting.count(self)
         if self.view.counting:
-            counting.show_growth(self)
+            counting.show_epochs(self)
         if self.bench.session.begins_at:
             self.spawn("rest", following.read_rest, self)
         if self._follow:
@@ -186,6 +187,8 @@ class BenchScreen(Screen[None]):
             text = self.query_one(TextView)
             text.seek(now.finding.sought)
             reading.show_hit(text)
+        if panes.other(was, now, "history"):
+            self.query_one("#tab-theirs", Tab).display = not not_recorded(now)
         if panes.other(was, now, "tab", "pane"):
             places.mark_tab(self, now)
         if panes.other(was, now, "shown", "tried", "tab", "verbosity", "folds") or (
@@ -362,6 +365,7 @@ class BenchScreen(Screen[None]):
 
     def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
+        self.query_one(HeadlineView).make_room(self.size.height)
         places.show_place(self, self.view)
         self.call_later(lambda: places.mark_tab(self, self.view))  # when it is laid out
 
@@ -408,6 +412,14 @@ class BenchScreen(Screen[None]):
     def _text_opened(self, event: PolicyForm.TextOpened) -> None:
         policy.edit(self, event.field, visiting.run_with)
 
+    @on(HeadlineView.Clicked)
+    def _why_clicked(self) -> None:
+        if why := ACTIONS["why"].why_not(self.view):
+            self.tell(why, bad=True)
+        else:
+            visiting.see_why(self)
+
+    @on(TwoEnds.RightClicked, "#title")
     @on(Chosen.Opened)
     async def _list_opened(self) -> None:
         if why := ACTIONS["choose-preset"].why_not(self.view):
@@ -436,7 +448,6 @@ class BenchScreen(Screen[None]):
     async def _watched_clicked(self) -> None:
         await visiting.see_rules(self)
 
-    @on(GrowthLine.Chosen)
     @on(EpochsLine.Chosen)
-    def _epoch_chosen(self, event: GrowthLine.Chosen | EpochsLine.Chosen) -> None:
+    def _epoch_chosen(self, event: EpochsLine.Chosen) -> None:
         self.spawn("epoch", planning.to_epoch, self, event.epoch)

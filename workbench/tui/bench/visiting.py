@@ -20,7 +20,7 @@ from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, watching
-from workbench.tui.bench.counting import show_growth
+from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
@@ -323,7 +323,7 @@ def _calibrated(host: Host, scale: Scale) -> None:
     taught is forgotten."""
     if not scale.source:
         host.store.everywhere(lambda bench: steps.uncalibrated(bench, host.counter))
-        show_growth(host)
+        show_epochs(host)
         return
     layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
 
@@ -333,7 +333,7 @@ def _calibrated(host: Host, scale: Scale) -> None:
         return steps.recalibrated(bench, scale)
 
     host.store.everywhere(fresh)
-    show_growth(host)
+    show_epochs(host)
 
 
 def see_prompts(host: Host) -> None:

@@ -1,4 +1,4 @@
-"""What the compaction changes: the context before and after, message by message, and within a message line by line."""
+"""The context before and after a compaction, message by message, and within a message line by line."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ MOST_LINES = 1_500
 
 
 def changes_parts(view: View) -> Parts:
-    """The context before and after: `-` gone, `+` new, `~` shortened, the unchanged folded; first of all its memories,
-    where they are rewritten."""
+    """The context before and after: `-` removed, `+` new, `~` shortened, the unchanged folded; rewritten memories
+    first."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     if outcome.status == "unchanged":
-        return [Part("Nothing would change.", "title"), Part(outcome.reason, "dim")]
+        return [Part("Nothing changes.", "title"), Part(outcome.reason, "dim")]
     after = context.outcome_size(outcome)
     made = [piece for piece in outcome.pieces if isinstance(piece, Made)]
     short = [piece for piece in made if rewritten(outcome, piece) is not None]
     kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, Kept))
     gone = len(outcome.source) - kept - len(short)
-    state = "preview" if bench.result is None else "result of the run"
-    counts = f"- {figure(gone)} gone · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
+    counts = f"- {figure(gone)} removed · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
     return [
-        Part(f"{state} · {counts} · = {figure(kept)} unchanged", "title"),
-        Part(f"{context.total} → {after} tokens, system prompt and tools included", "dim"),
+        Part(f"Changes: {counts} · = {figure(kept)} unchanged", "title"),
+        Part(f"{context.total} → {after} tokens, with system prompt and tools", "dim"),
         Part(""),
         *_memories(bench.context.memories, outcome.memories),
         *_walk(bench, outcome),

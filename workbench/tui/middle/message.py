@@ -1,4 +1,4 @@
-"""The message under the cursor: what it is, what would become of it and why, and its blocks told apart."""
+"""The message under the cursor: its role, size, fate and blocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def message_parts(view: View) -> Parts:
     """The message under the cursor; at another verbosity the round that it stands in."""
     bench, index = view.bench, view.index
     if not bench.messages:
-        return [Part("This epoch holds no messages.", "dim")]
+        return [Part("This epoch has no messages.", "dim")]
     if view.verbosity != "default":
         return round_parts(view)
     context, message = bench.context, bench.messages[index]
@@ -48,12 +48,7 @@ def message_parts(view: View) -> Parts:
             " · ".join(
                 filter(
                     None,
-                    (
-                        f"id {message.id}",
-                        _when(message),
-                        message.model or "",
-                        _usage(message),
-                    ),
+                    (_when(message), message.model or "", _usage(message)),
                 )
             ),
             "dim",
@@ -74,7 +69,7 @@ def round_parts(view: View) -> Parts:
     span = groups.spans[groups.group_of(view.index)]
     parts = [
         Part(
-            f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · v shows more or less",
+            f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · v: more or less",
             "title",
         )
     ]
@@ -82,7 +77,7 @@ def round_parts(view: View) -> Parts:
     for entry in entries:
         parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
         parts.append(Part(entry.text, _VOICES.get(entry.voice, "")))
-    return parts if entries else [*parts, Part(""), Part("No answer in words stands in this round.", "dim")]
+    return parts if entries else [*parts, Part(""), Part("This round has no answer in words.", "dim")]
 
 
 def _where(view: View) -> str:
@@ -107,14 +102,14 @@ def _note(noted: Noted) -> str:
 
 
 def _rewritten(bench: Bench, index: int) -> Parts:
-    """What a message that would be kept in fewer words says then."""
+    """The text of a message that is kept shortened."""
     old = bench.messages[index]
     for piece in bench.outcome.pieces:
         if isinstance(piece, Made) and rewritten(bench.outcome, piece) == index:
             new, before = piece.message, bench.context.size(index, index + 1)
-            head = f"▚ in fewer words: {before} → {bench.context.measure((new,))} tokens"
+            head = f"▚ shortened: {before} → {bench.context.measure((new,))} tokens"
             changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))
-            return [Part(""), Part(head, "title"), *changed, Part(""), Part("── as it stands now", "title")]
+            return [Part(""), Part(head, "title"), *changed, Part(""), Part("── complete, as it is now", "title")]
     return []
 
 

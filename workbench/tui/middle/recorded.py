@@ -1,4 +1,4 @@
-"""The summary that the agent itself recorded beside ours: how large each is, what each lost, what stands nowhere."""
+"""The summary that the agent itself recorded next to ours: their sizes, losses and unsupported claims."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def theirs_parts(view: View) -> Parts:
     if recorded is None:
         others = [epoch.number for epoch in bench.session.epochs if epoch.ended_by is not None]
         where = (
-            f" Epochs that do: {', '.join(map(str, others))}; go there with {{."
+            f" Epochs with one: {', '.join(map(str, others))}; {{ goes there."
             if others and not bench.session.begins_at
             else ""
         )
-        return [Part("No recorded compaction ends this epoch.", "title"), Part(f"There is nothing of theirs.{where}")]
+        return [Part("This epoch does not end with a recorded compaction.", "title"), Part(where.strip())]
     their = recorded_summary(bench.session, recorded)
     if their is None:
-        words = "The session recorded a compaction here, but no summary of its own: "
+        words = "The session records a compaction here, without a summary: "
         return [Part(words + _how(recorded), "title")]
     run = bench.result or bench.offline
     our = [p.message for p in run.outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
@@ -52,10 +52,10 @@ def theirs_parts(view: View) -> Parts:
 
     their_outcome = recorded_outcome(bench.session, bench.epoch)
     if unread(their_outcome):
-        words = "The session recorded a compaction here, and a summary that nobody can read (encrypted): "
-        return [Part(words + _how(recorded), "title"), Part("What it holds is not known.")]
+        words = "The session records a compaction here, with an encrypted summary: "
+        return [Part(words + _how(recorded), "title"), Part("Its content is unknown.")]
     they_lost = bench.held(their_outcome).lost
-    parts = [Part("theirs, recorded by the agent, beside ours for the same messages", "title")]
+    parts = [Part("The recorded summary (theirs) next to ours, for the same messages", "title")]
     parts += [Part(_how(recorded), "dim"), Part("")]
     if not our:
         parts += [Part(f"Ours: no summary. {run.outcome.reason}", "warning"), Part("")]
@@ -64,16 +64,16 @@ def theirs_parts(view: View) -> Parts:
     text = "\n\n".join(summary_inside(message.text) for message in our)
     ours = (text, count(text), ground.check(text))
     we_lost = bench.held(run.outcome).lost
-    who = "the run's" if bench.result else "offline, by the extractive summarizer; r runs it on the bench"
+    who = "the last run" if bench.result else "an offline run by the extractive summarizer"
     framed = figure(sum(len(message.text) for message in our))
-    parts += [Part(f"ours: {who}; {framed} characters with what stands around it in the new message", "dim"), Part("")]
+    parts += [Part(f"Ours: {who}; the summary message has {framed} characters", "dim"), Part("")]
     parts += _table([("theirs", *theirs, they_lost), ("ours", *ours, we_lost)])
     lost = _losses("theirs", theirs[2], they_lost), _losses("ours", ours[2], we_lost)
     whole = _whole("Theirs", theirs[0]), _whole("Ours", ours[0])
     if view.width >= BESIDE:
         return [*parts, *beside(*lost, view.width), *beside(*whole, view.width)]
     if view.width:
-        parts.append(Part("m gives the middle the whole screen: both stand side by side", "dim"))
+        parts.append(Part("m widens this pane: both are then side by side", "dim"))
     return [*parts, *lost[0], *lost[1], *whole[0], *whole[1]]
 
 
@@ -87,7 +87,7 @@ def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
 def _how(recorded: Compaction) -> str:
     before = f"at {figure(recorded.tokens_before)} tokens" if recorded.tokens_before is not None else ""
     trigger = f"trigger: {recorded.trigger}" if recorded.trigger else ""
-    return " · ".join(filter(None, (trigger, before))) or "how it came about was not recorded"
+    return " · ".join(filter(None, (trigger, before))) or "trigger not recorded"
 
 
 def _ground(bench: Bench, outcome: Outcome) -> Ground:
@@ -106,19 +106,19 @@ def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
 
 
 def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[HeldFact]]]) -> Parts:
-    lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'says':>6}{'not found':>11}{'lost':>6}"]
+    lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'claims':>7}{'unsupported':>12}{'lost':>6}"]
     for name, text, tokens, found, facts in rows:
         lost = f"{figure(len(facts)):>6}"
-        claims = f"{figure(found.claims):>6}{figure(len(found.unfounded)):>11}"
+        claims = f"{figure(found.claims):>7}{figure(len(found.unfounded)):>12}"
         lines.append(f"{name:<7}{figure(len(text)):>10}{'~' + figure(tokens):>8}{claims}{lost}")
-    note = "says: paths, commands, identifiers, numbers and quotations; not found: those that the messages do not hold"
-    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: facts that the outcome does not hold", "dim")]
+    note = "claims: paths, commands, identifiers, numbers, quotations; unsupported: claims that are in no message"
+    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: facts that the summary does not keep", "dim")]
 
 
 def _losses(whose: str, found: Grounding, lost: Sequence[HeldFact]) -> Parts:
-    parts = [Part(""), Part(f"what {whose} lost", "title")]
+    parts = [Part(""), Part(f"Lost by {whose}", "title")]
     if not lost:
-        parts.append(Part("nothing that was looked for", "good"))
+        parts.append(Part("No fact is lost.", "good"))
     for loss in lost[:LISTED]:
         why = f" ({loss.why})" if loss.why else ""
         parts.append(Part(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
@@ -126,7 +126,7 @@ def _losses(whose: str, found: Grounding, lost: Sequence[HeldFact]) -> Parts:
         parts.append(Part(f"… and {figure(len(lost) - LISTED)} more", "dim"))
     if found.unfounded:
         several = ", ".join(one.text for one in found.unfounded[:LISTED])
-        parts.append(Part(f"? not found in the messages: {several}"[:2_000], "dim"))
+        parts.append(Part(f"? unsupported: {several}"[:2_000], "dim"))
     return parts
 
 

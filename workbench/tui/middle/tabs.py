@@ -1,4 +1,4 @@
-"""What the middle shows: each tab as parts of text, made from a bench without a screen."""
+"""The tabs of the middle: each as parts of text, made from a bench without a screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, Piece, View
 from workbench.tui.plain import figure, several
 from workbench.tui.policy_words import trigger_words
-from workbench.tui.rows import first_words, role_word
+from workbench.tui.rows import WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 def request_tab(view: View) -> Parts:
-    """What the model is sent next: the whole prompt of the new context, folded, and the requests for a summary."""
-    return [*prompt_parts(view), *request_parts(view)]
+    """The next prompt, folded; the requests for a summary; and the abridged history, where the strategy makes one."""
+    return [*prompt_parts(view), *request_parts(view), *abridged_parts(view)]
 
 
 def prompt_parts(view: View) -> Parts:
@@ -36,7 +36,7 @@ def prompt_parts(view: View) -> Parts:
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
     waits = _waits(bench)
-    parts: Parts = [Part(f"the next prompt, in its order{', a placeholder for the summary' if waits else ''}", "title")]
+    parts: Parts = [Part(f"Next prompt, in order{', with a placeholder for the summary' if waits else ''}", "title")]
     for part in bench.strategy.prompt(after, bench.policy):
         place = f"prompt/{part.name}"
         is_open = view.folds is None or view.folds.is_open(place, usual=False)
@@ -48,12 +48,12 @@ def prompt_parts(view: View) -> Parts:
 
 
 def _waits(bench: Bench) -> bool:
-    """Whether placeholders stand where summaries will."""
+    """True where placeholders are shown for summaries."""
     return bench.result is None and not bench.is_tried and bool(bench.plan.requests)
 
 
 def sent_texts(bench: Bench) -> list[str]:
-    """Every request exactly as the summarizer of the bench is sent it; as text where that cannot be."""
+    """Every request exactly as the summarizer of the bench receives it; as text where that is unknown."""
     from workbench.summarizers.as_sent import as_sent
     from workbench.summarizers.named import parsed
 
@@ -70,12 +70,12 @@ def request_parts(view: View) -> Parts:
     bench = view.bench
     requests = bench.plan.requests
     if not requests:
-        return [Part("No summary would be asked for.", "title"), Part(bench.plan.outcome.reason, "dim")]
+        return [Part("No summary is requested.", "title"), Part(bench.plan.outcome.reason, "dim")]
     parts: Parts = []
     for number, (request, text) in enumerate(zip(requests, sent_texts(bench), strict=True), 1):
         tokens = bench.layout.sizes.meter.text_tokens(text)
-        exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
-        head = f"request {number} of {len(requests)} · {request.purpose} · {figure(len(text))} characters"
+        exact = "exactly as sent" if request.exact else "≈ depends on an earlier answer"
+        head = f"Request {number} of {len(requests)} · {request.purpose} · {figure(len(text))} characters"
         limits = (
             f"{request.form}, {request.language}, at most {figure(request.max_chars)} characters"
             if request.max_chars
@@ -95,12 +95,12 @@ def request_parts(view: View) -> Parts:
 
 
 def summary_parts(view: View) -> Parts:
-    """The new messages that stand for the head."""
+    """The new messages that replace the head."""
     bench = view.bench
     made = [piece for piece in bench.outcome.pieces if isinstance(piece, Made)]
     parts = [preview_note(bench)]
     if not made:
-        return [*parts, Part("No message would be made.", "title"), Part(bench.outcome.reason, "dim")]
+        return [*parts, Part("No new message.", "title"), Part(bench.outcome.reason, "dim")]
     for piece in made:
         size = bench.context.measure((piece.message,))
         parts += [
@@ -117,20 +117,26 @@ def _stands(spans: tuple[Span, ...]) -> str:
     if not spans:
         return "new"
     several = [f"{figure(s.start + 1)}–{figure(s.stop)}" if len(s) > 1 else figure(s.start + 1) for s in spans[:4]]
-    return f"stands for {', '.join(several)}{'…' if len(spans) > 4 else ''}"
+    return f"replaces {', '.join(several)}{'…' if len(spans) > 4 else ''}"
 
 
 def preview_note(bench: Bench) -> Part:
-    """Whether what follows is a preview or a result."""
+    """A line that says whether what follows is a preview or a result."""
     if bench.result is None and bench.is_tried:
-        return Part("preview, as a run offline gives it, without a model; r makes it stand, R asks a model", "warning")
+        return Part("Preview of an offline run, without a model. r runs it, R uses a model.", "warning")
     if bench.result is None:
-        return Part("preview: the summary is a placeholder of the expected size; r runs the compaction", "warning")
-    return Part("result of the run; it stands until something is changed or undone", "good")
+        return Part("Preview: the summary is a placeholder of the expected size. r runs the compaction.", "warning")
+    return Part("Result of the last run (any change discards it)", "good")
+
+
+def result_tab(view: View) -> Parts:
+    """The new context, and what changes from the one before."""
+    changes = [Part(""), *changes_parts(view)] if view.bench.outcome.status != "unchanged" else []
+    return [*result_parts(view), *changes]
 
 
 def result_parts(view: View) -> Parts:
-    """The new context, a line a message, each with the messages it stands for."""
+    """The new context, one line for each message, with the messages that it replaces."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     after = context.outcome_size(outcome)
@@ -161,32 +167,36 @@ def result_parts(view: View) -> Parts:
 
 
 def trace_parts(view: View) -> Parts:
-    """Why: triggers, status, rungs, and the strategy's own account."""
+    """Why the compaction came out like this: status, triggers, steps, and the strategy's own account."""
     bench = view.bench
     outcome, plan = bench.outcome, bench.plan
-    parts = [preview_note(bench), Part(verdict(outcome.status, outcome.reason), "title"), Part("")]
-    parts.append(Part("Triggers", "title"))
+    parts = [Part(verdict(outcome.status, outcome.reason), "title"), Part(""), Part("Triggers", "title")]
     parts += [Part(trigger_words(t), "good" if t.fires else "dim") for t in plan.triggers]
     if not plan.triggers:
         parts.append(Part("none", "dim"))
     if bench.context.manual:
-        parts.append(Part("✔ you: a run by hand compacts whatever the thresholds say", "good"))
+        parts.append(Part("✔ A run by hand compacts whatever the triggers say.", "good"))
     if outcome.rungs:
-        parts += [Part(""), Part("Rungs", "title")]
+        parts += [Part(""), Part("Steps", "title")]
         for rung in outcome.rungs:
             note = f": {rung.note}" if rung.note else ""
             parts.append(Part(f"▸ {rung.name}: {figure(rung.before)} → {figure(rung.after)} tokens{note}"))
-    parts += [Part(""), Part("Trace", "title"), *(Part(line) for line in outcome.trace)]
+    parts += [Part(""), Part("Account", "title"), *(Part(line) for line in outcome.trace)]
     counts = ((fate, count) for fate, count in outcome.fate_counts.items() if count)
     fates = [
-        Part(f"{fate.glyph} {fate.value:<12}{figure(count):>8} {plural(count, 'message')}") for fate, count in counts
+        Part(f"{fate.glyph} {WORDS[fate]:<12}{figure(count):>8} {plural(count, 'message')}") for fate, count in counts
     ]
     parts += [Part(""), Part("Fates", "title"), *fates]
-    parts += [Part(""), Part("Counts", "title"), Part(bench.layout.sizes.meter.method)]
+    parts += [Part(""), Part("Token counts", "title"), Part(bench.layout.sizes.meter.method)]
     if bench.session.warnings:
-        parts += [Part(""), Part("Warnings of the loader", "title")]
+        parts += [Part(""), Part("Warnings", "title")]
         parts += [Part(f"! {warning}", "warning") for warning in bench.session.warnings]
     return parts
+
+
+def checks_tab(view: View) -> Parts:
+    """Every check with its verdict, and why the compaction came out like this."""
+    return [*checks_parts(view), Part(""), *trace_parts(view)]
 
 
 def checks_parts(view: View) -> Parts:
@@ -210,11 +220,11 @@ def checks_title(checks: tuple[Check, ...]) -> Part:
         return Part(f"! {len(failed)} of {len(checks)} checks warn", "title")
     if not failed:
         return Part(f"✔ all {len(checks)} checks passed", "title")
-    return Part(f"✘ {len(failed)} of {len(checks)} checks failed, {hard} of them hard", "title")
+    return Part(f"✘ {len(failed)} of {len(checks)} checks failed, {hard} of them required", "title")
 
 
 def check_line(check: Check) -> str:
-    kind = "" if check.passed else " (hard: stops an export)" if check.hard else " (soft)"
+    kind = "" if check.passed else " (required: blocks an export)" if check.hard else " (warning)"
     return f"{'✔' if check.passed else '✘'} {check.name}{kind}"
 
 
@@ -228,22 +238,22 @@ def _split_in(bench: Bench) -> int:
 
 
 def abridged_parts(view: View) -> Parts:
-    """The abridged history as it stands in the summary message."""
+    """The abridged history in the summary message; nothing where the strategy makes none."""
     bench = view.bench
     if bench.strategy.abridged is None:
-        return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
+        return []
     abridged = bench.strategy.abridged(bench.plan.given, bench.policy, _split_in(bench))
     entries = abridged.entries
     size = sum(len(text) for _, text in entries)
     if not entries:
-        return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
+        return [Part("The abridged history is empty: there is nothing before the tail, or the limit is 0.", "dim")]
     covered = _covered([span for spans, _ in entries for span in spans])
-    covered += " and what was before" if any(not spans for spans, _ in entries) else ""
-    head = f"abridged history · {several(len(entries), 'request')} · {covered}"
+    covered += " and earlier ones" if any(not spans for spans, _ in entries) else ""
+    head = f"Abridged history · {several(len(entries), 'request')} · {covered}"
     left = "" if abridged.whole else " · older ones did not fit"
     parts = [
         Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
-        Part("made without a model from everything before the tail; it goes into the summary message", "dim"),
+        Part("Made without a model from everything before the tail; part of the summary message.", "dim"),
     ]
     for spans, text in entries:
         parts += [Part(""), Part(f"── {_covered(spans)}", "dim"), Part(text)]
@@ -256,16 +266,13 @@ def _covered(spans: Sequence[Span]) -> str:
 
 TABS: dict[str, Callable[[View], Parts]] = {
     "message": message_parts,
-    "abridged": abridged_parts,
     "request": request_tab,
     "summary": summary_parts,
-    "result": result_parts,
-    "trace": trace_parts,
-    "checks": checks_parts,
-    "diff": changes_parts,
+    "result": result_tab,
+    "checks": checks_tab,
     "theirs": theirs_parts,
 }
-"""The tabs of the middle, in the order in which they stand."""
+"""The tabs of the middle, in their order."""
 
 __all__ = [
     "TABS",

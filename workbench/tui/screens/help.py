@@ -13,40 +13,43 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from workbench.compaction.outcome import Fate
+from workbench.tui.rows import WORDS
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
 ABOUT_BENCH = """\
-The bench shows one recorded session and what a compaction would do to it. Every change plans it again, without \
-a model; only a run with one sends anything, and the file is never changed.
+The bench shows one recorded session and what a compaction does to it. Every change is planned again without a \
+model; only a run with a model sends anything, and the file is never changed.
 
-The two bars on top are the context now and after the compaction, on one scale: what fills the model's window, where \
-the trigger lies, where the limit; the trigger's mark and the end of the head can be dragged. The second is dim until \
-a run fills it; below them stands what it keeps, loses and costs. The list holds the rounds, each from one request of \
-yours to the end of the answer, with its size; open one to see its messages. The line in the list is the split: what \
-stands above it, the head, is compacted; what stands below, the tail, stays as it is. The tabs show the message under \
-the cursor, the abridged history (the history in short, a line for each step), the request exactly as it would be \
-sent, the new messages, the result, and why it came out so. The policy's fields are on the right; 9 makes a sheet of \
-them. ' puts a letter on everything that one can go to; the next key goes there.
+The first sentence says why the context is so large (O has the reasons), the second what a compaction does now (r runs \
+it): sizes, rules and facts kept, cost, and after how many calls that is paid back. A fact is a sentence, path, \
+command, error or name that can be looked for afterwards. The two bars show the context now and after, on one scale, \
+with the trigger (▲) and the window (│); both the trigger and the end of the head can be dragged. "system + tools" is \
+sent with every call and not recorded in the file. The second bar is dim until a run is done.
 
-An epoch is what the agent worked with between two compactions of its own; the line on top has them all. An exchange \
-is a request, or results of tools, with the answer to it: by these exchange-summary cuts. A fact is a sentence, path, \
-command, error or name that can be looked for afterwards; a fate is what becomes of a message. "not in file" is what \
-is sent with every call and not recorded: system prompt, tools, memory."""
+The list has one line for each round. A round is a request of the user and all that follows, up to the end of the \
+answer; open it for its messages. The line ═══ is the split: the head above it is summarized, the tail below is kept. \
+A fate is what happens to a message; it is named only where it differs from its side of the split. The tabs show the \
+message under the cursor, the request exactly as sent (with the abridged history: one line for each step), the \
+summary, the result with its changes, and the checks with the reasons. 9 opens the settings. ' puts a letter on \
+everything that you can go to.
+
+An epoch is the part of a session between two compactions of its agent; the line on top has them all. An exchange is a \
+request, or tool results, with the answer; the exchange-summary strategy cuts between them."""
 
 FATES = {
-    Fate.PINNED: "kept verbatim because you pinned it",
-    Fate.KEPT: "kept verbatim: the tail, and what no strategy touches",
-    Fate.COMPRESSED: "kept, with tool results shortened",
-    Fate.SUMMARIZED: "replaced: its text reaches the summarizer",
-    Fate.ABRIDGED: "replaced: only a shortened form is left",
-    Fate.DROPPED: "left out, and nothing stands for it",
+    Fate.PINNED: "kept verbatim, because you pinned it",
+    Fate.KEPT: "kept verbatim",
+    Fate.COMPRESSED: "kept, with long texts and results shortened",
+    Fate.SUMMARIZED: "replaced by the summary",
+    Fate.ABRIDGED: "replaced by a line of the abridged history",
+    Fate.DROPPED: "removed, with nothing in its place",
 }
 
 SIGNS = {
-    "(none)": "exact: billed by the provider",
+    "(none)": "exact: recorded usage",
     "≈": "counted and scaled to the session's model",
-    "~": "estimated from characters, until counting gets there",
+    "~": "estimated from characters, not counted yet",
 }
 
 Key = tuple[str, str, str]
@@ -102,10 +105,10 @@ class HelpScreen(ModalScreen[None]):
         yield Part(self.text)
         for name, keys in self.keys.items():
             yield from _group(name, keys, width)
-        yield Part("\nThe names on the right are those by which config.toml can change the keys.", "dim")
+        yield Part("\nThe names on the right are those that config.toml uses to change keys.", "dim")
         if self.text is ABOUT_BENCH:
-            fates = [(f"{fate.glyph} {fate.value}", words, "") for fate, words in FATES.items()]
-            yield from _group("What becomes of a message", fates, width)
+            fates = [(f"{fate.glyph} {WORDS[fate]}", words, "") for fate, words in FATES.items()]
+            yield from _group("Fates of a message", fates, width)
             yield from _group("Signs before a number", [(sign, words, "") for sign, words in SIGNS.items()], width)
 
 

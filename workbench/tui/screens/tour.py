@@ -33,18 +33,18 @@ class Step:
 
 
 _SPLIT = Step(
-    "What would go",
-    "The line in the list is the split. Above it everything becomes one summary; below it everything stays as it is. "
-    "Try it: [ and ] move it, c puts it at the cursor. Bar, figures and checks follow at once.",
+    "What is summarized",
+    "The line ═══ in the list is the split. Everything above it becomes one summary; everything below is kept. "
+    "Try it: [ and ] move it, c puts it at the cursor. Sentences, bars and checks follow at once.",
     "#rounds",
     keys=("left_square_bracket", "right_square_bracket", "c"),
 )
 
 _FATES = Step(
-    "What would go",
-    "At the end of each line stands what a compaction makes of it: a summary, or it is kept as it is. This strategy "
-    "decides that by itself; P has others, some with a split that you move. Try it: x drops the round under the "
-    "cursor, x again takes it back. Bar, figures and checks follow at once.",
+    "What is summarized",
+    "The line ═══ says what happens to the messages above and below it; a line of the list names a fate only where "
+    "it differs. This strategy has no split to move; P has others. Try it: x drops the round under the cursor, x again "
+    "restores it. Sentences, bars and checks follow at once.",
     "#rounds",
     keys=("x", "j", "k"),
 )
@@ -55,39 +55,39 @@ def steps(*, movable: bool) -> tuple[Step, ...]:
     return (
         Step(
             "The window is full",
-            "The bars on top are the model's context window, now and after the compaction. Their colours are what "
-            "fills it: the system prompt and tools, the history, what stays. ▲ marks where the compaction would start "
-            "and where the window ends.",
+            "The bars are the model's context window, now and after the compaction. Their colours are its parts: "
+            "system and tools, the head, the tail. ▲ marks the trigger, │ the end of the window. The two sentences "
+            "above say the same in words.",
             "#budget",
         ),
         Step(
             "What filled it",
-            "Every line is a round: a request and all that was done for it, with its tokens as a bar. Try it: j and k "
-            "move, z puts the largest on top, and z again in order.",
+            "Every line is a round: a request and all work for it, with its tokens as a bar. Try it: j and k "
+            "move, z puts the largest on top, and z again orders by time.",
             "#rounds",
             keys=("j", "k", "z"),
         ),
         _SPLIT if movable else _FATES,
         Step(
-            "What must stay",
-            "In the sample's first request, round 1, stand rules that must not get lost. Try it: home, then J goes "
-            "there, p pins it. A pinned message is kept word for word, whatever else goes. u undoes whatever you did.",
+            "What must be kept",
+            "The first request of the sample, round 1, has rules that must not get lost. Try it: home, then J goes "
+            "there, p pins it. A pinned message is always kept word for word. u undoes any step.",
             "#rounds",
             keys=("home", "J", "p", "u"),
         ),
         Step(
-            "What the model would read",
-            "The numbers choose what this pane shows: 1 the message under the cursor, 3 the request for the summary as "
-            "it would be sent, 5 the result, 6 why it came out so, 8 what changes. Try them. 9 leads to the policy's "
-            "fields, which replan as you type.",
+            "What the model reads",
+            "The numbers choose a tab: 1 the message under the cursor, 2 the request for the summary exactly as sent, "
+            "3 the summary, 4 the result and its changes, 5 the checks and the reasons. Try them. 9 opens the "
+            "settings, which plan again as you type.",
             "#text",
             "message",
-            keys=("1", "2", "3", "4", "5", "6", "7", "8"),
+            keys=("1", "2", "3", "4", "5"),
         ),
         Step(
             "Run it, take it with you",
             "r runs the compaction, offline and free; Done does it for you and leads back to the list. Then e writes "
-            "the compacted session to a new file, in its tool's format; the one you opened is never changed. ctrl+o "
+            "the compacted session to a new file, in its agent's format; the one you opened is never changed. ctrl+o "
             "opens another session, ? explains a screen.",
             "#text",
             "message",

@@ -17,15 +17,12 @@ from textual.widget import Widget
 
 from workbench.tui.bars import (
     LABEL,
-    LOW,
     Budget,
     Cells,
     after_cells,
     inner_cells,
     legend_cells,
     now_cells,
-    receipt_cells,
-    tick_cells,
 )
 from workbench.tui.plain import line_of
 from workbench.tui.pointing import Grip, grips, pointed
@@ -63,10 +60,10 @@ class BudgetBar(Widget):
     # --- the mouse ---------------------------------------------------------------------------------------------------
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        if self.budget is None or event.y > 2:
+        if self.budget is None or event.y > 1:
             return
         inner = inner_cells(self.size.width)
-        cell = event.x - LABEL - 1
+        cell = event.x - LABEL
         near = [one for one in grips(self.budget, inner) if abs(one.cell - cell) <= REACH]
         if near:
             self._grip = min(near, key=lambda one: (abs(one.cell - cell), one.number is None))
@@ -78,7 +75,7 @@ class BudgetBar(Widget):
             self.tooltip = words
         if self._grip is not None and self.budget is not None:
             inner = inner_cells(self.size.width)
-            cell = max(0, min(event.x - LABEL - 1, inner - 1))
+            cell = max(0, min(event.x - LABEL, inner - 1))
             if cell != self._grip.cell:
                 self._grip = replace(self._grip, cell=cell)
                 self.post_message(self.Dragged(self._grip, round((cell + 0.5) * self.budget.scale / inner)))
@@ -109,16 +106,13 @@ class BudgetBar(Widget):
         return line_of(styled, width, base)
 
     def _cells(self, budget: Budget, y: int, width: int) -> Cells:
-        """A low screen has one line for the legend and the receipt."""
         match y:
             case 0:
                 return now_cells(budget, width)
             case 1:
                 return after_cells(budget, width, self.filled)
-            case 2:
-                return tick_cells(budget, width)
-        legend = y == 3 and (self.size.height > LOW or budget.told is None)
-        return legend_cells(budget, width) if legend else receipt_cells(budget.told, width)
+            case _:
+                return legend_cells(budget, width)
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"budget--{name}", partial=True)

@@ -18,15 +18,25 @@ from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
+from textual.widget import Widget
 
 from workbench.analysis.search import Query
 from workbench.session import Span
-from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
+from workbench.tui.lines import STYLES, Drawn, header_cells, heading_cells, marked, message_cells, split_cells
 from workbench.tui.plain import line_of
 from workbench.tui.reload import continues
 from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import KEPT
+
+
+class ListHeading(Widget):
+    """The headings of the columns, above the list."""
+
+    def render_line(self, y: int) -> Strip:
+        style = self.visual_style.rich_style
+        cells = heading_cells(self.size.width - 1)  # the list has a scrollbar
+        return Strip(Segment(text, style) for text, _ in cells).adjust_cell_length(self.size.width, style)
 
 
 class RoundsList(LineList):
@@ -152,7 +162,7 @@ class RoundsList(LineList):
         self.forget_lines()
 
     def _split(self) -> int | None:
-        return self.drawn.outcome.split if self.drawn and self.drawn.movable else None
+        return self.drawn.split_at if self.drawn else None
 
     def _lay(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
         if self.drawn is None:
@@ -291,6 +301,8 @@ class RoundsList(LineList):
         if (
             self.rows is not None
             and self.rows.split_line is not None
+            and self.drawn is not None
+            and self.drawn.movable
             and self.line_under(event) == self.rows.split_line
         ):
             self._dragging = True

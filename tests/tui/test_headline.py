@@ -1,0 +1,100 @@
+"""The two sentences at the top: what they say, and how much of them has room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
+from workbench.analysis.receipt import Receipt
+from workbench.bench import open_bench
+from workbench.tokens import Counter
+from workbench.tui.headline import Headline, headline_cells, height_of, plans_of, wrapped
+from workbench.tui.widgets.headline import HeadlineView
+
+RECEIPT = Receipt(11, 10, 1_200, 0.84, 39, False, "$0.60", 12)
+
+
+@pytest.mark.parametrize(
+    ("receipt", "says"),
+    [
+        (RECEIPT, "keeps 10 of 11 rules · 84 % of 1 200 facts (39 lost) · summary $0.60, paid back after 12 calls"),
+        (replace(RECEIPT, rules=0, kept=0, summary_cost="", pays_off_after=0),
+         "keeps 84 % of 1 200 facts (39 lost) · paid back at once"),
+        (replace(RECEIPT, lost=0, held=1.0, pays_off_after=None),
+         "keeps 10 of 11 rules · 100 % of 1 200 facts · summary $0.60, never paid back"),
+        (replace(RECEIPT, held=None, unknown=True, summary_cost="", pays_off_after=1),
+         "keeps 10 of 11 rules · its summary cannot be read · paid back after 1 call"),
+    ],
+)  # fmt: skip
+def test_what_the_receipt_says(receipt: Receipt, says: str) -> None:
+    assert str(receipt) == says
+
+
+def drawn(headline: Headline, width: int, height: int) -> list[str]:
+    return [
+        "".join(text for text, _ in line).rstrip().replace("\u00a0", " ")
+        for line in headline_cells(headline, width, height)
+    ]
+
+
+VERDICT = "API rejected the request at 197k. Largest cause: 82 Read calls, 85.9k (43 %)."
+LONG = "Compacting now: 197k → 26.7k (−86 %). Keeps 8 of 8 rules, 72 % of 247 facts (59 lost). Summary $0.12."
+BRIEF = ("Compacting now: 197k → 26.7k (−86 %) · 59 of 247 facts lost", "Compacting now: 197k → 26.7k (−86 %)")
+
+
+@pytest.mark.parametrize(
+    ("width", "lines", "says"),
+    [
+        (140, 40, [VERDICT + " " * 56 + "O  why", LONG + " " * 32 + "r  run"]),
+        (80, 24, [VERDICT, BRIEF[0]]),
+        (80, 30, [VERDICT, *(LONG[:79], LONG[80:])]),
+        (50, 24, ["API rejected the request at 197k. Largest cause:", "82 Read calls, 85.9k (43 %).", BRIEF[1]]),
+        (80, 19, [BRIEF[0]]),
+        (30, 24, ["API rejected the request at", "197k. Largest cause: 82 Read …", "Compacting now: 197k → 26.7k …"]),
+    ],
+)  # fmt: skip
+def test_both_sentences_are_as_long_as_there_is_room(width: int, lines: int, says: list[str]) -> None:
+    headline = Headline(VERDICT, (LONG, *BRIEF))
+    assert drawn(headline, width, height_of(headline, width, lines)) == says
+
+
+def test_no_line_is_broken_in_a_figure_and_what_is_cut_says_so() -> None:
+    assert wrapped("it took 12 345 tokens", 12, 3) == ["it took", "12\u00a0345", "tokens"]
+    assert wrapped("one two three", 7, 1) == ["one tw…"]
+    assert wrapped("", 7, 1) == []
+
+
+async def test_the_sentences_of_the_sample() -> None:
+    async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(140, 42)) as (pilot, screen):
+        view = screen.query_one(HeadlineView)
+        said = view.told.replace("\u00a0", " ")
+        assert said.startswith(VERDICT)
+        assert "Compacting now: 197k → 26.7k (−87 %). Keeps 8 of 8 rules, 72 % of 247 facts (59 lost)." in said
+        await press(pilot, "r")
+        assert "Compacted: 197k → 26.7k (−87 %)." in view.told.replace("\u00a0", " ")
+        assert "nothing" not in view.told
+        await pilot.click(HeadlineView, offset=(3, 0))
+        await settled(pilot)
+        assert type(pilot.app.screen).__name__ == "WhyScreen", "a click asks for the reasons"
+
+
+def test_where_nothing_becomes_smaller_the_plan_says_so() -> None:
+    small = open_bench(story(rounds=1, calls=0), Counter(), preset="claude-code")
+    assert plans_of(small, None)[0].startswith("A compaction does not make this smaller: ")
+    whole = open_bench(story(rounds=1, calls=0), Counter(), preset="trim")
+    assert plans_of(whole, None)[0].startswith("Nothing to compact: ")
+
+
+@pytest.mark.parametrize(("size", "shown"), [((80, 29), False), ((80, 30), True), ((120, 40), True)])
+async def test_on_a_low_screen_its_lines_are_the_settings_while_these_are_open(
+    size: tuple[int, int], shown: bool
+) -> None:
+    async with app_of(story()).run_test(size=size) as pilot:
+        await settled(pilot)
+        view = bench_screen(pilot).query_one(HeadlineView)
+        assert view.display
+        await press(pilot, "9")
+        assert view.display is shown

@@ -1,0 +1,114 @@
+"""The two sentences at the top of the bench: why the context is so large, and what a compaction does now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from workbench.base.figures import short, unbroken
+from workbench.bench import Bench
+from workbench.compaction.outcome import verdict
+from workbench.tui.plain import change, fit, plain
+
+if TYPE_CHECKING:
+    from workbench.analysis.receipt import Receipt
+
+Cells = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """`verdict` is "" until it is known. `plans` say the same of the plan, the longest first."""
+
+    verdict: str = ""
+    plans: tuple[str, ...] = ()
+
+
+def plans_of(bench: Bench, receipt: Receipt | None) -> tuple[str, ...]:
+    """What a compaction does, or did: sizes, then what it keeps, loses and costs; the longest first."""
+    outcome, before = bench.outcome, bench.plan.before.tokens
+    if outcome.status == "unchanged":
+        return (f"Nothing to compact: {outcome.reason}",)
+    after = bench.context.outcome_size(outcome).tokens
+    sizes = f"{short(before)} → {short(after)} ({change(before, after)})"
+    done = "Compacted" if bench.result else "Compacting now"
+    whole = f"{done}: {sizes}."
+    if outcome.status == "not_smaller":
+        return (f"A compaction does not make this smaller: {sizes}.",)
+    if outcome.status == "fallback":
+        return f"{whole} {verdict(outcome.status, outcome.reason).capitalize()}", whole
+    if receipt is None:
+        return (whole,)
+    *kept, paid = receipt.parts
+    told = f"{whole} {_sentence(', '.join(kept))}" if kept else whole
+    brief = [f"{done}: {sizes}", *receipt.brief]
+    shorter = (" · ".join(brief[:count]) for count in range(len(brief), 0, -1))
+    return f"{told} {_sentence(paid)}", f"{told} {_sentence(paid.split(', ')[0])}", *shorter
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+VERDICT, PLAN = 2, 2
+"""Lines of each sentence at most."""
+
+HINT = 9
+"""Cells at the right for the key that goes with a sentence."""
+
+ROOMY, TALL = 110, 30
+"""Columns from which keys are named, and lines from which the plan may have a second line on fewer columns."""
+
+
+def height_of(headline: Headline, width: int, lines: int) -> int:
+    """Lines that both sentences take on a screen of `lines` lines; only the plan has room on less than 20."""
+    if lines < 20:
+        return 1
+    verdict = len(wrapped(headline.verdict, _room(width), VERDICT)) or 1
+    return verdict + (PLAN if width < ROOMY and lines >= TALL else 1)
+
+
+def headline_cells(headline: Headline, width: int, height: int) -> list[Cells]:
+    """Both sentences in `height` lines; what has no room ends with `…`."""
+    room = _room(width)
+    verdict = wrapped(headline.verdict, room, min(VERDICT, height - 1)) if height > 1 else []
+    verdict = verdict or [""] * (height > 1)
+    left = height - len(verdict)
+    fitting = (found for one in headline.plans if len(found := wrapped(one, room, left + 1)) <= left)
+    plan = next(fitting, wrapped(headline.plans[-1], room, left) if headline.plans else [])
+    lines = [*_hinted(verdict, "bold", "O", "why", room, width)]
+    lines += _hinted(plan, "", "r", "run", room, width)
+    return [*lines, *([] for _ in range(height - len(lines)))][:height]
+
+
+def _room(width: int) -> int:
+    return width - HINT if width >= ROOMY else width
+
+
+def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, width: int) -> Iterator[Cells]:
+    for number, line in enumerate(lines):
+        if number or room == width or not line:
+            yield [(line, style)]
+        else:
+            gap = " " * (width - room - len(key) - 3 - len(words))
+            yield [(fit(line, room), style), (gap, ""), (key, "key"), (f"  {words} ", "dim")]
+
+
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """`text` in lines of at most `width` cells, broken between words and not within a figure; at most `most` lines, of
+    which the last ends with `…` where more follows."""
+    words, lines = unbroken(plain(text)).split(" "), [""]
+    for word in words:
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer) <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    if not text or most < 1:
+        return []
+    if len(lines) > most:
+        lines[most - 1] = " ".join(lines[most - 1 :])
+    return [fit(line, width).rstrip() if cell_len(line) > width else line for line in lines[:most]]
