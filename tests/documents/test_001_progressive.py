@@ -198,7 +198,7 @@ def test_the_evidence_stands_beside_the_verdict_and_the_user_may_overrule_it() -
     seen = evidence_of(shape)
     assert (seen.rounds, seen.edits, seen.checks, seen.lookups, seen.other, seen.calls) == (1, 1, 1, 2, 1, 5)
     found = task_type(shape, TaskCutoffs())
-    assert str(found).startswith("task type code: 50% of 4 calls edit, build or test; 1 edits and writes, 1 builds")
+    assert str(found).startswith("task type code: 50 % of 4 calls edit, build or test; 1 edits and writes, 1 builds")
     overruled = task_type(shape, TaskCutoffs(), "analysis")
     assert (overruled.kind, overruled.overruled, overruled.evidence) == ("analysis", "code", seen)
     assert "the user's word; found: code" in str(overruled)

@@ -239,11 +239,9 @@ def loads_whole(text: str) -> Any:
     return _not_too_deep(value, text)
 
 
-def _integer(digits: str) -> int:
-    """An integer that any calculation takes. Raises ValueError for one of more than MOST_DIGITS digits."""
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number of more than {MOST_DIGITS} digits")
-    return int(digits)
+def _integer(digits: str) -> int | float:
+    """An integer that any calculation takes; one of more than MOST_DIGITS digits becomes a float, as `1e400` does."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 def _not_too_deep(value: Any, text: bytes | str) -> Any:
