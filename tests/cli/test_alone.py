@@ -10,11 +10,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.commands import cwb
 from tests.paths import SAMPLES
+from workbench.bench import open_bench
 from workbench.cli.names import ALONE
-from workbench.cli.open import OVERFLOWING, first_shown
+from workbench.cli.open import OVERFLOWING, SAMPLE_PRESET, command, first_shown
+from workbench.formats.files import load
+from workbench.tokens import Counter
+from workbench.tui.middle.tabs import abridged_parts
+from workbench.tui.middle.view import View
+from workbench.tui.policy_words import unmovable_words
+from workbench.tui.rows import Groups
 
 CHANGED = 1_767_323_045
 OVERFLOW, COMPACTED = SAMPLES / OVERFLOWING, SAMPLES / "codex-two-compactions.jsonl"
@@ -89,3 +97,28 @@ def test_on_a_screen_it_is_the_list(sessions: Path) -> None:
 
 def test_on_a_screen_without_sessions_it_is_the_sample(own_home: Path) -> None:
     assert first_shown(bare=True) == OVERFLOW
+
+
+def test_b2_the_sample_opens_under_a_preset_whose_split_can_be_moved(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str | None] = []
+
+    class App:
+        return_code = 0
+
+        def __init__(self, shown: object, *, preset: str | None, **rest: object) -> None:
+            opened.append(preset)
+
+        def run(self) -> None:
+            """No screen is drawn."""
+
+    monkeypatch.setattr("workbench.tui.app.WorkbenchApp", App)
+    monkeypatch.setattr("workbench.cli.open.has_a_screen", lambda: True)
+    for args in ([], ["--preset", "trim"], [str(COMPACTED)], ["--choose"]):
+        result = CliRunner().invoke(command, args)
+        assert result.exit_code == 0, result.output
+    assert opened == [SAMPLE_PRESET, "trim", None, None]
+    bench = open_bench(load(OVERFLOW), Counter(), preset=SAMPLE_PRESET)
+    assert unmovable_words(bench) == ""
+    assert "Abridged history" in abridged_parts(View(bench, Groups(bench.layout), 0))[0].text

@@ -46,7 +46,7 @@ def words(watching: Watching, line: int, most: int, width: int) -> str:
     ("width", "told"),
     [
         (ROOMY - 1, "✔ ▸ ≈ ▸ ○"),
-        (ROOMY, "now ✔ verbatim      after ≈ paraphrased   after two ○ gone"),
+        (ROOMY, "now ✔ verbatim      after ≈ paraphrased   after 2nd ○ gone"),
     ],
 )
 def test_a_verdict_is_a_word_where_there_is_room(width: int, told: str) -> None:

@@ -17,6 +17,8 @@ from workbench.cli.selection import EPOCH, EpochNumber
 from workbench.session import EpochChoice
 
 OVERFLOWING = "claude-code-overflow.jsonl"
+SAMPLE_PRESET = "augment-example"
+"""The sample opens under a preset whose split can be moved, so that every key of the bench can be tried."""
 
 
 @click.command("open")
@@ -73,10 +75,11 @@ def command(
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
+    shown = "files" if choose else path if files else first_shown(bare=_is_bare())
     app = WorkbenchApp(
-        "files" if choose else path if files else first_shown(bare=_is_bare()),
+        shown,
         epoch=epoch,
-        preset=preset,
+        preset=preset or (None if files or choose or shown == "audit" else SAMPLE_PRESET),
         window=window,
         part=part,
         follow=follow,

@@ -37,7 +37,7 @@ MOST, FEW, TALL = 5, 2, 30
 ROOMY = 110
 """Columns from which a verdict is a word beside its sign."""
 
-MOMENTS = ("now", "after", "after two")
+MOMENTS = ("now", "after", "after 2nd")
 
 _WORD = max(map(len, STYLES))
 
