@@ -55,6 +55,10 @@ retention FILE --epoch 1 --preset codex --generations 2 --json
 retention FILE --ask --epoch 1 --preset ledger --json
 retention FILE --ask --epoch 1 --preset claude-code --max 1000 --json
 retention FILE --ask --epoch 1 --recorded
+retention FILE --ask --epoch 1 --preset claude-code --max 1000 --csv questions
+inspect FILE --epoch 1 --csv rounds
+audit FOLDER --csv
+audit --quick FOLDER --csv
 compare FILE --epoch 1 --json --watch 'never with the default of the billing service'
 compare FILE --epoch 1 --presets claude-code --diff --json
 compare FILE --epoch 1 --presets ledger --diff

@@ -62,7 +62,7 @@ WORDS = 400
         Job(
             "--prompt or --model",
             "part strategies presets fields pins watched epoch window mask prompts models summarizers batch purse "
-            "no_journal as_json",
+            "no_journal as_json as_csv",
             "prompts models two",
             asked=lambda given: len(given["summarizers"]) > 1,
         ),
@@ -110,7 +110,7 @@ WORDS = 400
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
-@csv_option("variants", "kept", "watched", "replays", "compactions", "values")
+@csv_option("variants", "kept", "watched", "replays", "compactions", "values", "sessions", "verdicts")
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
 @click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
 @click.option(

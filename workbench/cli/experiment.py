@@ -13,9 +13,10 @@ import click
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
+from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
-from workbench.cli.output import interrupted, only, plain, warn, write_json, write_table
+from workbench.cli.output import interrupted, only, plain, warn, write_csv, write_json, write_table
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
 from workbench.cli.stopping import stopped_as_by_ctrl_c
@@ -40,7 +41,8 @@ from workbench.trials import (
 )
 
 
-def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, batch: bool, as_json: bool) -> None:
+def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, batch: bool, as_json: bool,
+             as_csv: str | None) -> None:  # fmt: skip
     """Try all pairs, and tell what came of each and of all together. Of what could cost more than the purse allows the
     rest is left for the same command with a higher limit; a file that gives nothing keeps none of the others from
     theirs."""
@@ -63,7 +65,10 @@ def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, ba
     if left:
         warn(f"{counted(len(left), 'session')} not tried: {left[0].why} The same command goes on with what is left.")
     labels = several[0].labels if several else None
-    _tell(trials, [*gone, *failed], left, twice, labels, as_json=as_json)
+    if as_csv:
+        write_csv(csv_tables(trials), as_csv)
+    else:
+        _tell(trials, [*gone, *failed], left, twice, labels, as_json=as_json)
     if left:
         raise click.exceptions.Exit(OVER_THE_LIMIT)
     if not any(trial.counts for trial in trials):
@@ -178,6 +183,27 @@ def _tell(
     out = [trial for trial in trials if not trial.counts]
     if out:
         click.echo(f"Not in the sums: {counted(len(out), 'session')} that one side or both did not compact.")
+
+
+def csv_tables(trials: Sequence[Trial]) -> dict[str, Table]:
+    """Each session with the shares of both sides, and the verdict by measure."""
+    names = [one.replace(" ", "_") for one in MEASURES]
+    shares = " ".join(f"{name}_{side}:share" for name in names for side in "ab")
+    sessions = (
+        Row((str(one.file), one.epoch, one.before, one.a.after, one.b.after,
+             *(side.share(measure) for measure in MEASURES for side in (one.a, one.b)), one.a.dollars, one.b.dollars))
+        for one in trials
+    )  # fmt: skip
+    spec = f"file epoch:count before:tokens after_a:tokens after_b:tokens {shares} cost_a:money cost_b:money"
+    verdict = "measure sessions:count a:share b:share mean:share low:share high:share better"
+    found = (
+        Row((one.measure, one.sessions, one.a, one.b, one.mean, one.low, one.high, one.better or None))
+        for one in verdicts(trials)
+    )
+    return {
+        "sessions": Table("sessions", "", columns(spec), tuple(sessions)),
+        "verdicts": Table("verdicts", "", columns(verdict), tuple(found)),
+    }
 
 
 def _row(trial: Trial, measures: Sequence[Measure]) -> list[str]:

@@ -15,9 +15,9 @@ from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.loading import on_bench
-from workbench.cli.output import warn, write_json
+from workbench.cli.output import warn, write_csv, write_json
 from workbench.cli.probe_asking import Sat, Sitting, answers, foreseen
-from workbench.cli.probe_telling import document, sum_document, tell, tell_sum
+from workbench.cli.probe_telling import csv_tables, document, sum_document, tell, tell_sum
 from workbench.cli.running import call_words, keep, run_named
 from workbench.cli.selection import Selection
 from workbench.cli.several import Refused, let_go, refusal, sessions_in
@@ -77,6 +77,7 @@ def probe(
     write: bool,
     no_journal: bool,
     as_json: bool,
+    as_csv: str | None,
 ) -> None:
     """Write what is still known of each session, in questions that code makes, and of several their sum; or write the
     questions to files."""
@@ -93,7 +94,12 @@ def probe(
         _end(bool(list(_each(exams, files, _written))))
     else:
         answered = _asked(exams, files, model, batch=batch) if model else _each(exams, files, _looked_up)
-        _end(_told(exams, answered, as_json=as_json))
+        if as_csv:
+            found = list(answered)
+            write_csv(csv_tables(found), as_csv)
+            _end(bool(found))
+        else:
+            _end(_told(exams, answered, as_json=as_json))
 
 
 def _each(exams: Exams, files: Sequence[Path], done: Callable[[Exams, Path], T]) -> Iterator[T]:

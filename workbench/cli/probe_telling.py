@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import click
 
 from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
+from workbench.base import tables
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.text import counted
@@ -159,6 +160,34 @@ def _sum_rows(found: Sum) -> list[Row]:
         )
         for name in found.names
     ]
+
+
+def csv_tables(several: Sequence[tuple[Sat, Probing]]) -> dict[str, tables.Table]:
+    """What each arm of each session comes to, and each answer."""
+    sizes = "tokens:tokens right:count asked:count share:share low:share high:share"
+    spec = f"file epoch:count from {sizes} less:share made_up:count controls:count unanswered:count"
+    arms = (
+        tables.Row((str(sat.file), sat.epoch, row.name, row.tokens, *_figures(row.share),
+                    row.less[0] if row.less and row.name != FULL else None, *row.made_up, row.unanswered))
+        for sat, found in several
+        for row in _rows(found)
+    )  # fmt: skip
+    asked = "file epoch:count number:count kind used:flag question answer source:message from reply mark"
+    answers = (
+        tables.Row((str(sat.file), sat.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
+                    probe.source, arm.name, given[number].reply, given[number].mark))
+        for sat, found in several
+        for number, probe in enumerate(found.probes)
+        for arm, given in zip(found.arms, found.given, strict=True)
+    )  # fmt: skip
+    return {
+        "arms": tables.Table("arms", "", tables.columns(spec), tuple(arms)),
+        "questions": tables.Table("questions", "", tables.columns(asked), tuple(answers)),
+    }
+
+
+def _figures(share: Share | None) -> tuple[float | None, ...]:
+    return (share.right, share.of, share.value, share.low, share.high) if share else (None,) * 5
 
 
 def probing_document(found: Probing) -> dict[str, Any]:

@@ -62,7 +62,7 @@ NAMED = 12
         Job(
             "--ask",
             "part strategies presets pins auto_pin watched epoch window mask summarizer_name model batch purse "
-            "recorded file most seed write no_journal as_json",
+            "recorded file most seed write no_journal as_json as_csv",
             "asks",
         ),
     ),
@@ -95,7 +95,7 @@ NAMED = 12
 )  # fmt: skip
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
-@csv_option("kinds", "lost", "generations")
+@csv_option("kinds", "lost", "generations", "arms", "questions")
 @click.option("--model", metavar="MODEL", default="", help="Ask this model, live; else answers are looked up by code.")
 @click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
 @click.option(

@@ -41,14 +41,18 @@ def side_by_side(
     purse: Purse,
     no_journal: bool,
     as_json: bool,
+    as_csv: str | None,
 ) -> None:
     """Compact with two prompts or by two models, and write both drafts and what each lost; of several sessions the
     verdict over all pairs. Raises BadInput where there are not two of one thing and at most one of the other."""
     named = [*(asking(model) for model in models), *map(parsed, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
-        _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json)
+        _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json,
+              as_csv=as_csv)  # fmt: skip
         return
+    if as_csv:
+        raise click.UsageError("--csv writes the tables of several sessions; name more FILEs, or a folder.")
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
     _tell_where(named)
@@ -75,7 +79,7 @@ def side_by_side(
 
 def _many(
     chosen: Selection, prompts: tuple[str, ...], named: list[Name], purse: Purse, keeps: bool, *, batch: bool,
-    as_json: bool,
+    as_json: bool, as_csv: str | None,
 ) -> None:  # fmt: skip
     """Every session as a pair."""
     if chosen.part:
@@ -89,7 +93,7 @@ def _many(
         let_go()
         return sides(on_bench(replace(chosen, files=(path,)), policy), found, named)
 
-    compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json)
+    compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
 
 def _tell_where(named: Sequence[Name]) -> None:
