@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.base.files import same_file
 from workbench.base.in_use import still_written
 from workbench.bench import Bench, choose_preset, set_policy
 from workbench.compaction.of_tool import tools_preset
@@ -43,9 +44,7 @@ def newest_in(folder: Path) -> Found:
 
 def _is_of(found: Found, folder: Path) -> bool:
     """Whether a session was held in the folder, or lies in it."""
-    with suppress(OSError):
-        return Path(found.folder).samefile(folder) if found.folder else found.path.is_relative_to(folder)
-    return False
+    return same_file(found.folder, folder) if found.folder else found.path.is_relative_to(folder)
 
 
 def repaired(path: Path, part: str = "") -> Repair | None:

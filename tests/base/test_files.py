@@ -19,7 +19,7 @@ from tests.commands import cwb, session_lines, write_lines
 from tests.paths import ROOT
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
+from workbench.base.files import same_file, write_atomically
 from workbench.compaction.preset import load_preset, preset_path, save_preset
 from workbench.compaction.prompts import write_own
 
@@ -96,6 +96,18 @@ def test_of_a_name_that_is_too_long_it_says_so(tmp_path: Path) -> None:
     write_atomically(tmp_path / ("n" * 255), b"x")
     with pytest.raises(BadInput, match="File name too long; choose a shorter name"):
         write_atomically(tmp_path / ("n" * 256), b"x")
+
+
+def test_a_name_that_no_file_can_have_leads_to_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    assert same_file(tmp_path / "a", f"{tmp_path}/./a")
+    assert not any(same_file(tmp_path / "a", name) for name in ("x" * 5_000, "a\0b", tmp_path / "b", tmp_path))
+
+
+def test_a_damaged_session_is_repaired_whose_id_no_file_can_have(tmp_path: Path) -> None:
+    written = write_lines(tmp_path / "s.jsonl", [{**one, "sessionId": "x" * 5_000} for one in session_lines()])
+    written.write_bytes(written.read_bytes() + b'{"type": "user", "mess')
+    assert cwb("repair", written).exit_code == 0
 
 
 def test_a_new_file_is_private_and_whole(tmp_path: Path) -> None:

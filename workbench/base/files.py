@@ -118,6 +118,12 @@ def in_turn(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def same_file(one: Path | str, other: Path | str) -> bool:
+    """Return True where both paths lead to one file. A name that no file can have, as a session may hold, leads to
+    none."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
 def refuse_taken(path: Path, *, overwrite: bool = False) -> None:
     """Raises BadInput where something has this name that may not be replaced, or nothing can be written to its folder:
     whoever works long, or pays, for what is to be written asks first."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder, refuse_taken, write_atomically, write_folder
+from workbench.base.files import make_folder, refuse_taken, same_file, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
@@ -212,7 +212,7 @@ def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
 
 
 def _refuse_itself(target: Path, source: Path | None) -> None:
-    if source is not None and os.path.exists(target) and os.path.exists(source) and os.path.samefile(target, source):
+    if source is not None and same_file(target, source):
         raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
 
 

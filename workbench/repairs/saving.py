@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
+from workbench.base.files import same_file, write_atomically
 from workbench.formats.steps import steps
 from workbench.repairs.engine import Repair
 
@@ -18,7 +18,7 @@ def save(repair: Repair, out: Path | None = None, *, overwrite: bool = False) ->
     """
     where = out or repair.path.parent / repair.name
     where = where / repair.name if where.is_dir() else where
-    if where.exists() and repair.path.exists() and where.samefile(repair.path):
+    if same_file(where, repair.path):
         raise BadInput(f"{where} is the damaged file itself, which is never written over; choose another name.")
     write_atomically(where, repair.data, overwrite=overwrite)
     return where
@@ -33,7 +33,7 @@ def steps_of(repair: Repair, where: Path) -> tuple[str, ...]:
         return ()
     written = codec.addressed(session, repair.data, session.id, ())
     home = Path(written.home).expanduser() if written.home else repair.path
-    if not (home.exists() and repair.path.exists() and home.samefile(repair.path)):
+    if not same_file(home, repair.path):
         return steps(written, where)
     damaged = quote(str(repair.path.absolute()))
     return (
