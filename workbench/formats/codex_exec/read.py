@@ -13,6 +13,7 @@ from workbench.formats.codex_exec.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.titles import shortened
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session.api_errors import ApiError, Cause
@@ -37,7 +38,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         messages=tuple(reading.messages),
         records=reading.records,
         id=reading.thread,
-        title=next((m.text[:80] for m in reading.messages if m.text), ""),
+        title=shortened(next((m.text for m in reading.messages if m.text), "")),
         warnings=(LoadWarning(note), *reading.warnings),
         facts=SessionFacts(api_errors=tuple(reading.errors)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workbench.base.secrets import without_secrets
 from workbench.session import Message
 
 
@@ -17,6 +18,6 @@ def first_words(messages: Iterable[Message], after: str = "") -> str:
 
 
 def shortened(text: str) -> str:
-    """The first words of a text, at most 80 characters."""
-    words = " ".join(text[:2000].split()[:20])
+    """The first words of a text, at most 80 characters, without its secrets: half of one is not known for one."""
+    words = " ".join(without_secrets(text[:2000]).split()[:20])
     return words if len(words) <= 80 else words[:79].rstrip() + "…"
