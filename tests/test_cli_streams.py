@@ -15,11 +15,12 @@ import termios
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from tests.commands import program_on
+from tests.commands import program_on, session_lines, write_lines
 from tests.paths import ROOT, SAMPLES
 from workbench.cli import commands
 from workbench.cli.output import has_a_screen
@@ -82,6 +83,29 @@ def test_what_a_session_names_writes_no_escapes_on_a_terminal(tmp_path: Path) ->
     file.write_text(json.dumps(talk))
     done = CliRunner().invoke(commands, ["why", str(file)])
     assert "Bash" in done.output
+    assert not {"\x1b", "\x07"} & set(done.output)
+
+
+def _with_escapes(value: Any, key: str = "") -> Any:
+    match value:
+        case dict():
+            return {name: _with_escapes(inner, name) for name, inner in value.items()}
+        case list():
+            return [_with_escapes(inner, key) for inner in value]
+        case str() if key not in ("type", "role", "timestamp"):
+            return f"{value}\x1b]0;T\x07"
+    return value
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["inspect", "inspect --health", "inspect --notes", "why --window 25000", "rules", "retention", "compare"],
+)
+def test_whatever_text_of_a_session_is_shown_writes_no_escapes_on_a_terminal(line: str, tmp_path: Path) -> None:
+    """Ids, versions and folders as well as what was said."""
+    file = write_lines(tmp_path / "session.jsonl", _with_escapes(session_lines()))
+    done = CliRunner().invoke(commands, [*line.split(), str(file)])
+    assert done.exit_code == 0, done.output
     assert not {"\x1b", "\x07"} & set(done.output)
 
 

@@ -15,7 +15,6 @@ from workbench.analysis.receipt import Receipt
 from workbench.analysis.retention import HeldFact
 from workbench.base.environment import PREFIX
 from workbench.base.figures import change, grouped
-from workbench.base.printable import printable
 from workbench.bench import Bench, Stand, stands
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
@@ -320,7 +319,7 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
         rows.append(("notes", "\n".join(written.notes)))
     else:
         rows.append(("written", _why_nothing(result.status, code)))
-    write_fields([(name, printable(value)) for name, value in rows if value], err=err)
+    write_fields([(name, value) for name, value in rows if value], err=err)
 
 
 def _why_nothing(status: str, code: int) -> str:

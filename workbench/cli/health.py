@@ -67,7 +67,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     if as_json:
         write_json(told)
         return
-    write_fields([(name, printable(value)) for name, value in _about(file, told)])
+    write_fields(_about(file, told))
     _heading("Is the context complete?")
     for finding in told.findings:
         click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")

@@ -384,9 +384,9 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     share = f", {percent(total.tokens / context.window)} of {grouped(context.window)}" if context.window else ""
     write_fields(
         [
-            ("session", printable(session.title or session.id or str(session.path))),
+            ("session", session.title or session.id or str(session.path)),
             ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
-            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(context.limit)}"),
+            ("model", f"{session.model or 'not recorded'}, {_window_words(context.limit)}"),
             ("epoch", epoch_words(session, found.epoch) or "1 of 1"),
             ("context", f"{size_words(total)}{share}"),
             ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
@@ -394,7 +394,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
             ("counted", context.layout.sizes.meter.method),
             *([("exact", f"{exact.model}: {exact}")] if exact else []),
             *([("cost", str(cost))] if (cost := paid(session)) else []),
-            *(("failure", printable(str(one))) for one in failures.others),
+            *(("failure", str(one)) for one in failures.others),
             *_requests(session, context),
             *_warnings(session),
         ]
@@ -427,7 +427,7 @@ def _window_words(window: Window | None) -> str:
 
 
 def _warnings(session: Session) -> list[tuple[str, str]]:
-    shown = [("warning", printable(str(warning))) for warning in session.warnings[:MAX_WARNINGS]]
+    shown = [("warning", str(warning)) for warning in session.warnings[:MAX_WARNINGS]]
     more = len(session.warnings) - len(shown)
     return [*shown, ("", f"and {grouped(more)} more; --json and `cwb inspect --health` list all")] if more else shown
 

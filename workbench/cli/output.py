@@ -19,6 +19,7 @@ import click
 
 from workbench.base import tables
 from workbench.base.figures import grouped
+from workbench.base.printable import printable
 from workbench.base.secrets import masked_value
 from workbench.base.tables import Table
 from workbench.base.text import counted
@@ -132,17 +133,18 @@ def _(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_fields(rows: list[tuple[str, str]], *, err: bool = False) -> None:
-    """Names to the left, values to the right; a value of several lines stays in its column."""
+    """Names to the left, values to the right, printable; a value of several lines stays in its column."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        indented = value.replace("\n", "\n" + " " * (width + 2))
+        indented = printable(value).replace("\n", "\n" + " " * (width + 2))
         click.echo(f"{click.style(name.ljust(width), dim=True)}  {indented}", err=err)
 
 
 def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mapping[str, int] | None = None) -> None:
     """Columns to the right but the last one and those in `left`, which are so many cells wide at least.
 
-    Widths are those of a terminal's cells. No row is left out and nothing is cut, folded or read as markup.
+    Widths are those of a terminal's cells. No row is left out and nothing is cut, folded or read as markup. Every cell
+    is made printable.
     """
     from rich.console import Console
     from rich.table import Table
@@ -155,7 +157,7 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
         table.add_column(Text(head), justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
     table.add_column(Text(last), no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console = Console(width=WIDEST, color_system=None)
     with console.capture() as drawn:
         console.print(table)

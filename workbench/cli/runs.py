@@ -165,4 +165,4 @@ def _row(entry: journal.Entry) -> Row:
 
 
 def _write(rows: list[tuple[str, str]]) -> None:
-    write_fields([(name, printable(value)) for name, value in rows if value])
+    write_fields([(name, value) for name, value in rows if value])

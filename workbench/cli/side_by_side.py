@@ -12,7 +12,6 @@ import click
 
 from workbench.analysis.prompt_use import by_id
 from workbench.base.figures import grouped
-from workbench.base.printable import printable
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.experiment import compared
 from workbench.cli.loading import on_bench
@@ -71,7 +70,7 @@ def side_by_side(
     for one, run in zip(both, kept, strict=True):
         click.echo()
         click.secho(one.live.label, bold=True)
-        write_fields([(name, printable(value)) for name, value in _rows(one, run) if value])
+        write_fields([(name, value) for name, value in _rows(one, run) if value])
     if a.draft == b.draft and a.draft:
         click.echo("\nBoth drafts are the same, word for word.")
     _leave(both)

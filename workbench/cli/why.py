@@ -121,7 +121,7 @@ def _head(found: Diagnosis) -> None:
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),
     ]
     rows += [("trigger", f"{found.preset.name}: {trigger}") for trigger in found.triggers]
-    rows += [("failure", printable(str(one))) for one in found.failures.others]
+    rows += [("failure", str(one)) for one in found.failures.others]
     rows += [("refused", f"{one.text[:120]}  → {(one.message or '')[:ID]}") for one in found.refusals[:3]]
     write_fields(rows)
     click.echo()
