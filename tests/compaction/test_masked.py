@@ -12,20 +12,27 @@ from workbench.analysis.retention import retention
 from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
 from workbench.compaction.assembled.react import react
+from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.carried import Original, Texts, carried_of, opening_request
+from workbench.compaction.checks import _told_again
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import OneText
 from workbench.compaction.edits import Edits, edited
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
+from workbench.compaction.ledger.alone import text_of
+from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.gather import _turns, noted, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
+from workbench.compaction.ledger.shorter import shortened
+from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import Kept, Made, Outcome
 from workbench.compaction.progressive.key_events import _instructions
-from workbench.compaction.progressive.retained import _requirement_after, passages_of
+from workbench.compaction.progressive.retained import _index_of, _request_text, _requirement_after, passages_of
 from workbench.compaction.prompt_parts import prompt_parts
+from workbench.compaction.request import Asked, cut_at_sentence
 from workbench.compaction.shape_calls import actions_at, calls_of
-from workbench.compaction.shape_facts import facts_of
+from workbench.compaction.shape_facts import facts_of, stated_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.compaction.strategies.user_messages import _shortened
 from workbench.compaction.strategy import SummaryRequest
@@ -263,3 +270,76 @@ def test_f02_a_call_that_a_result_answers_bears_no_secret() -> None:
     shape = context_of(messages).shape
     assert not tells(shape.call_of(2, "c"))
     assert not tells(actions_at(shape, 1))
+
+
+@pytest.mark.parametrize("before", range(40))
+def test_f06_a_compressed_result_is_cut_from_the_masked_text(before: int) -> None:
+    said = f"{'x' * before} {SET} {'y' * 400}"
+    context = context_of([user("u", "Go."), agent("a", "", call("c", command="ls")), result("r", ("c", said))])
+    made = compressed(context.shape, Limits(stdout_lines=1, line_chars=60))(2)
+    assert made is not context.messages[2]
+    assert not tells(made)
+
+
+def earlier_ledger(*entries: Entry, narrative: str = "") -> Message:
+    """A ledger as an earlier program may have written it, with its secrets."""
+    return summary("s", written(Ledger(2, (), entries, narrative)))
+
+
+def test_f02_what_an_earlier_ledger_says_is_read_without_secrets() -> None:
+    ledger = earlier_ledger(
+        Entry("request", f"Connect with {SET} now.", 1), Entry("instruction", f"Never print {SET}.", 2)
+    )
+    shape = context_of(
+        [ledger, user("u", f"Always set {SET} before you deploy the billing service."), agent("a", "Yes.")]
+    ).shape
+    before = numbering(shape).before
+    made = before, opening_request(shape), noted(context_of(shape.messages))
+    assert all(MASK in repr(one) for one in made)
+    assert not any(map(tells, made))
+
+
+@pytest.mark.parametrize("budget", range(20, 200, 3))
+def test_f06_what_an_earlier_narrative_told_is_cut_from_the_masked_text(budget: int) -> None:
+    told = f"{'word ' * 4}{SET}{' word' * 90}"
+    context = context_of([summary("s", told), *loop("l", 6), user("u", "Go on.")])
+    assert not tells(text_of(context, budget))
+    assert not tells([piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, Made)])
+
+
+def test_f02_an_unread_message_is_there_where_a_summary_tells_it_without_its_secret() -> None:
+    message = user("u", f"Set {SET} now.")
+    told = Made(summary("s", f"Set DB_PASSWORD={MASK} now."), (Span(0, 1),))
+    assert _told_again(message, Outcome("compacted", "", (message,), (told,), (), tail=0))
+
+
+def test_f02_a_secret_that_looks_like_the_name_of_a_file_is_no_name() -> None:
+    said = "password='(brass/Heron_77.py' opens src/weir_gate.py"
+    shape = context_of([user("u", said), agent("a", said)]).shape
+    assert "weir_gate" in repr(names_of(shape))
+    assert "Heron" not in repr(names_of(shape))
+
+
+def test_f02_the_request_that_a_summary_carries_bears_no_secret_and_is_found_by_its_masked_words() -> None:
+    context = context_of([user("u", f"Connect with {SET} now."), agent("a", "Yes."), user("v", "Go on.")])
+    assert _index_of(context.shape, Original(f"Connect with DB_PASSWORD={MASK} now.", "another", 1)) == 0
+    assert _request_text(context, {0}, (), oldest=True) == f"Connect with DB_PASSWORD={MASK} now."
+
+
+def test_f02_an_earlier_summary_is_carried_on_without_its_secrets() -> None:
+    assert not tells(Asked("summary", "Sum up.", SET, carry_on=True).carried("It went on."))
+
+
+@pytest.mark.parametrize("limit", range(10, 60, 2))
+def test_f06_a_summary_is_cut_from_the_masked_text(limit: int) -> None:
+    assert not tells(cut_at_sentence(f"It set {SET} and then deployed the service to staging.", limit))
+
+
+def test_f02_what_the_user_states_bears_no_secret() -> None:
+    context = context_of([user("u", f"The depot at Harlow takes 40 crates a day and {SET}."), agent("a", "Yes.")])
+    assert not tells(stated_of(context.shape))
+
+
+@pytest.mark.parametrize("chars", range(90, 150))
+def test_f06_a_message_is_shortened_from_its_masked_text(chars: int) -> None:
+    assert not tells(shortened(user("u", f"{'word ' * 8}{SET}{' word' * 200}"), chars, "en"))
