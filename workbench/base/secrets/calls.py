@@ -98,7 +98,7 @@ _TO_A_SERVER = re.compile(
     r"([^\s\"'$;|]{6,60})[ \t]*(?:\r?\n|\Z)"
 )
 _USER_AND = re.compile(
-    r"(?<![\w.@+/:-])[A-Za-z][\w.@+-]{1,59}(?P<sign> / |:)[\"'`]?"
+    r"(?<![\w.@+/:-])(?!SHA\d|MD5)[A-Za-z][\w.@+-]{1,59}(?P<sign> / |:)[\"'`]?"
     r"(?P<password>[^\s\"'`/:]{6,60})(?=[\"'`]?(?:[\s),.;]|\Z))"
 )
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z")
@@ -174,7 +174,7 @@ def _pairs(text: str, at: int) -> Iterator[Span]:
     for found in _USER_AND.finditer(text, at, at + _NEAR_A_LOGIN):
         between = text[at : found.start()]
         value = found["password"].rstrip("),.;")
-        if "\n\n\n" in between or between.count("\n") > 4 or not _is_password(value):
+        if re.search(r"\d\.\d", value) or "\n\n\n" in between or between.count("\n") > 4 or not _is_password(value):
             continue
         is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
         is_told = is_strong(value) or is_odd(value) or (found["sign"] == " / " and has_inner_digit(value))

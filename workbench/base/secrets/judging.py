@@ -28,6 +28,7 @@ from workbench.base.secrets.values import (
     speaks_of_one,
 )
 
+_SUM = re.compile(r"hash|sha\d*|md5|commit|digest|checksum|cache|version|finger|\bid\b|public", re.IGNORECASE)
 _SPOKEN_OF = re.compile(
     # A reference, a placeholder, an operator; a call or an element; a type or a variable, of words with few digits.
     r"[${<%&*=>!|\[(]|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)*!?[(\[{<]"
@@ -56,6 +57,8 @@ _ARGUMENT = re.compile(
     r"|--(?:data|form|set|extra)[a-z-]*|--from-literal|--var|--env|--arg|--build-arg|--user-data|--secret|--option)"
     r"[ =]?[\"']?(?:[^\s\"']{0,80}[&,])?"
     r"|(?<![\w-])--"
+    r"|(?i:\b(?:host|server|data source|user|username|user id|uid|database)=[^;\"'\n]{1,60};\s?"
+    r"(?:[\w ]{1,20}=[^;\"'\n]{0,60};\s?){0,3})"
     r"|https?://[^\s\"'?]{1,200}\?(?:[^\s\"']{0,200}&)?"
     r"|(?<![\w.])(?:user|username|host|dbname|port|login)=[^\s\"',;]{1,60} )[\w.-]*\Z"
 )
@@ -74,11 +77,11 @@ _PUBLIC_ID = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4
 _BUILDER = re.compile(r"\.\w*\Z")
 _DEFINED = re.compile(r"(?:\A|\n)[ \t]*#define \w*\Z")
 _SET_WITH = re.compile(r"(?:\bENV|\bsetx) \w*\Z")
-_IS_CODE = re.compile(r"[(){}]|:\Z|\A[\w.-]+=|\A`|\A[a-z_]+(?:\d{1,2}[a-z_]+)*\Z|\A(?:[A-Z]?[a-z]+\d?)+\Z")
+_IS_CODE = re.compile(r"[(){}]|:\Z|\A[\w.-]+=|\A`|\A[a-z_]+(?:\d{1,2}[a-z_]*)*\Z|\A(?:[A-Z]?[a-z]+\d?)+\Z")
 _OF_CURL = re.compile(r"setopt\w*\([^()\n]{1,40},\s?CURLOPT_[A-Z0-9_]*\Z")
 _GIVEN_TO = re.compile(r"[\w.-]+=(?!=|\Z)")
 _IN_A_QUERY = ("?", "&", ", ", "X-Amz-")
-_CALLED = re.compile(r"(?<!lookup)(?<!query)\(\s?[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
+_CALLED = re.compile(r"(?<!lookup)(?<!query)\(\s{0,12}[\"'][\w\s#.\[=*^$~-]{0,30}\Z|[\"']--?[\w-]{0,30}\Z")
 _SETTER = re.compile(
     r"(?:(?<![A-Za-z])(?:set|with|use)[a-z]{0,20}|hash|check|verify|validate|confirm|encode|encrypt|(?<![a-z_]))_?\Z",
     re.IGNORECASE,
@@ -86,7 +89,7 @@ _SETTER = re.compile(
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t+>-]*[\w.-]*\Z|\bENV [A-Z0-9_]*\Z")
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]{0,30}\Z|(?<![\w-])--?\Z")
 _SAID_WITH = re.compile(
-    r"\b(?:with|using|and|use|try|mit|und|con|y|usa|avec|et|com|e|use|с|и)\s(?:(?:the|a|das|dem|le|la|a)\s)?(?:\w+\s)?\Z",
+    r"\b(?:with|using|and|use|try|mit|und|con|y|usa|avec|et|com|e|use|с|и)\s(?:(?:the|a|das|dem|le|la|a)\s)?(?:\w+\s)?\Z|[,;]\s\Z",
     re.IGNORECASE,
 )
 _SETS = re.compile(
@@ -108,6 +111,7 @@ _BESIDE = re.compile(
 """Settings that stand beside a password."""
 _IN_CODE = re.compile(r"[,;({\[|]\s*\n[^\n]*\Z")
 _OF_A_SECTION = re.compile(r"\n\[[\w. \"-]+\]\s*\n(?:[^\n\[]{0,80}\n)*[^\n]*\Z")
+_DOTTED = re.compile(r"[\"'][\w-]+(?:\.[\w-]+)*\.\Z")
 _TAG_OF_A_USER = re.compile(r"<(?:[\w-]*:)?(?:user|login|host|url|server|account|id)\w{0,12}>", re.IGNORECASE)
 _TYPE = re.compile(
     r"(?:true|false|none|null|prompt|stdin|value|word|plain|clear|empty|blank|disabled|default|invalid|expired|changed|wrong|correct"
@@ -131,7 +135,7 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return bool(is_given or name.itself == "PIN") and _is_pin(value, given)
     if quoted and name.kind in ("key", "any key") and (given["sign"] or given["comma"]) and is_noisy(value):
         return True
-    if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before):
+    if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before) or "encryptedData:" in name.before:
         return False
     if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
         return bool(_OF_CURL.search(name.before)) and not is_name(value)
@@ -174,14 +178,15 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if given["scheme"]:
         is_parameter = value.endswith("=") and _behind(value, given)[:1] in ('"', "'")
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
+    is_of_a_shell = name.itself.isupper() and given[0] == "=" and name.kind != "header"
+    if is_of_a_shell and is_strong(value) and not is_name(value):
+        return True
     if is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
         return False
     if name.before.lower().endswith(("signing", "signing_")) and _PUBLIC_ID.match(value):
         return False
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
-    if name.itself.isupper() and given[0] == "=" and is_strong(value) and not is_name(value):
-        return True
     return is_drawn(value, 8 if name.kind == "key" else 16)
 
 
@@ -190,8 +195,8 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
     if name.kind not in ("chosen", "pass"):
-        is_one_piece = value.rstrip(".").isalnum() and not value.islower() and not value.isupper()
-        return is_drawn(value, 16) and (is_one_piece or is_base32(value))
+        is_one_piece = value.rstrip(".").isalnum() and not _SUM.search(given[0])
+        return (is_drawn(value, 20) and is_one_piece) or is_base32(value)
     is_short = name.kind == "pass"
     if is_placeholder(value) or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
@@ -202,7 +207,8 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
 
 def is_said_before(value: str) -> bool:
     """True for a word before the name of a secret, in a sentence that gives it."""
-    return (is_strong(value) or is_odd(value)) and not is_placeholder(value) and not is_name(value) and "(" not in value
+    is_code = is_placeholder(value) or is_name(value) or _GIVEN_TO.match(value) or "(" in value
+    return (is_strong(value) or is_odd(value)) and not is_code
 
 
 def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
@@ -244,7 +250,8 @@ def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted:
     if is_drawn(value, 8) or is_telling(value):
         return True
     is_of_json = quoted and given["close"] and given["sign"] == ":"
-    return bool(is_of_json) and _is_among_settings(value, name, given) and not is_name(value) and " " not in value
+    is_worded = " " not in value or is_phrase(value)
+    return bool(is_of_json) and _is_among_settings(value, name, given) and not is_name(value) and is_worded
 
 
 def _is_said(value: str, *, quoted: bool) -> bool:
@@ -258,7 +265,8 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
     if given["tag"]:
         if " " in value:
             return is_phrase(value)
-        return not is_name(value) and (not value.isalpha() or (_is_word(value) and _is_beside_a_user(name, given)))
+        is_setting = _is_beside_a_user(name, given) or bool(_DOTTED.search(name.before))
+        return not is_name(value) and (not value.isalpha() or (_is_word(value) and is_setting))
     if quoted:
         return _is_quoted_password(value, name, given)
     if is_path(value) or _COMMANDLET.match(value):
@@ -282,7 +290,7 @@ def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
     if " " not in value:
         return not is_name(value)
     of_a_shell = name.itself.isupper() and (given["default"] or (given["sign"] == "=" and " " not in given[0]))
-    is_word = name.itself.lower().startswith("secret")
+    is_word = name.itself.lower().startswith("secret") and "key" not in name.itself.lower()
     if is_app_password(value) or ("phrase" in name.itself.lower() and not reads_like_a_sentence(value, strictly=False)):
         return True
     if of_a_shell and (is_passphrase(value) or (value.islower() and not speaks_of_one(value))):
@@ -308,7 +316,8 @@ def _is_of_data(value: str, name: Name, given: re.Match[str]) -> bool:
     if _PROPERTY.search(name.before):
         return True
     is_yaml = given["sign"] == ":" and given[0] != ":" and bool(_ITS_LINE.search(name.before))
-    if is_yaml and name.itself.isupper():
+    is_prefixed = re.search(r"[A-Za-z0-9_]\Z", name.before) and not name.itself.lower().startswith("secret")
+    if is_yaml and (name.itself.isupper() or is_prefixed):
         return True
     is_line = bool(_LINE_OF_ONE.search(name.before)) or (given[0] == ": " and value[0].isupper())
     return is_line and is_joined(value) and not name.itself.lower().startswith("secret")
@@ -385,14 +394,16 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
     ends_it = _behind(value, given).lstrip(" ")[:1] in ("", "\n", "\r")
     if len(given["blank"]) > 3 and not (its_line and ends_it):
         return False
+    if (given["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
+        return False  # `"random_password" "db2"`, `secret "secret/data/db"`
     if is_drawn(value, 8):
-        return True
-    if name.kind == "chosen" and _SET_WITH.search(name.before):
+        return not value.endswith("(")
+    if name.kind == "chosen" and (_SET_WITH.search(name.before) or (quoted and _DEFINED.search(name.before))):
         return _is_word(value)
     if name.kind != "chosen" or not is_mixed(value):
         return False
     if _OPTION.search(name.before) or (
-        _SAID_WITH.search(name.before) and (quoted or not value.islower() or is_telling(value))
+        _SAID_WITH.search(name.before) and "(" not in value and (quoted or not value.islower() or is_joined(value))
     ):
         return True
     if its_line and ends_it and not value.islower() and not value.isalpha():
@@ -404,7 +415,5 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
             is_full and (is_told or (is_strong(value) and not value.isalnum() and not value.islower()))
         )
     behind = _behind(value, given)[1:]
-    if _DEFINED.search(name.before):
-        return True
     is_listed = given["quote"] == "'" and behind in (")", ",", ";") and not name.itself.lower().startswith("secret")
     return not NAMES.search(value) and (any(map(str.isdigit, value)) or name.itself.isupper() or is_listed)

@@ -44,7 +44,7 @@ _WORDY = ("phrase", "mnemonic")
 _CORES = (*_CHOSEN, *_SHORT, "pin", *_DRAWN, *_KEYS, *_WORDY)
 """One of these is in each name of a secret, in small letters."""
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_IN_ASCII = {core: core.replace("-", " ").split()[0] for core in _CORES if core.isascii()}
+_IN_ASCII = {core: re.split("[ .-]", core)[0] for core in _CORES if core.isascii()}
 _BEYOND = {core: _BEYOND_ASCII.findall(core)[0] for core in _CORES if not core.isascii()}
 """What of a name is looked for first: it is in each text with the name."""
 

@@ -156,7 +156,7 @@ _HOOK_ANYWHERE = re.compile(
 )
 """Of a chat on a host of one's own."""
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
-_BEARER = re.compile(r"\s{1,3}[\"']?(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
+_BEARER = re.compile(r"[ \t]{1,3}[\"']?(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
 _COOKIE = re.compile(r"(?<![^\s;\"'])[\w.-]{1,60}=([^\s;\"'\\]{16,4000})")
 _COOKIE_OF_A_BROWSER = re.compile(
@@ -186,7 +186,8 @@ _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 def addresses(text: str) -> Iterator[Span]:
     if "://" in text and "@" in text:
         for found in _MAIL_AND.finditer(text):
-            yield found.span(1)
+            if not NO_PASSWORD.match(found[1]):
+                yield found.span(1)
         for found in _USER.finditer(text):
             place = 3 if found[2] else 1
             value = found[place]
@@ -204,7 +205,7 @@ def addresses(text: str) -> Iterator[Span]:
                 yield found_before.span(1)
     if any(word in text for word in ("hook", "ifttt", "pagerduty", "hc-ping")):
         for found in _HOOK.finditer(text):
-            if any(map(str.isdigit, found[1])):
+            if any(map(str.isdigit, found[1])) and not found[1].endswith(("XXXX", "xxxx", "0000")):
                 yield found.span(1)
     if "hook" in text or "/services/T" in text:
         for found in _HOOK_ANYWHERE.finditer(text):

@@ -21,13 +21,14 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(
     r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
-    r"|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
+    r"|\$[A-Z_][A-Z0-9_]*\Z|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
 _PATTERN = re.compile(
-    r"(?i:abcdefghijklmnopqrstuvwxyz)|\[\^?(?:a-z|A-Z|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]"
+    r"(?i:abcdefghijklmnopqrstuvwxyz)|\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]"
+    r"|\{[A-Za-z_][\w.\[\]'\"-]{2,}\}"
 )
-"""What only regular expressions have."""
+"""What only regular expressions, templates and alphabets have."""
 _HOLLOW = re.compile(
     r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z|(?-i:EXAMPLE)", re.IGNORECASE
 )
@@ -191,9 +192,9 @@ def is_telling(value: str) -> bool:
 
 def is_noisy(value: str) -> bool:
     """True for what is drawn of all the signs of a keyboard, as the keys and salts of WordPress are."""
-    return (
-        len(value) >= 32 and len({sign for sign in value if not sign.isalnum()}) >= 8 and any(map(str.isdigit, value))
-    )
+    if len(value) < 32 or _PATTERN.search(value):
+        return False
+    return len({sign for sign in value if not sign.isalnum()}) >= 8 and any(map(str.isdigit, value))
 
 
 def is_base32(value: str) -> bool:
