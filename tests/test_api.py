@@ -234,7 +234,7 @@ def test_one_name_is_as_good_as_a_list_of_one() -> None:
         (lambda: workbench.compact(openai_turn(1), budget_tokens=-1), "ledger: budget_tokens = -1"),
         (lambda: workbench.compact(openai_turn(1), strategy="no-such"), "no-such"),
         (lambda: workbench.compact(openai_turn(1), preset="no-such"), "no-such"),
-        (lambda: workbench.compact(openai_turn(1), no_field=1), "there is no field 'no_field'"),
+        (lambda: workbench.compact(openai_turn(1), no_field=1), "setting 'no_field' does not exist"),
         (lambda: workbench.compact(openai_turn(1), pins=["m9"]), "no message 'm9'"),
         (lambda: workbench.compact(openai_turn(1), pins="m9"), "no message 'm9'"),
         (lambda: workbench.replay(openai_turn(1), "no-such"), "no-such"),
@@ -242,7 +242,7 @@ def test_one_name_is_as_good_as_a_list_of_one() -> None:
         (lambda: workbench.compact([{"role": "user", "content": object()}]), "no plain JSON values"),
         (lambda: workbench.compact([]), "messages"),
         (lambda: workbench.compact({"model": "gpt-5"}), "messages"),
-        (lambda: workbench.context(openai_turn(1), epoch=2), "no epoch 2"),
+        (lambda: workbench.context(openai_turn(1), epoch=2), "epoch 2 does not exist"),
         (lambda: workbench.load("no-such.jsonl"), "does not exist"),
     ],
 )

@@ -39,11 +39,11 @@ def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
         (
             "context-reset.en.md",
             "---\nid: x\n---\n\nOne.\nTwo {topic}.\n",
-            "line 6: nothing fills the placeholder 'topic'",
+            "line 6: unknown placeholder 'topic'",
         ),
         ("context-reset.en.md", "no header\n", "line 1"),
         ("message-window.en.md", "---\nid: x\nplaceholders: size\n---\n{max_chars} and {size}\n", "line 5"),
-        ("abridged-entry.jinja", "---\nid: x\n---\n{{ user_message }}\n{{ mood }}\n", "line 5: nothing fills"),
+        ("abridged-entry.jinja", "---\nid: x\n---\n{{ user_message }}\n{{ mood }}\n", "line 5: unknown placeholder"),
         ("abridged-entry.jinja", "---\nid: x\n---\n\n{% if %}\n", "line 5"),
     ],
 )
@@ -130,7 +130,7 @@ def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path
         (("pi", tmp_path), str(tmp_path)),
         (("pi", request(tmp_path / "x.json", "Go on.")), "x.json"),
         (("trim",), "names no prompt"),
-        (("nope",), "There is no preset"),
+        (("nope",), "Preset"),
         (("codex", tmp_path / "missing.json"), "does not exist"),
     ):
         run = cwb("prompts", "adopt", *words)

@@ -136,7 +136,7 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     assert edited, "what the edit did to its own messages, and no size beside the bars' own"
     reason = desk.bench.outcome.reason
     left = grouped(before.tokens - number(edited[1]) + number(edited[2]))
-    assert re.search(rf"by hand, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
+    assert re.search(rf"manual edits, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
     assert f"{short(before.tokens)} → {short(after.tokens)} " in plans_of(desk.bench, None)[0]
     assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
     assert [one.after for one in variants_of(desk.bench, asked_of(desk.bench, ()))] == [after]

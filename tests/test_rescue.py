@@ -117,7 +117,7 @@ def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path
     done = cwb("rescue", path)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
-        f"Claude Code, {path}: unchanged: nothing to compact: all of it fits the budget; nothing was "
+        f"Claude Code, {path}: unchanged: nothing to compact: everything fits the budget; nothing was "
         "written; `cwb rescue FILE` takes another session, `cwb compact` any other way.\n"
     )
     assert [*path.parent.iterdir()] == [path]

@@ -133,7 +133,7 @@ def test_what_progressive_retains_and_weighs() -> None:
     assert {index: why for index, why in events_of(shape).items() if index in (0, 2, 4)} == {
         0: "the user's instruction",
         2: "the user's instruction",
-        4: f"standing instruction: {RULE}",
+        4: f"rule: {RULE}",
     }
     assert [row[:2] for row in values_of(shape)] == [(1, 0), (0, 0), (1, 0), (0, 0), (1, 1), (0, 0)]
 

@@ -22,7 +22,7 @@ EXPLAINED = {
     "exchanges?(?! summary)": "with the answer",
     "fates?": "becomes of|happens to a message",
     "extractive": "no model|without a model|sentences of the session",
-    "not in file": "sent with every call|billed with every call",
+    r"system \+ tools": "sent with every call|billed with every call",
     "head": "compacted|replaced|stands for|summarized",
     "tail": "stay|is kept|are kept",
     "abridged": "history in short|one line for each step",

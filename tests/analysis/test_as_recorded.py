@@ -45,7 +45,7 @@ def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, 
     found = beside(compacted(calls, 2))
     assert (found.call, found.fires, found.same_call, found.agrees) == (calls + 1, fires, same, same)
     verdict = "fires" if fires else "does not fire"
-    assert found.difference == ("" if same else f"messages {verdict}: {2 * calls} of 8 messages")
+    assert found.difference == ("" if same else f"trigger 8 messages: now {2 * calls}, {verdict}")
 
 
 @pytest.mark.parametrize(("kept", "difference"), [

@@ -77,7 +77,7 @@ def test_what_was_cleared_weighs_nothing_and_the_bills_before_are_of_another_con
     found = diagnosed(2)
     by_tool = {share.name: share for share in found.tools}
     assert 70_000 < by_tool["Read"].tokens < 90_000
-    overhead = [layer.tokens for layer in found.layers if layer.name == "not in file"]
+    overhead = [layer.tokens for layer in found.layers if layer.name == "system + tools (not recorded)"]
     assert sum(overhead) < 25_000
     assert found.total.tokens < 101_000
 

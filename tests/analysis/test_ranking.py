@@ -35,7 +35,7 @@ def test_b3_an_outcome_fits_below_the_ceiling(more: int, fit: str) -> None:
 
 
 def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit() -> None:
-    soft, hard = Check("smaller than before", False, False, ""), Check("pins identical", True, False, "")
+    soft, hard = Check("smaller", False, False, ""), Check("pinned messages unchanged", True, False, "")
     again = Check(UNDER_THE_THRESHOLD, False, False, "")
     assert [fit_of("compacted", 900, 700, failed, None) for failed in ((), (soft,), (hard,), (again,))] == [
         "fits",
@@ -46,7 +46,10 @@ def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit()
     assert (
         fit_words("too large", 900, 700, (soft, again), None) == "does not shrink enough: its own trigger fires again"
     )
-    assert fit_words("not usable", 900, 700, (soft, hard, again), None) == "is not usable: pins identical failed"
+    assert (
+        fit_words("not usable", 900, 700, (soft, hard, again), None)
+        == "is not usable: pinned messages unchanged failed"
+    )
     assert [fit_of("compacted", 900, after, (), None) for after in (899, 900, 901)] == [
         "fits",
         "too large",

@@ -129,7 +129,7 @@ def test_a_trigger_fires_at_the_call_that_reaches_its_limit(beyond: int) -> None
     first = played.compacted[0]
     assert (first.call, first.before) == ((6, sixth) if beyond > 0 else (5, fifth))
     assert [str(one) for one in first.triggers if one.fires] == [
-        f"tokens fires: {first.before:,} of {fifth + beyond:,} tokens"
+        f"trigger {fifth + beyond:,} tokens: now {first.before:,}, fires"
     ]
 
 

@@ -324,7 +324,7 @@ def test_a_compaction_after_the_last_call_is_no_limit_that_was_never_reached(
     assert found.findings[-1].text == (
         "claude-code would not have compacted the session at all. "
         f"The file records that the agent itself compacted before call 2 at {grouped(max(recorded, 30_000))} tokens. "
-        "Judged epoch by epoch, claude-code does the same in 0 of 1; in epoch 1 not: the model's window is not known."
+        "Judged epoch by epoch, claude-code does the same in 0 of 1; in epoch 1 not: the model's window is unknown."
     )
     assert found.findings[-1].tokens == 0  # nothing was freed: there is no figure beside it and no bar
 

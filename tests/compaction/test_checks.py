@@ -67,7 +67,7 @@ def test_what_the_agent_has_not_read_is_there_or_named(pieces: tuple[Piece, ...]
     kept = [FateSpan(0, 3, Fate.KEPT), FateSpan(3, 4, Fate.COMPRESSED, "part"), FateSpan(4, 5, Fate.KEPT)]
     fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 5, Fate.SUMMARIZED, "all")) if gone else tuple(kept)
     made = Outcome("compacted", "", NEWEST, pieces, fates)
-    found = {one.name: one for one in check(context_of(NEWEST), made, STRATEGY, POLICY)}["unread there"]
+    found = {one.name: one for one in check(context_of(NEWEST), made, STRATEGY, POLICY)}["unanswered messages kept"]
     assert (found.hard, found.passed, found.messages) == (False, not gone, gone)
 
 
@@ -81,44 +81,51 @@ def test_the_two_ends_of_a_huge_request_are_not_the_request(told: Callable[[str]
         (Kept(0, 3), Made(user("n", f"Asked: {told(huge.text)}"), (Span(3, 4),))),
         (FateSpan(0, 3, Fate.KEPT), FateSpan(3, 4, Fate.SUMMARIZED, "all")),
     )
-    found = {one.name: one for one in check(context_of([*READ, huge]), made, STRATEGY, POLICY)}["unread there"]
+    found = {one.name: one for one in check(context_of([*READ, huge]), made, STRATEGY, POLICY)}[
+        "unanswered messages kept"
+    ]
     assert found.passed is is_there
 
 
 EMPTY = Made(Message("e", "assistant", (Text(" "),)))
-UNKNOWN = "An API that is not known would refuse 1 message: a3 opens the conversation, which the assistant may not"
+UNKNOWN = "An API that is not known would reject 1 message: a3 opens the conversation, which the assistant may not"
 
 
 @pytest.mark.parametrize(
     ("name", "made", "detail", "ids"),
     [
-        ("tool pairs whole", outcome(Kept(0, 1), NODE, Kept(4, 8)), "1 tool pair torn", ("r2",)),
-        ("tool pairs whole", outcome(Kept(0, 4), NODE, Kept(6, 8)), "1 tool pair torn", ("a1",)),
-        ("tool pairs whole", outcome(Kept(0, 3), NODE, Kept(6, 8)), "2 tool pairs torn", ("a1", "a1")),
+        ("tool pairs complete", outcome(Kept(0, 1), NODE, Kept(4, 8)), "1 tool pair split", ("r2",)),
+        ("tool pairs complete", outcome(Kept(0, 4), NODE, Kept(6, 8)), "1 tool pair split", ("a1",)),
+        ("tool pairs complete", outcome(Kept(0, 3), NODE, Kept(6, 8)), "2 tool pairs split", ("a1", "a1")),
         (
-            "batches together",
+            "call batches together",
             outcome(Kept(0, 4), Kept(5, 6), Kept(4, 5), NODE, Kept(6, 8)),
-            "1 call cut off from what was answered",
+            "1 call separated from the results",
             ("a1",),
         ),
-        ("roles legal", outcome(Kept(0, 1), Kept(7, 8), NODE), UNKNOWN, ("a3",)),
-        ("no empty content", outcome(Kept(0, 1), NODE, EMPTY, Kept(6, 8)), "1 new message empty", ("e",)),
-        ("system untouched", outcome(NODE, Kept(6, 8)), "1 system message lost", ("sys",)),
-        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8)), "1 kept message missing", ("u2",)),
-        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8), Kept(6, 7)), "kept messages changed their order", ()),
+        ("role order valid", outcome(Kept(0, 1), Kept(7, 8), NODE), UNKNOWN, ("a3",)),
+        ("no empty messages", outcome(Kept(0, 1), NODE, EMPTY, Kept(6, 8)), "1 new message empty", ("e",)),
+        ("system messages unchanged", outcome(NODE, Kept(6, 8)), "1 system message lost", ("sys",)),
+        ("kept messages unchanged", outcome(Kept(0, 1), NODE, Kept(7, 8)), "1 kept message missing", ("u2",)),
         (
-            "nothing unaccounted for",
+            "kept messages unchanged",
+            outcome(Kept(0, 1), NODE, Kept(7, 8), Kept(6, 7)),
+            "kept messages are out of order",
+            (),
+        ),
+        (
+            "every message has a fate",
             outcome(Kept(0, 1), NODE, Kept(6, 8), fates=FATES[:2]),
             "6 of 8 messages have a fate",
             (),
         ),
         (
-            "nothing unaccounted for",
+            "every message has a fate",
             outcome(Kept(0, 1), NODE, Kept(6, 8), fates=(FATES[0], FATES[2])),
-            "the fates leave a gap or overlap at message 2",
+            "fates have a gap or an overlap at message 2",
             (),
         ),
-        ("summary not empty", outcome(Kept(0, 1), Kept(6, 8)), "messages were summarized, but no summary is there", ()),
+        ("summary present", outcome(Kept(0, 1), Kept(6, 8)), "messages were summarized, but there is no summary", ()),
     ],
 )
 def test_a_hard_check_fails(name: str, made: Outcome, detail: str, ids: tuple[str, ...]) -> None:
@@ -128,14 +135,14 @@ def test_a_hard_check_fails(name: str, made: Outcome, detail: str, ids: tuple[st
 
 
 def test_a_lost_pin_fails() -> None:
-    found = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)), pins=frozenset({"r1"}))["pins identical"]
-    assert found == Check("pins identical", True, False, "3 pinned messages lost", ("a1", "r1", "r2"))
+    found = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)), pins=frozenset({"r1"}))["pinned messages unchanged"]
+    assert found == Check("pinned messages unchanged", True, False, "3 pinned messages lost", ("a1", "r1", "r2"))
 
 
 @pytest.mark.parametrize(
     ("lost", "detail", "ids"),
     [
-        ((), "every rule and the open request are there", ()),
+        ((), "every rule and the open request are kept", ()),
         ((Lost("u1", "Never push."),), "missing: Never push.", ("u1",)),
         (
             (*(Lost(f"u{n}", f"Rule {n}.") for n in (1, 1, 2, 3)), Lost("u3", "Rule 4.")),
@@ -161,8 +168,10 @@ def test_soft_checks_fail_without_stopping_an_export() -> None:
     low = POLICY.model_copy(update={"trigger_on_history_size_chars": 50})
     checks = by_name(outcome(Kept(0, 1), long, Kept(6, 8)), policy=low)
     assert [check for check in checks.values() if not check.passed] == [
-        Check("smaller than before", False, False, f"155 → {grouped(5_010)} tokens"),
+        Check("smaller", False, False, f"155 → {grouped(5_010)} tokens"),
         Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens, as given"),
-        Check("under the threshold", False, False, f"history size fires: {grouped(20_172)} of 50 characters"),
+        Check(
+            "under the threshold", False, False, f"trigger 50 characters (history size): now {grouped(20_172)}, fires"
+        ),
     ]
     assert failures(tuple(checks.values())) == ()

@@ -62,7 +62,7 @@ def test_excluded_tools_count_as_uses_but_are_not_cleared() -> None:
 def test_nothing_changes_unless_enough_is_cleared() -> None:
     context = context_of(loop("1", 5))
     outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(clear_at_least_tokens=200))
-    few = "only 84 tokens could be cleared, less than the 200 asked for"
+    few = "only 84 tokens can be cleared; the minimum is 200"
     assert (outcome.status, outcome.reason) == ("unchanged", few)
     outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(clear_at_least_tokens=84))
     assert outcome.status == "compacted"
@@ -115,8 +115,8 @@ def test_a_second_run_finds_nothing_left() -> None:
     context = context_of(loop("1", 5))
     first, _ = run(STRATEGY, context, ClearToolResultsPolicy())
     second, _ = run(STRATEGY, context.from_outcome(first), ClearToolResultsPolicy())
-    line = "tool uses: 5 answered, the newest 3 kept; 2 may be cleared, in 0 messages"
-    why = "nothing to clear: every tool result is kept or cleared already"
+    line = "tool calls: 5 with results, the newest 3 kept; 2 can be cleared, in 0 messages"
+    why = "nothing to clear: every tool result is kept or already cleared"
     assert second == unchanged(first.messages, why, (second.trace[0], line))
 
 

@@ -72,9 +72,9 @@ def test_a_pin_wins_over_dropping_either_end_and_over_shortening() -> None:
     assert first.fate_at(4).fate is Fate.COMPRESSED
     # A thousand characters are cut, of 3,000: 750 tokens of the 751 become 250 of 251.
     said = "message 5 shortened"
-    told = (f"by hand: {said}: {grouped(1_514)} → {grouped(1_014)} tokens",)
+    told = (f"manual edit: {said}: {grouped(1_514)} → {grouped(1_014)} tokens",)
     assert (first.status, first.reason, first.trace) == ("compacted", said, told)
-    assert first.rungs == (Rung("by hand", 1_514, 1_014, said),)
+    assert first.rungs == (Rung("manual edit", 1_514, 1_014, said),)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_without_an_effect_the_strategy_works_on_the_very_context() -> None:
     for edits in (UNEDITED, Edits(frozenset({"u0", "not there"}), frozenset({"u5"}))):
         assert given(context, edits) is context
         assert done(context, edits) == done(context, UNEDITED)
-        why = "the edits change nothing: what they name is pinned, or short already"
+        why = "the edits change nothing: their messages are pinned or already short"
         assert edited(context, edits) == unchanged(context.messages, why)
 
 
@@ -146,7 +146,7 @@ def test_an_unchanged_outcome_still_shows_the_edits() -> None:
     assert "message 6 dropped, message 5 shortened" in outcome.reason
     assert outcome.fate_counts[Fate.DROPPED] == 1
     assert outcome.fate_counts[Fate.COMPRESSED] == 1
-    assert [rung.name for rung in outcome.rungs] == ["by hand"]
+    assert [rung.name for rung in outcome.rungs] == ["manual edit"]
 
 
 def test_where_no_trigger_fires_edits_change_nothing_either() -> None:
@@ -211,8 +211,15 @@ def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.D
     chosen = load_preset(preset)
     outcome = done(context, edits, preset)
     verdicts = {c.name: c for c in check(context, outcome, strategy(chosen.strategy), chosen.policy)}
-    for name in ("tool pairs whole", "batches together", "pins identical", "system untouched", "tail identical",
-                 "nothing unaccounted for", "no empty content"):  # fmt: skip
+    for name in (
+        "tool pairs complete",
+        "call batches together",
+        "pinned messages unchanged",
+        "system messages unchanged",
+        "kept messages unchanged",
+        "every message has a fate",
+        "no empty messages",
+    ):
         assert verdicts[name].passed, verdicts[name]
     assert sum(outcome.fate_counts.values()) == len(context)
     assert len(outcome.provenance) == len(outcome.messages)

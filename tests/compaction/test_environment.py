@@ -69,18 +69,17 @@ def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
     [
         (
             {"CWB_TRIM_TARGET_PERCENTS": "5"},
-            "The variable CWB_TRIM_TARGET_PERCENTS sets nothing: there is no such setting; did you mean "
-            "'CWB_TRIM_TARGET_PERCENT'?",
+            "The variable CWB_TRIM_TARGET_PERCENTS matches no setting; did you mean 'CWB_TRIM_TARGET_PERCENT'?",
         ),
         (
             {"CWB_TRIM_TARGET_PERCENT": "101"},
-            "The variable CWB_TRIM_TARGET_PERCENT cannot be so: target_percent = 101: input should be less than or "
-            "equal to 100.",
+            "The variable CWB_TRIM_TARGET_PERCENT has an invalid value: target_percent = 101: input should be less "
+            "than or equal to 100.",
         ),
         (
             {"CWB_EXCHANGE_SUMMARY_REPLY": "a", "CWB_EXCHANGE_SUMMARY_SUMMARY_NODE_RESPONSE_MESSAGE": "b"},
-            "The variables CWB_EXCHANGE_SUMMARY_REPLY and CWB_EXCHANGE_SUMMARY_SUMMARY_NODE_RESPONSE_MESSAGE set the "
-            "same; unset one of them.",
+            "The variables CWB_EXCHANGE_SUMMARY_REPLY and CWB_EXCHANGE_SUMMARY_SUMMARY_NODE_RESPONSE_MESSAGE set "
+            "the same setting; unset one of them.",
         ),
     ],
 )

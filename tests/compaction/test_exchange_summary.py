@@ -39,4 +39,4 @@ def test_open_calls_stand_after_pins_and_are_not_carried_twice(
 def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     messages = [*loop("1", 0), *loop("2", 1)]
     outcome, _ = run(STRATEGY, context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), POLICY)
-    assert outcome.reason == "nothing to compact: every message of the head stays"
+    assert outcome.reason == "nothing to compact: every message of the head is kept"

@@ -89,7 +89,7 @@ def test_a22_the_check_of_pins_and_the_export_say_the_same(tmp_path: Path) -> No
     run = cwb("compact", sample, "--strategy", "ledger", "--pin", "1", "--to", "codex", "-o", out, "--force", "--json")
     checks = {check["name"]: check["passed"] for check in json.loads(run.stdout)["checks"]}
     first = load(sample).context()[0]
-    assert (first.is_own_system, checks["pins identical"]) == (True, True)
+    assert (first.is_own_system, checks["pinned messages unchanged"]) == (True, True)
     assert first.text in load(out).context()[0].text
 
 
@@ -115,7 +115,7 @@ def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Pat
     context, policy = opened(found), load_preset("codex").policy
     assert context.total.tokens == left.total.tokens == 913
     [fires] = STRATEGY.triggered(context, policy)
-    assert "does not fire: 913 of 47 368 tokens (the window" in str(fires)
+    assert "trigger 47 368 tokens (94.7 % of the window): now 913, does not fire" in str(fires)
 
 
 def test_an_absurd_bill_is_as_absurd_in_the_export(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_prompt_of_ones_own_in_another_language_is_not_sent_and_that_is_told()
     assert policy.asks() == load_prompt("user-messages.zh.md").text
     assert policy.said("reply") == "好的，我将从这里继续对话。"
     assert policy.said("summary_template") == "Well:\n{summary}"  # too few words to be of a language
-    rest = " is in English and is not sent, for language is zh: the shipped Chinese text is. Write it in Chinese, or "
+    rest = " is in English, but language is zh: the built-in Chinese text is sent. Write it in Chinese, or "
     assert strategy("user-messages").doubts(policy)[:2] == tuple(
         f"{field}{rest}set language to en." for field in ("prompt", "reply")
     )

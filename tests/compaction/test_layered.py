@@ -90,7 +90,7 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
     assert outcome.rungs == (Rung("compress tool results", before, after, note),)
     assert steps == [Step("compress tool results", note)]
     assert outcome.fate_counts[Fate.COMPRESSED] == 3
-    why = f"3 finished rounds, at least 10 stay: {grouped(before)} → {grouped(after)} tokens"
+    why = f"3 finished rounds; at least 10 are kept: {grouped(before)} → {grouped(after)} tokens"
     assert outcome.reason == f"tool results only: {why}"
     again, _ = run(context.from_outcome(outcome), policy())
     assert again.status == "unchanged"
@@ -112,7 +112,7 @@ def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() 
     assert whole.startswith(start)
     assert whole.endswith(end)
     assert outcome.fate_counts[Fate.DROPPED] > 0
-    assert any("are not shown" in line for line in outcome.trace)
+    assert any("are not sent" in line for line in outcome.trace)
 
 
 def test_the_preset_is_the_documents_policy() -> None:

@@ -49,7 +49,7 @@ def test_every_layer_has_its_own_tokens() -> None:
     def told(*found: Layer) -> list[str]:
         return [f"{layer.glyph} {layer.name} {layer.basis.value}{layer.tokens}" for layer in found]
 
-    before = ["▒ system 10", "▒ tools 5", "▒ not in file 5", "◆ summaries ≈3"]
+    before = ["▒ system 10", "▒ tools 5", "▒ system + tools (not recorded) 5", "◆ summaries ≈3"]
     # Messages of 2, 3, 3, 5, 9, 17, 33 and 65 tokens.
     assert told(*layers(context)) == [*before, "█ history ≈134"]
     assert told(*layers(context, outcome)) == [*before, "█ head ≈25", "● pins ≈9", "▓ tail ≈100"]

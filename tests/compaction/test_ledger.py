@@ -142,7 +142,7 @@ def test_what_has_no_room_is_named_least_important_first() -> None:
     outcome, ledger = compacted(context_of(work()), budget_tokens=150, narrative_percent=0)
     groups = [group for group, _ in ledger.left_out]
     assert ledger.left_out
-    assert any("left out for lack of room" in line for line in outcome.trace)
+    assert any("omitted, over the budget" in line for line in outcome.trace)
     assert "Never log the token." in [entry.text for entry in ledger.entries]
     order = ["viewed files", "mended errors", "commands", "changed files", "decisions"]
     assert [group for group in groups if group in order] == [group for group in order if group in groups]
@@ -150,7 +150,7 @@ def test_what_has_no_room_is_named_least_important_first() -> None:
 
 def test_pins_over_the_budget_are_kept_and_told() -> None:
     outcome = assert_holds(STRATEGY, context_of(work(), pins=frozenset(["r5"])), LedgerPolicy(budget_tokens=100))
-    assert any(line.startswith("over the budget by") for line in outcome.trace)
+    assert any("over the budget:" in line for line in outcome.trace)
 
 
 def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budget() -> None:
@@ -165,12 +165,12 @@ def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budge
     assert [one.text for one in outcome.messages if one.id == "u3"] == ["Why does CI fail?"], "the open request"
     within = budget_check(context, outcome, policy)
     assert (within.hard, within.passed) == (False, False)
-    assert within.detail.endswith(" of 400 tokens; of these pins 3 009, the open request 5")
+    assert within.detail.endswith(" of 400 tokens; largest: pins 3 009, the open request 5")
     assert within.messages == ("u3", "p", "pin")
 
 
 def budget_check(context: Context, outcome: Outcome, policy: LedgerPolicy) -> Check:
-    (found,) = [one for one in check(context, outcome, STRATEGY, policy) if one.name == "within its budget"]
+    (found,) = [one for one in check(context, outcome, STRATEGY, policy) if one.name == "within budget"]
     return found
 
 

@@ -63,7 +63,7 @@ def test_a_failure_may_also_leave_everything_as_it_is() -> None:
     outcome, _ = run(
         STRATEGY, context_of(chat(40)), MessageWindowPolicy(fallback_messages=0), SummaryFailed("timeout", "120 s")
     )
-    assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (timeout): 120 s")
+    assert (outcome.status, outcome.reason) == ("unchanged", "the summarizer failed (timeout): 120 s")
 
 
 SPOKEN = {"cut": "newest_spoken", "keep_messages": 2, "safe_end": "whole_pairs", "min_tail_messages": 0}
@@ -104,10 +104,10 @@ def test_a_hard_trim_says_what_it_left(fields: dict[str, Any], left: int, trace:
     newest = [message.id for message in messages][len(messages) + len(spared) - 1 - left :]
     assert [message.id for message in outcome.messages] == spared + newest
     assert (outcome.status, outcome.reason) == (
-        "fallback", f"the summary failed (timeout): 120 s; hard trim: {trace}",
+        "fallback", f"the summarizer failed (timeout): 120 s; hard trim: {trace}",
     )  # fmt: skip
     limit = fields["fallback_messages"]
-    assert outcome.trace[2:] == (f"hard trim: 19 messages to {left}, at most {limit} wanted", trace)
+    assert outcome.trace[2:] == (f"hard trim: 19 messages → {left}, limit {limit}", trace)
 
 
 @given(contexts(), policies(default_preset(STRATEGY.id).policy))
@@ -339,7 +339,7 @@ def test_a_request_in_which_the_user_says_nothing_is_not_asked() -> None:
     policy = MessageWindowPolicy(request_cut="before_user_message", request_char_limit=500, fallback_messages=0)
     outcome, requests = run(STRATEGY, context_of(messages), policy)
     assert (outcome.status, requests) == ("unchanged", [])
-    assert outcome.reason == "within the request's limit no message is the user's own"
+    assert outcome.reason == "no user message fits within the request limit"
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def looked_at_twice(shape: str, second: Answer) -> tuple[list[SummaryRequest], l
     )
     answers = iter([Summary("First."), second])
     outcome, requests = run(STRATEGY, context_of(chat(4)), policy, lambda request: next(answers))
-    return requests, [outcome.messages[0].text, *(line for line in outcome.trace if "second look" in line)]
+    return requests, [outcome.messages[0].text, *(line for line in outcome.trace if "second check" in line)]
 
 
 def test_what_a_second_look_writes_counts() -> None:
@@ -420,7 +420,7 @@ def test_a_second_look_that_fails_leaves_the_first() -> None:
     _, told = looked_at_twice("text", SummaryFailed("timeout", "120 s"))
     assert told == [
         "<state_snapshot>\nFirst.\n</state_snapshot>",
-        "the second look gave nothing, the first summary stays: the summary failed (timeout): 120 s",
+        "the second check failed, the first summary is used: the summarizer failed (timeout): 120 s",
     ]
 
 

@@ -96,7 +96,7 @@ def test_a_prompt_stands_in_the_file_as_the_lines_it_has() -> None:
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 65, "a b"])
 def test_a_name_that_is_no_files_is_refused(name: str) -> None:
-    with pytest.raises(BadInput, match="no name for a preset"):
+    with pytest.raises(BadInput, match="not a valid preset name"):
         preset_path(name)
 
 

@@ -30,26 +30,26 @@ def test_every_strategy_has_a_preset_to_start_from() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("strategy = ", "no readable TOML"),
+        ("strategy = ", "not valid TOML"),
         ("about = 'x'", "no 'strategy'"),
-        ("strategy = 'nope'", "There is no strategy 'nope'"),
+        ("strategy = 'nope'", "Strategy 'nope' does not exist"),
         ("strategy = 'exchange-summary'\ncolour = 1", "unknown key 'colour'"),
         ("strategy = 'exchange-summary'\n[policy]\nmin_tail_exchanges = -1", "policy.min_tail_exchanges = -1"),
-        ("strategy = 'exchange-summary'\n[policy]\ncolour = 1", "there is no field 'policy.colour'"),
+        ("strategy = 'exchange-summary'\n[policy]\ncolour = 1", "setting 'policy.colour' does not exist"),
         ("strategy = 'exchange-summary'\n[policy]\nprompt = { prompt = 'gone.md' }", "policy.prompt"),
         ("strategy = 'exchange-summary'\n[basis]\nprompt = 'guessed'", "basis.prompt"),
         (
             "strategy = 'exchange-summary'\n[product]\ndefault_on = 'yes'",
-            "product.default_on = 'yes'; say true",
+            "product.default_on = 'yes' is invalid",
         ),
         ("strategy = 'exchange-summary'\n[product]\ncolour = true", "product.colour = True"),
         (
             "strategy = 'exchange-summary'\nearlier = 5",
-            "[[earlier]] has a version or a day in before",
+            "every [[earlier]] needs before",
         ),
-        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'", "[[earlier]] has a version or a day in before"),
-        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'\npolicy = {colour = 1}", "no field"),
-        ("strategy = 'exchange-summary'\npolicy = 5", "policy = 5; it is a table, begin it with [policy]"),
+        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'", "every [[earlier]] needs before"),
+        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'\npolicy = {colour = 1}", "does not exist"),
+        ("strategy = 'exchange-summary'\npolicy = 5", "policy = 5 must be a table; begin it with [policy]"),
     ],
 )
 def test_a_bad_preset_is_refused_by_file_and_field(tmp_path: Path, text: str, says: str) -> None:
@@ -93,15 +93,15 @@ def test_a_prompt_without_header_is_refused_with_its_line(tmp_path: Path) -> Non
         read_prompt(path)
 
 
-FORM = "The prompt gives no output format: ask for <summary></summary> tags, or for named sections."
-VAGUE = "The prompt is too vague: name what to record (requirements, actions, decisions, pending tasks)."
-WHO = "The prompt does not say who 'I' is: say that 'I' in the summary is the agent."
+FORM = "The prompt sets no output format: ask for <summary></summary> tags or named sections."
+VAGUE = "The prompt is too vague: list what to record (requirements, actions, decisions, pending tasks)."
+WHO = "The prompt does not define 'I': state that 'I' in the summary is the agent."
 
 
 @pytest.mark.parametrize(
     ("prompt", "says"),
     [
-        (" ", ("The prompt is empty, which disables the summary: say what to record.",)),
+        (" ", ("The prompt is empty, which disables the summary: state what to record.",)),
         ("Summarize the conversation.", (FORM, VAGUE, WHO)),
         ("Tell me what happened. Wrap it in <summary> tags.", (VAGUE, WHO)),
         ("The GOAL of all, in sections, with 'I' as the agent.", (VAGUE,)),

@@ -74,7 +74,7 @@ def shape(name: str, context: Context) -> list[Message]:
 
 
 def test_claude_code_leaves_a_summary_and_files(context: Context) -> None:
-    """The newest answer stays behind them, where the agent has read everything."""
+    """The newest answer stays behind them, where no unanswered messages."""
     node, *files, answer = shape("claude-code", context)
     assert node.text.startswith("This session is being continued")
     assert "\n\nTools used before this summary: Bash, Read\n\nSummary:\nS\n\nGo on" in node.text
@@ -234,7 +234,7 @@ def test_gemini_asks_under_its_prompt_and_looks_again(context: Context) -> None:
     assert outcome.messages[0] is injected
     assert [request.purpose for request in requests] == [
         "summary of the window",
-        "summary of the window, a second look",
+        "summary of the window, second check",
     ]
     bodies = [request.body for request in requests]
     assert [isinstance(body, Conversation) and body.shape for body in bodies] == ["messages_under_prompt"] * 2

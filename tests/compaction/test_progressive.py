@@ -53,14 +53,14 @@ def test_a_rung_of_the_same_size_is_taken_back_and_one_a_token_smaller_stands() 
     same = 400 + 4 * (rung.before - rung.after)
     for length, after, stands in ((same, rung.before, False), (same - 4, rung.before - 1, True)):
         (first, *_) = run(context, policy(), "x" * length)[0].rungs
-        assert (first.name, first.after, "taken back" not in first.note) == ("sliding window", after, stands)
+        assert (first.name, first.after, "discarded" not in first.note) == ("sliding window", after, stands)
 
 
 # The rungs
 
 
 @pytest.mark.parametrize(
-    ("rounds", "said"), [(0, "none; the last chunk stays whole"), (2, "2; the last chunk stays whole"), (5, "2, 2, 1")]
+    ("rounds", "said"), [(0, "none; the last chunk is kept"), (2, "2; the last chunk is kept"), (5, "2, 2, 1")]
 )
 def test_the_sizes_of_chunks_are_told(rounds: int, said: str) -> None:
     cut = incremental(context_of(talk(rounds)), frozenset(), 2)
@@ -82,7 +82,7 @@ def test_a_chunk_whose_summary_fails_stays_whole() -> None:
     )
     assert outcome.messages[:40] == tuple(messages[:40])
     assert outcome.messages[40].kind == "summary"
-    assert any("chunk 1 of 3: its" in line and "the summary failed" in line for line in outcome.trace)
+    assert any("chunk 1 of 3: its" in line and "the summarizer failed" in line for line in outcome.trace)
 
 
 def test_the_current_input_and_open_calls_are_not_history() -> None:

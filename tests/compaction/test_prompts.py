@@ -41,16 +41,16 @@ def test_a_template_runs_in_a_sandbox_and_its_line_is_named(template: str) -> No
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("context-reset.en.md", "---\nid: context-reset\n---\nOne\nTwo {topic}\n", "line 5: nothing fills"),
-        ("message-window.en.md", "---\nid: message-window\n---\n{max_chars} {size}\n", "it takes max_chars"),
-        (NAME, HEADER + "{{ user_message }}\n{{ mood }}\n", "line 5: nothing fills the placeholder 'mood'"),
+        ("context-reset.en.md", "---\nid: context-reset\n---\nOne\nTwo {topic}\n", "line 5: unknown placeholder"),
+        ("message-window.en.md", "---\nid: message-window\n---\n{max_chars} {size}\n", "allowed: max_chars"),
+        (NAME, HEADER + "{{ user_message }}\n{{ mood }}\n", "line 5: unknown placeholder 'mood'"),
         (NAME, HEADER + "\n{% if %}\n", "line 5: "),
         ("mine.md", "no header\n", "line 1: "),
         ("mine.md", "---\nid: x\nodd\n---\n", "line 3: "),
         ("mine.md", "---\nlanguage: en\n---\n", "no 'id'"),
-        ("mine.md", "---\nid: x\nplaceholders: a\n---\n{a} {b}\n", "line 5: nothing fills the placeholder 'b'"),
-        ("../mine.md", "---\nid: x\n---\nwords\n", "no name for a prompt"),
-        ("mine.txt", "---\nid: x\n---\nwords\n", "no name for a prompt"),
+        ("mine.md", "---\nid: x\nplaceholders: a\n---\n{a} {b}\n", "line 5: unknown placeholder 'b'"),
+        ("../mine.md", "---\nid: x\n---\nwords\n", "not a valid prompt name"),
+        ("mine.txt", "---\nid: x\n---\nwords\n", "not a valid prompt name"),
     ],
 )
 def test_what_cannot_be_used_is_not_written(name: str, text: str, said: str) -> None:
@@ -101,7 +101,7 @@ CALLS = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% en
     ],
 )
 def test_a_template_comes_to_an_end(template: str) -> None:
-    with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
+    with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*correct the template"):
         write_own(NAME, f"{HEADER}{template}\n")
 
 
@@ -158,7 +158,7 @@ def test_a_template_makes_no_more_than_a_text(template: str) -> None:
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + 150_000_000, hard))
     try:
-        with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template") as refused:
+        with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*correct the template") as refused:
             write_own(NAME, f"{HEADER}{template}\n")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
@@ -219,7 +219,7 @@ BIG = "(2 ** 49999)"
 def test_a_product_in_a_template_has_a_size(product: str, made: str | None) -> None:
     text = f"{{{{ {product} }}}}"
     if made is None:
-        with pytest.raises(OverflowError, match=r"^what \*\*? makes is too large$"):
+        with pytest.raises(OverflowError, match=r"^the result of \*\*? is too large$"):
             rendered(text, {})
     else:
         assert rendered(text, {}) == made
@@ -236,7 +236,7 @@ def test_what_only_real_values_bring_about_is_one_sentence_too() -> None:
     """The words it is tried with are few; a session's may be many, and of another kind."""
     write_own(NAME, f"{HEADER}{{% for a in user_message %}}{{% for b in user_message %}}{{% endfor %}}{{% endfor %}}\n")
     context = context_of([user("u1", "x" * 900), agent("a1", "Done.")])
-    with pytest.raises(BadInput, match="line 4: its loops and calls take more than"):
+    with pytest.raises(BadInput, match="line 4: its loops and calls need more than"):
         abridge(context, 2, AbridgedHistoryParams())
 
 

@@ -76,7 +76,7 @@ def test_a_strategy_is_imported_when_it_is_named_and_no_other(id: str, imported:
 
 
 def test_an_unknown_strategy_is_answered_with_the_known_ones(toy: None) -> None:
-    with pytest.raises(BadInput, match=r"There is no strategy 'trimm'; choose one of: .*trim, .*ledger, headline\."):
+    with pytest.raises(BadInput, match=r"Strategy 'trimm' does not exist; choose one of: .*trim, .*ledger, headline\."):
         strategy("trimm")
 
 
@@ -98,7 +98,7 @@ def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(in
     assert strategy("trim").id == "trim"
     gone, other, policy = unusable()
     assert gone.startswith("'gone' of toys cannot be imported (ModuleNotFoundError: No module named 'tests.no_such_mod")
-    assert other == "The entry point 'other' gives a strategy with the id 'headline'; name it so."
+    assert other == "The entry point 'other' loads a strategy with the id 'headline'; use the same name for both."
     assert policy.startswith("'policy' of toys is a ModelMetaclass and no Strategy")
     with pytest.raises(BadInput, match="'gone' of toys cannot be imported"):
         strategy("gone")
@@ -106,7 +106,7 @@ def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(in
 
 def test_a_variable_of_a_longer_name_is_not_the_shorter_ones(install: Install) -> None:
     with heeded({"CWB_TRIM_HEADLINE_WORDS": "3"}):
-        with pytest.raises(BadInput, match="CWB_TRIM_HEADLINE_WORDS sets nothing"):
+        with pytest.raises(BadInput, match="CWB_TRIM_HEADLINE_WORDS matches no setting"):
             default_preset("trim")
         install(trim_headline="tests.toy_strategy:STRATEGY")
         assert default_preset("trim").sources == load_preset("trim").sources

@@ -107,9 +107,9 @@ def test_over_the_limit_the_oldest_messages_are_not_sent(limit: int, ids: str) -
     assert [message.id for message in body_of(request).messages] == ids.split()
     dropped = {context.messages[i].id for i in range(len(context)) if outcome.fate_at(i).fate is Fate.DROPPED}
     assert dropped == {message.id for message in LIMITED} - set(ids.split())
-    told = [line for line in outcome.trace if "request is cut" in line]
+    told = [line for line in outcome.trace if "request over its limit" in line]
     many = f"{len(dropped)} message{'s' if len(dropped) > 1 else ''}"
-    assert told == ([f"the request is cut: the oldest {many} are not sent"] if dropped else [])
+    assert told == ([f"request over its limit: the oldest {many} not sent"] if dropped else [])
 
 
 def test_where_not_even_the_newest_fits_nothing_happens() -> None:
@@ -118,7 +118,7 @@ def test_where_not_even_the_newest_fits_nothing_happens() -> None:
     )
     outcome, requests = run(user_messages.STRATEGY, context_of(LIMITED), policy)
     assert (outcome.status, requests) == ("unchanged", [])
-    assert outcome.reason == f"the summary failed (overflow): no whole message fits into {FROM[5] - 1} characters"
+    assert outcome.reason == f"the summarizer failed (overflow): no message fits into {FROM[5] - 1} characters"
 
 
 def test_a_conversation_is_read_in_tags() -> None:

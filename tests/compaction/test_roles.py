@@ -99,7 +99,7 @@ def made(role: Role, *spans: Span) -> Made:
 
 
 def legal(context: Context, outcome: Outcome) -> Check:
-    return next(one for one in check(context, outcome, STRATEGY, TrimPolicy()) if one.name == "roles legal")
+    return next(one for one in check(context, outcome, STRATEGY, TrimPolicy()) if one.name == "role order valid")
 
 
 @pytest.mark.parametrize("api", STRICT)
@@ -107,7 +107,7 @@ def test_an_answer_behind_a_summary_that_goes_to_the_front_is_led_in(api: Api) -
     context, outcome = moved("S u a u a", Kept(0, 1), made("system", Span(1, 4)), Kept(4, 5), api=api)
     found = legal(context, outcome)
     assert (found.passed, found.messages) == (False, ("4",))
-    assert found.detail == f"{KNOWN[api].title} would refuse 1 message: 4 {OPENS_A}"
+    assert found.detail == f"{KNOWN[api].title} would reject 1 message: 4 {OPENS_A}"
     whole = mended(outcome, api)
     assert [(m.id, m.role) for m in whole.messages][1:] == [("made", "system"), ("gap-4", "user"), ("4", "assistant")]
     assert (whole.messages[2].text, whole.provenance[2], whole.fates) == (GAP, (Span(1, 4),), outcome.fates)
@@ -126,7 +126,7 @@ def test_an_answer_that_opens_behind_the_systems_own_words_is_led_in_within_its_
 
 def test_a_call_that_a_compaction_moves_behind_an_answer_is_led_in_for_gemini_alone() -> None:
     context, outcome = moved("u a u c1 r1 a", Kept(0, 2), Kept(3, 6), api=GEMINI)
-    assert legal(context, outcome).detail == f"Gemini would refuse 1 message: 3 {BEHIND}"
+    assert legal(context, outcome).detail == f"Gemini would reject 1 message: 3 {BEHIND}"
     whole = mended(outcome, GEMINI)
     assert [m.id for m in whole.messages] == ["0", "1", "gap-3", "3", "4", "5"]
     assert (whole.provenance[2], legal(context, whole).passed) == ((Span(2, 3),), True)
@@ -139,7 +139,7 @@ def test_a_call_that_was_the_first_of_all_and_has_a_reply_put_before_it_is_led_i
     """An earlier summary and a call that are pinned: all that is gone stood behind them."""
     pieces = (Kept(0, 1), made("system", Span(3, 5)), made("assistant", Span(3, 5)), Kept(1, 3), Kept(5, 6))
     context, outcome = moved("u c1 r1 a u a", *pieces, api=GEMINI)
-    assert legal(context, outcome).detail == f"Gemini would refuse 1 message: 1 {BEHIND}"
+    assert legal(context, outcome).detail == f"Gemini would reject 1 message: 1 {BEHIND}"
     whole = mended(outcome, GEMINI)
     assert [(m.id, m.role) for m in whole.messages][2:5] == [
         ("made", "assistant"),
@@ -163,14 +163,14 @@ def test_the_check_says_what_the_api_does_with_neighbours() -> None:
     pieces = (Kept(0, 2), made("user", Span(2, 4)), Kept(4, 6))
     details = {api: legal(*moved("S u a u u a", *pieces, api=api)).detail for api in ALL}
     assert details == {
-        ANTHROPIC: "Anthropic Messages: 2 messages behind one of the same side, joined with it",
-        GEMINI: "Gemini: 2 messages behind one of the same side, taken as it is",
-        CHAT: "OpenAI Chat: 2 messages behind one of the same side, taken as it is",
-        "openai-responses": "OpenAI Responses: 2 messages behind one of the same side, taken as it is",
-        None: "An API that is not known: 2 messages behind one of the same side, taken as it is",
+        ANTHROPIC: "Anthropic Messages: 2 consecutive same-role messages will be merged",
+        GEMINI: "Gemini: 2 consecutive same-role messages accepted",
+        CHAT: "OpenAI Chat: 2 consecutive same-role messages accepted",
+        "openai-responses": "OpenAI Responses: 2 consecutive same-role messages accepted",
+        None: "An API that is not known: 2 consecutive same-role messages accepted",
     }
-    assert legal(*moved("S u a", Kept(0, 1), api=ANTHROPIC)).detail == "no message is left"
-    assert legal(*moved("S u a", Kept(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: the sides take turns"
+    assert legal(*moved("S u a", Kept(0, 1), api=ANTHROPIC)).detail == "no messages remain"
+    assert legal(*moved("S u a", Kept(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: user and agent alternate"
 
 
 def test_every_strategys_outcome_passes_the_one_place() -> None:

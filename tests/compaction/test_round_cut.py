@@ -57,9 +57,9 @@ def test_a_round_is_open_until_an_answer_ends_it(last: list[Message], ended: int
 
 def test_rounds_that_hold_only_what_stays_are_not_archived() -> None:
     context = context_of([RULE, *chat(3)], pins=frozenset({"u0", "a0"}))
-    why = "the oldest rounds hold only pins, system messages and summaries"
+    why = "the oldest rounds contain only pins, system messages and summaries"
     assert cut_rounds(context, 2, keep_summaries=False, trace=[]) == Cut(0, (), (), frozenset({1, 2}), (), 7, why)
-    few = "3 finished rounds, at least 3 stay"
+    few = "3 finished rounds; at least 3 are kept"
     assert cut_rounds(context, 3, keep_summaries=False, trace=[]) == Cut(0, (), (), frozenset({1, 2}), (), 7, few)
 
 

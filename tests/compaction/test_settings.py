@@ -97,13 +97,13 @@ ALL = "size, share, mode, words, name"
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("siez", "There is no field 'siez'; did you mean 'size'?"),
-        ("sometimes", "There is no field 'sometimes'; did you mean 'size'?"),
-        ("q", f"There is no field 'q'; there are {ALL}, fine_parts_params.depth, fine_parts_params.light."),
-        ("size.x", "size is a single field, not a group of fields."),
-        ("fine_parts.x", "There is no field 'fine_parts'; did you mean 'fine_parts_params'?"),
-        ("q.x", f"There is no field 'q'; there are {ALL}, names, fine_parts_params."),
-        ("fine_parts_params.q", "There is no field 'q'; there are depth, light."),
+        ("siez", "Setting 'siez' does not exist; did you mean 'size'?"),
+        ("sometimes", "Setting 'sometimes' does not exist; did you mean 'size'?"),
+        ("q", f"Setting 'q' does not exist; choose one of: {ALL}, fine_parts_params.depth, fine_parts_params.light."),
+        ("size.x", "size is a single setting, not a group."),
+        ("fine_parts.x", "Setting 'fine_parts' does not exist; did you mean 'fine_parts_params'?"),
+        ("q.x", f"Setting 'q' does not exist; choose one of: {ALL}, names, fine_parts_params."),
+        ("fine_parts_params.q", "Setting 'q' does not exist; choose one of: depth, light."),
     ],
 )
 def test_who_names_no_field_is_told_which_there_are(name: str, says: str) -> None:
@@ -118,8 +118,8 @@ def test_who_names_no_field_is_told_which_there_are(name: str, says: str) -> Non
         ({"size": 0}, "its.size = 0: input should be greater than or equal to 1."),
         ({"size": 0, "share": 1.0}, "its.size = 0: input should be greater than or equal to 1. (1 more)"),
         ({"fine_parts_params": {"depth": 1}}, "its.fine_parts_params.depth = 1: input should be greater than 1."),
-        ({"sise": 0}, "there is no field 'its.sise'."),
-        ({"size": 1, "amount": 1}, "amount is another name of size; give one of them."),
+        ({"sise": 0}, "setting 'its.sise' does not exist."),
+        ({"size": 1, "amount": 1}, "amount is another name of size; set only one of them."),
     ],
 )
 def test_what_a_policy_refuses_is_one_sentence(given: dict[str, Any], says: str) -> None:
@@ -178,7 +178,9 @@ def test_old_numbers_vary_by_their_names_of_today(id: str, old: str, value: Any,
 def test_two_names_of_one_field_are_refused() -> None:
     policy_type = strategy("ledger").policy_type
     for given in (policy_type, policy_type().with_):
-        with pytest.raises(ValidationError, match="request_limit is another name of request_char_limit; give one of"):
+        with pytest.raises(
+            ValidationError, match="request_limit is another name of request_char_limit; set only one of"
+        ):
             given(request_char_limit=1, request_limit=2)
 
 

@@ -94,7 +94,7 @@ def test_roo_drops_an_even_number_of_all_but_the_first(messages: int, percent: i
 
 def test_a_share_of_an_unknown_window_is_no_target() -> None:
     outcome, _ = run(STRATEGY, context_of(loop("1", 3)), TrimPolicy(target="percent_of_window"))
-    assert outcome.reason == "the model's window is not known, and the target is a share of it"
+    assert outcome.reason == "the target is a share of the model's window, which is unknown"
 
 
 def test_a_marker_stands_where_messages_were_dropped() -> None:
@@ -132,7 +132,7 @@ def test_a_whole_cut_follows_or_else_is_the_last_before(ideal: int, cut: int, mo
             {"target": "tokens", "target_tokens": 2},
             2,
             3 + 11,
-            "target: 2 tokens; left: 3, which is the least that can be left",
+            "target: 2 tokens; left: 3, the least possible",
         ),
     ],
 )

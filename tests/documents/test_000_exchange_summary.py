@@ -120,9 +120,9 @@ CACHE = {
         (270_000, True, "the cache expires in 30 s"),
         (270_001, True, "the cache expires in 29.999 s"),
         (299_999, True, "the cache expires in 0.001 s"),
-        (300_000, True, "due 30 s ago, the cache has expired since"),
-        (600_000, True, "due 330 s ago, the cache has expired since"),
-        (None, False, "due 270 s after the newest answer, if nothing is sent till then"),
+        (300_000, True, "due 30 s ago; the cache has expired"),
+        (600_000, True, "due 330 s ago; the cache has expired"),
+        (None, False, "due 270 s after the newest answer, if nothing is sent before"),
     ],
 )
 def test_the_timer_goes_off_when_the_cache_is_about_to_expire(age: int | None, fires: bool, note: str) -> None:
@@ -1279,7 +1279,7 @@ def test_unknown_keys_are_passed_over_and_told() -> None:
     read = pasted({"version": 7, "featureFlags": {"other": True, "historySummaryParams": params}})
     assert read.ignored == ("abridged_history_params.new_limit", "of_a_newer_client", "other", "version")
     assert read.policy.abridged_history_params.total_chars_limit == 9
-    assert read.note == f"ignored, because no setting is called that: {', '.join(read.ignored)}"
+    assert read.note == f"ignored unknown settings: {', '.join(read.ignored)}"
     many = pasted({f"new_{n:02}": n for n in range(SHOWN_NAMES + 1)})
     assert many.note.endswith("new_10, new_11 and 1 more")
 
@@ -1288,8 +1288,8 @@ def test_unknown_keys_are_passed_over_and_told() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("{nope", "no JSON .line 1"),
-        ("[1]", "no JSON object"),
+        ("{nope", "not valid JSON .line 1"),
+        ("[1]", "not a JSON object"),
         ({"trigger_on_history_size_chars": -1}, "trigger_on_history_size_chars = -1"),
     ],
 )
@@ -1303,7 +1303,7 @@ def test_a_template_without_summary_is_reported_and_the_default_taken() -> None:
     read = pasted({"prompt": "Summarize.", "summary_node_request_message_template": "no place"})
     outcome, _ = run_strategy(STRATEGY, context_of([*loop("1", 2), *loop("2", 1)]), read.policy, "S")
     assert "<supervisor>" in outcome.messages[0].text
-    assert any("refused" in line for line in outcome.trace)
+    assert any("the default template is used" in line for line in outcome.trace)
 
 
 # --- 9 How much is shown ----------------------------------------------------------------------------------------------

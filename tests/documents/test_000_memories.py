@@ -322,7 +322,7 @@ def test_a_prompt_that_says_what_in_which_form_and_who_is_fine_and_the_threshold
         pytest.param(
             {"compression_target": 101, "max_lines": 101}, "compression_target = 101 saves", id="000-091 of 101"
         ),
-        pytest.param({"num_recent_memories_to_keep": 9}, "num_recent_memories_to_keep = 9 leaves", id="000-091 9 kept"),
+        pytest.param({"num_recent_memories_to_keep": 9}, "num_recent_memories_to_keep = 9 lets", id="000-091 9 kept"),
         pytest.param({"num_recent_memories_to_keep": 20}, "", id="000-091 20 kept"),
         pytest.param({"num_recent_memories_to_keep": 21}, "num_recent_memories_to_keep = 21", id="000-091 21 kept"),
         pytest.param({"max_lines": 49}, "compression_target = 50 would fire again", id="000-091 a lower trigger"),
@@ -339,7 +339,7 @@ def test_numbers_that_make_little_sense_are_pointed_out(change: dict[str, Any], 
 @pytest.mark.parametrize(("keep", "told"), [(49, False), (50, True)])
 def test_kept_memories_that_fill_all_lines_are_pointed_out(keep: int, told: bool) -> None:
     found = STRATEGY.lint(MemoriesRewritePolicy(num_recent_memories_to_keep=keep))
-    assert (f"The newest {keep} memories fill all 50 lines: nothing can be rewritten." in found) is told
+    assert (f"The newest {keep} memories fill all 50 lines; nothing can be rewritten." in found) is told
 
 
 @pytest.mark.parametrize(
@@ -347,10 +347,10 @@ def test_kept_memories_that_fill_all_lines_are_pointed_out(keep: int, told: bool
     [
         pytest.param("", "The prompt is empty", id="000-092 empty"),
         pytest.param(
-            SOUND.partition(" Format")[0], "The prompt gives no output format", id="000-092 no format"
+            SOUND.partition(" Format")[0], "The prompt sets no output format", id="000-092 no format"
         ),
         pytest.param("Say more; 'I' is the agent. Format: tags.", "The prompt is too vague", id="000-092 vague"),
-        pytest.param(SOUND.replace("; 'I' is the agent", ""), "The prompt does not say who 'I' is", id="000-092 no I"),
+        pytest.param(SOUND.replace("; 'I' is the agent", ""), "The prompt does not define 'I'", id="000-092 no I"),
     ],
 )  # fmt: skip
 def test_each_pitfall_is_pointed_out(prompt: str, doubt: str) -> None:

@@ -39,9 +39,9 @@ from workbench.tokens.window import Window
 
 FAILED = SummaryFailed("timeout", "no answer within 120 s")
 PURPOSES = {
-    "sliding window": "older than the window",
+    "sliding window": "before the window",
     "importance": "less important",
-    "key events": "no key event",
+    "key events": "other messages",
     "incremental": "chunk",
     "full summary": "whole",
 }
@@ -94,7 +94,7 @@ def test_fewer_than_a_quarter_of_the_window_remaining_fires(tokens: int, fires: 
     assert (trigger.fires, trigger.limit) == (fires, 150_001)
     remaining = f"{200_000 - tokens:,}".replace(",", " ")
     assert trigger.note.replace("\N{NARROW NO-BREAK SPACE}", " ") == (
-        f"{remaining} of 200 000 remain, threshold 50 000; the window: 200 000 tokens, as given"
+        f"{remaining} of 200 000 tokens remain, threshold 50 000; window 200 000 tokens, as given"
     )
     off = policy(trigger_on_remaining_tokens=False)
     assert not triggers(Gauge(tokens=tokens, limit=Window(200_000, "given")), off)[0].fires
@@ -198,10 +198,12 @@ def test_the_evidence_stands_beside_the_verdict_and_the_user_may_overrule_it() -
     seen = evidence_of(shape)
     assert (seen.rounds, seen.edits, seen.checks, seen.lookups, seen.other, seen.calls) == (1, 1, 1, 2, 1, 5)
     found = task_type(shape, TaskCutoffs())
-    assert str(found).startswith("task type code: 50 % of 4 calls edit, build or test; 1 edits and writes, 1 builds")
+    assert str(found).startswith(
+        "task type code: 50 % of 4 classified calls edit, build or test; 1 edits and writes, 1 builds"
+    )
     overruled = task_type(shape, TaskCutoffs(), "analysis")
     assert (overruled.kind, overruled.overruled, overruled.evidence) == ("analysis", "code", seen)
-    assert "the user's word; found: code" in str(overruled)
+    assert "set by the user; detected: code" in str(overruled)
     assert task_type(shape, TaskCutoffs(code_share=0.6)).kind == "mixed"
 
 
@@ -235,9 +237,9 @@ def test_e6_while_it_is_short_every_light_rung_and_then_the_full_summary_follow_
     first, second, *_, last, _ = outcome.rungs
     assert first.before == context.total.tokens > first.after
     assert [rung.before for rung in outcome.rungs[1:]] == [rung.after for rung in outcome.rungs[:-1]]
-    assert "still under 25 %: sliding window next" in first.note
+    assert "still under 25 %: next, sliding window" in first.note
     assert "nothing to summarize" in second.note
-    assert "full summary next" in last.note
+    assert "next, a full summary" in last.note
     assert [request.exact for request in requests] == [True, False, False][: len(requests)]
     assert sum(outcome.fate_counts.values()) == len(context)
 
@@ -248,7 +250,7 @@ def test_a_chain_whose_every_rung_failed_leads_to_the_fallback_order_and_the_ses
     outcome, _ = run(context, policy(task_type="code"), FAILED)
     assert names(outcome) == [*CHAINS["code"], *FALLBACK, "full summary"]
     assert FALLBACK == ("sliding window", "importance", "key events", "incremental")
-    assert "fallback order next" in outcome.rungs[2].note
+    assert "next, the fallback order" in outcome.rungs[2].note
     assert (outcome.status, outcome.messages) == ("unchanged", tuple(context.messages))
     assert "timeout" in outcome.reason
 
@@ -313,9 +315,9 @@ def test_e4_roles_alternate_in_the_window_and_two_of_one_role_are_declared_where
         ("user", "summary"),
         ("assistant", "normal"),
     ]
-    (legal,) = (one for one in check(context, outcome, STRATEGY, FULL) if one.name == "roles legal")
+    (legal,) = (one for one in check(context, outcome, STRATEGY, FULL) if one.name == "role order valid")
     assert legal.passed
-    assert "joined with it" in legal.detail
+    assert "will be merged" in legal.detail
 
 
 @rule("001-019", "001-020")
@@ -402,13 +404,13 @@ def test_why_each_event_is_one() -> None:
         user("v", "What about b.py?"),
     ]
     assert events(messages) == {
-        "u": "standing instruction: Never touch main.",
+        "u": "rule: Never touch main.",
         "r1": "error, fixed later: error: boom",
-        "a2": "changed something: modified a.py",
+        "a2": "change: modified a.py",
         "a3": "error fixed: error: boom",
-        "a4": "changed something: ran git commit -am done",
+        "a4": "change: ran git commit -am done",
         "a5": "task finished: fix",
-        "z": "task finished: the answer after 1 changes",
+        "z": "task finished: answer after 1 changes",
         "v": "the user's instruction",
     }
 
@@ -468,7 +470,7 @@ def test_what_lighter_rungs_did_stands_when_the_full_summary_fails() -> None:
     outcome, _ = run(context, policy(), failing("full summary"))
     assert outcome.status == "fallback"
     assert "timeout" in outcome.reason
-    assert "done by sliding window" in outcome.reason
+    assert "used instead: sliding window" in outcome.reason
     assert ids(outcome)[0] == "summary"
 
 
@@ -515,7 +517,7 @@ def test_every_rung_carries_it_the_request_in_front_of_the_summary(chosen: Progr
         "<tasks>\n[x] parse\n[~] write\n</tasks>\n"
         "<changes>\n/p/a.py +2 −1 (1×)\n/p/b.py +2 −0 (1×)\n</changes>" in behind
     )
-    assert any("10 of 12 memories, 2 tasks, the changes of 2 files, +4 −1 lines" in line for line in outcome.trace)
+    assert any("10 of 12 memories, 2 tasks, file changes: 2 files, +4 −1 lines" in line for line in outcome.trace)
     none, _ = run(context_of(busy(), memories="memory 1"), chosen.with_(recent_memories=0))
     assert "memory" not in none.messages[1].text
 
@@ -613,7 +615,7 @@ def test_e1_where_the_sessions_beginning_is_not_known_nothing_is_called_its_firs
     edited = given(context_of(later), Edits(dropped=frozenset({"u1"})))
     assert claimed(edited, chosen) == []
     outcome, _ = run(edited, chosen)
-    assert any("retained: no first request is known, " in line for line in outcome.trace)
+    assert any("retained: no first request found, " in line for line in outcome.trace)
 
 
 @rule("001-028", "001-029")

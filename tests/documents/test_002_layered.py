@@ -506,7 +506,7 @@ def test_the_ten_newest_whole_rounds_stay(count: int, archived: int) -> None:
     assert [len(request.sources) for request in requests] == [4 * archived] * bool(archived)
     assert outcome.messages[bool(archived) :] == tuple(messages[4 * archived :])
     if not archived:
-        assert outcome.reason == f"nothing to compact: {count} finished rounds, at least 10 stay"
+        assert outcome.reason == f"nothing to compact: {count} finished rounds; at least 10 are kept"
 
 
 @rule("002-026")
@@ -536,7 +536,7 @@ WHOLE = "\n\n".join([SECTIONS[0], *(f"{mark.under}\n{mark.line('x')}" for mark i
             for mark in MARKS
         ),
         pytest.param(
-            "Just prose.", ["the summary has none of the template's sections and stands as it came"],
+            "Just prose.", ["the summary has none of the template's sections and is used unchanged"],
             id="002-030 002-031 without sections",
         ),
         *(
@@ -554,7 +554,7 @@ WHOLE = "\n\n".join([SECTIONS[0], *(f"{mark.under}\n{mark.line('x')}" for mark i
 def test_the_checks_warn_of_missing_labels_and_of_progress(answer: str, found: list[str]) -> None:
     context = context_of(rounds(11, NOISE))
     outcome, _ = run(context, policy(), answer)
-    (seen,) = (one for one in check(context, outcome, STRATEGY, policy()) if one.name == "summary in its form")
+    (seen,) = (one for one in check(context, outcome, STRATEGY, policy()) if one.name == "summary follows its template")
     assert (seen.detail.split("; ") if seen.detail else [], seen.passed, seen.hard) == (found, not found, False)
     assert seen.messages == (("summary-1.z",) if found else ())
 
@@ -632,7 +632,7 @@ def test_the_archive_has_title_dates_and_sections_in_the_templates_order() -> No
             f"{SECTIONS[4]}\n*(Modified files in this archive segment)*\n(nothing recorded)",
         ]
     )
-    left_out = [line for line in outcome.trace if line.startswith("the answer left out")]
+    left_out = [line for line in outcome.trace if line.startswith("the answer omits")]
     assert [title for title in SECTIONS if title[4:] in "".join(left_out)] == [SECTIONS[1], SECTIONS[2], SECTIONS[4]]
     assert outcome.messages[0].time == messages[3].time
 
@@ -654,7 +654,7 @@ def test_e10_the_tokens_are_checked_when_a_new_user_input_arrives_and_only_then(
     (inside,) = STRATEGY.triggered(context_of(over[:-1]), policy(context_window=10))
     assert not inside.fires
     assert inside.value >= inside.limit
-    assert inside.note.startswith("not checked inside a round: no new user input stands at the end")
+    assert inside.note.startswith("not checked inside a round: the last message is not user input")
 
 
 @rule("002-034")
@@ -886,7 +886,7 @@ def test_the_window_is_200_000_or_what_is_set_or_the_sessions_own() -> None:
     told = [triggers(now, policy(**window))[0].note for window in windows[:2]]
     told.append(triggers(now._replace(limit=None), policy(context_window=0))[0].note)
     assert [note.replace("\N{NARROW NO-BREAK SPACE}", " ") for note in told] == [
-        "the window: 200 000 tokens, by the policy",
-        "the window: 100 000 tokens, as given",
-        "the window: 200 000 tokens, assumed",
+        "window 200 000 tokens, from the settings",
+        "window 100 000 tokens, as given",
+        "window 200 000 tokens, assumed",
     ]

@@ -136,7 +136,7 @@ def test_the_checks_warn_of_it_and_the_summary_without_a_model_begins_with_it() 
     assert [one.name for one in check(context, outcome, STRATEGY, chosen) if not one.passed] == []
     outcome, _ = run(STRATEGY, context, chosen, "摘要。")
     assert [(one.name, one.hard) for one in check(context, outcome, STRATEGY, chosen) if not one.passed] == [
-        ("summary in its form", False)
+        ("summary follows its template", False)
     ]
 
 
@@ -203,7 +203,7 @@ def test_the_trace_tells_the_trigger_the_window_and_the_summarys_length() -> Non
     context = context_of(chat(20, "x" * 9), manual=False)
     outcome, _ = run(STRATEGY, context, policy(), "对话摘要：很多问题。")
     assert outcome.trace == (
-        "messages fires: 40 of 40 messages",
+        "trigger 40 messages: now 40, fires",
         "window: 30 messages of 30 wanted; tail: 10 messages",
         "the summary has 10 characters",
         f"{context.total.tokens} → {context.outcome_size(outcome).tokens} tokens",
@@ -223,8 +223,8 @@ def test_a_report_tells_how_many_messages_became_how_many(tmp_path: Path) -> Non
 @rule("003-031")
 def test_the_trace_tells_that_the_summary_failed_and_what_was_trimmed() -> None:
     outcome, _ = run(STRATEGY, context_of(chat(40)), policy(), FAILED)
-    assert outcome.reason.startswith("the summary failed (error): no connection; hard trim")
-    assert "hard trim: 80 messages to 50, at most 50 wanted" in outcome.trace
+    assert outcome.reason.startswith("the summarizer failed (error): no connection; hard trim")
+    assert "hard trim: 80 messages → 50, limit 50" in outcome.trace
 
 
 @rule("003-045")

@@ -97,7 +97,7 @@ def test_all_events_become_the_leading_system_messages_and_one_of_the_users() ->
     assert (made.role, made.kind) == ("user", "summary")
     assert made.text == "[System] Context cleared. Summary of previous conversation: \n It goes on."
     assert request.text.startswith(load_prompt("context-reset.en.md").text + "\n\n---\n[user]: request 1\n\n")
-    assert outcome.trace[0].startswith("90 % of the window fires")
+    assert outcome.trace[0].startswith("trigger 1 tokens (90 % of the window): now 443, fires")
 
 
 @rule("004-008", "004-009")

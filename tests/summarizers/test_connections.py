@@ -46,7 +46,7 @@ def test_settings_add_connections_and_change_them_field_by_field() -> None:
         ('[connections.anthropic]\nbase_url = "box:80"\n', "base_url: is no address; write http:// or https://"),
         ('[connections.typed]\nprotocol = "chat"\n', "[connections.typed] is no connection; choose another name"),
         ("connections = 3\n", "connections = 3 is no table"),
-        ("[connections\n", "is no readable TOML"),
+        ("[connections\n", "is not valid TOML"),
     ],
 )
 def test_broken_settings_are_told_with_file_and_field(text: str, words: str) -> None:

@@ -104,7 +104,7 @@ async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(api: FakeApi)
         (made(stop="refusal"), "refused", "refused"),
         (error(400, "invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum"), "overflow", "too long"),
         (error(401, "authentication_error", f"bad key {KEY}"), "error", "check ANTHROPIC_API_KEY"),
-        (document(["not", "an", "object"]), "error", "no JSON object"),
+        (document(["not", "an", "object"]), "error", "not a JSON object"),
     ],
 )
 async def test_what_is_no_compaction_is_a_failure(

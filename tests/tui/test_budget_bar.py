@@ -153,7 +153,7 @@ def test_the_legend_says_what_has_room(width: int, says: str) -> None:
 
 
 def test_the_layer_that_no_file_records_is_named_by_what_it_holds() -> None:
-    layer = Layer("not in file", 18_000, Basis.CALIBRATED, "▒")
+    layer = Layer("system + tools (not recorded)", 18_000, Basis.CALIBRATED, "▒")
     assert "▒ system + tools ≈18.0k" in text(legend_cells(replace(budget(), layers=(layer,)), 120))
     assert "▒ not recorded ≈18.0k" in text(legend_cells(replace(budget(), layers=(LAYERS[0], layer)), 140))
 

@@ -59,7 +59,7 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         area.text = f"{area.text.rstrip()}\n{{mood}}\n"
         await press(pilot, "ctrl+s")
         assert pilot.app.screen is editor
-        assert f"line {lines + 1}: nothing fills the placeholder 'mood'" in words(editor.query_one("#doubts", Static))
+        assert f"line {lines + 1}: unknown placeholder 'mood'" in words(editor.query_one("#doubts", Static))
         assert area.cursor_location[0] == lines
         area.text = area.text.replace("{mood}", "As a ballad.")
         await press(pilot, "ctrl+s")
@@ -71,7 +71,7 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         (paths.prompts() / "exchange-summary.zh.md").write_text("---\nid: exchange-summary\n---\n{mood}\n")
         screen.list_them()
         await press(pilot, "down")
-        assert "nothing fills" in view.text
+        assert "unknown placeholder" in view.text
         await press(pilot, "up", "u")
         bench = bench_screen(pilot)
         assert pilot.app.screen is bench
@@ -121,7 +121,7 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         assert "unchanged" in first
         assert "◉ ✔ verbatim: ValueError: the token is bad" in first
         assert "◉ ○ gone: ValueError: the token is bad" in second
-        assert "the summary failed (truncated)" in drafts[0]
+        assert "the summarizer failed (truncated)" in drafts[0]
         assert "compacted" in second
         assert "weather in Lisbon" in drafts[1]
         assert "◉ ValueError: the token is bad  ✔ verbatim → ✔ verbatim" in drafts[0]

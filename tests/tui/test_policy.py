@@ -128,14 +128,14 @@ def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
 async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
     async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         form = screen.query_one(PolicyForm)
-        assert "task type analysis (found;" in form.told
+        assert "task type analysis (detected;" in form.told
         assert "reads and searches" in form.told
         assert isinstance(screen.bench.policy, ProgressivePolicy)
         await go_to(pilot, screen, "task_type")
         choices = entry_of(screen, "task_type").field.choices
         await press(pilot, *["right"] * choices.index("code"))
         assert screen.bench.policy.model_dump()["task_type"] == "code"
-        assert "task type code (your word; found: analysis)" in form.told
+        assert "task type code (set by you; detected: analysis)" in form.told
 
 
 # --- the form ---------------------------------------------------------------------------------------------------------
@@ -244,7 +244,11 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
     async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
         front = await brought(pilot, PasteParamsScreen, "V")
         area, words = front.query_one(TextArea), front.query_one("#understood", Static)
-        for text, reason in (("{", "no JSON"), ("[1]", "no JSON object"), ('{"min_tail_exchanges": -1}', "min_tail")):
+        for text, reason in (
+            ("{", "not valid JSON"),
+            ("[1]", "not a JSON object"),
+            ('{"min_tail_exchanges": -1}', "min_tail"),
+        ):
             area.load_text(text)
             await settled(pilot)
             assert reason in str(words.render())
@@ -262,7 +266,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         await settled(pilot)
         said = str(front.query_one("#understood", Static).render())
         assert said.startswith("✔ memories-rewrite: ")
-        assert said.endswith("Ignored, because no setting is called that: new")
+        assert said.endswith("Ignored unknown settings: new")
         await press(pilot, "ctrl+s")
         assert (screen.bench.strategy.id, screen.bench.policy.compression_target) == ("memories-rewrite", 7)
 
@@ -274,7 +278,7 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
         front.query_one(Input).value = "../mine"
         await press(pilot, "enter")
         assert pilot.app.screen is front
-        assert "no name for a preset" in str(front.query_one("#understood", Static).render())
+        assert "not a valid preset name" in str(front.query_one("#understood", Static).render())
         front.query_one(Input).value = "mine"
         await press(pilot, "enter")
         saved = load_preset("mine")
@@ -316,7 +320,7 @@ def test_a_wrong_window_is_refused_with_what_is_allowed(typed: str) -> None:
 async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
     session = session_of([Message("1", "user", (Text("Hello"),)), Message("2", "assistant", (Text("Hi"),))], model=None)
     async with on_bench(session, preset="trim", size=SIZE) as (pilot, screen):
-        assert "window is not known" in screen.query_one(PolicyForm).told
+        assert "window is unknown" in screen.query_one(PolicyForm).told
         assert "window unknown" in "".join(segment.text for segment in screen.query_one(BudgetBar).render_line(2))
         await press(pilot, "ctrl+w")
         front = pilot.app.screen
@@ -338,7 +342,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         await settled(pilot)
         assert "Say it in three words." in front.query_one(TextView).text
         doubts = str(front.query_one("#doubts", Static).render())
-        assert "gives no output format" in doubts
+        assert "sets no output format" in doubts
         assert OFFLINE in doubts
         name = await brought(pilot, AskScreen, "f2")
         name.query_one(Input).value = "short"

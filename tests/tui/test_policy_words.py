@@ -79,13 +79,13 @@ def test_help_tells_choices_in_words_with_their_ids_and_where_a_setting_counts()
     """Ids stand in brackets alone: they are what files hold, and nothing that a person knows."""
     place = next(one for one in fields_of(UserMessagesPolicy) if one.key == "preamble_place")
     assert help_words(place, "before_newest_request", differs=True).endswith(
-        "(one of before all else (first), by the last request (before_newest_request), default “before all else”)"
-        " Counts only where “Keep what stands before it all” is on."
-        " ≠ preset: “by the last request”; ctrl+z goes back to it."
+        "(one of first, at the last request (before_newest_request), default “first”)"
+        " Counts only where “Keep preamble” is on."
+        " ≠ preset: “at the last request”; ctrl+z goes back to it."
     )
     cut = {one.key: counts_where(one) for one in fields_of(MessageWindowPolicy)}
-    assert cut["keep_messages"] == "“How the window's end is found” is “newest messages stay” or “newest words stay”"
-    assert cut["request_cut"] == "“Request at most” is set and “How the model is asked” is “as one text”"
+    assert cut["keep_messages"] == "“Window end set by” is “newest messages kept” or “newest texts kept”"
+    assert cut["request_cut"] == "“Request limit” is set and “Request form” is “one text”"
     assert counts_where(next(one for one in fields_of(LedgerPolicy) if one.key == "budget_tokens")) == (
-        "“or at most” is 0"
+        "“Budget in characters” is 0"
     )

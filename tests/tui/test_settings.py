@@ -36,7 +36,7 @@ def test_keys_theme_and_window_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("theme = ", "is no readable TOML"),
+        ("theme = ", "is not valid TOML"),
         ("colour = 1", "there is no key 'colour'"),
         ("theme = 3", "theme = 3"),
         ("window = 0", "window = 0"),

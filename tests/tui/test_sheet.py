@@ -61,7 +61,7 @@ def test_every_choice_has_words_that_have_room_and_none_is_told_by_its_id() -> N
 
 def test_a_choice_stands_on_the_sheet_in_words() -> None:
     one = entry("preamble_place", "codex", preamble_place="before_newest_request")
-    assert text(entry_cells(one, 67)).split("◂")[1].split("▸")[0].strip() == "by the last request"
+    assert text(entry_cells(one, 67)).split("◂")[1].split("▸")[0].strip() == "at the last request"
 
 
 def test_what_matters_most_stands_first_and_nothing_twice() -> None:
@@ -106,15 +106,15 @@ def test_at_140_columns_every_group_of_every_preset_is_in_sight() -> None:
 
 def test_a_line_has_mark_label_id_value_and_unit() -> None:
     changed = entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=12_000)
-    assert text(entry_cells(changed, 67)) == "≠ Newest exchanges that stay  history_tai… 12\u00a0000       characters "
-    assert text(entry_cells(changed, 54)) == "≠ Newest exchanges that stay  12\u00a0000       characters "
+    assert text(entry_cells(changed, 67)) == "≠ Keep newest exchanges  history_tail_siz… 12\u00a0000       characters "
+    assert text(entry_cells(changed, 54)) == "≠ Keep newest exchanges       12\u00a0000       characters "
     for one in entries_of(load_preset("progressive").policy, load_preset("progressive")):
         for width in (40, 54, 67, 120):
             assert len(text(entry_cells(one, width))) == width, (one.field.key, width)
     both = arranged([changed, replace(changed, group="other")], 2, 9)
     line = line_cells([changed, replace(changed, group="other")], both, 1, 110, at=1)
     assert [words.strip() for words, style in line if style == "at-hand"] == [
-        "Newest exchanges that stay",
+        "Keep newest exchanges",
         "12\u00a0000",
     ]
 

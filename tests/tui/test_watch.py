@@ -79,11 +79,11 @@ GONE = ("Dont x", "Don't rename anything, the URLs are printed on the paper cata
 def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(width: int) -> None:
     """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
     bench = open_bench(story(), Counter())
-    ways = Ways(bench, GONE[1], None, Mend("“Share left at most” 61 %", 24_600, "", bench))
+    ways = Ways(bench, GONE[1], None, Mend("“Target: share” 61 %", 24_600, "", bench))
     cells = ways_cells(Watching(GONE, ways=ways), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
-    said = "b sets “Share left at most” 61 %, +24.6k"
+    said = "b sets “Target: share” 61 %, +24.6k"
     whole = f"   ○ lost: {said}"
     if width >= len(whole):
         assert said in shown
@@ -147,7 +147,7 @@ def test_it_is_judged_anew_when_something_changes() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-@pytest.mark.parametrize(("key", "words"), [("i", "pins message 25"), ("b", "“Share left at most” ")])
+@pytest.mark.parametrize(("key", "words"), [("i", "pins message 25"), ("b", "“Target: share” ")])
 async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
     key: str, words: str, size: tuple[int, int]
 ) -> None:

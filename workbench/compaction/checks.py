@@ -68,16 +68,16 @@ def _pairs_whole(context: Context, outcome: Outcome, after: Sequence[Pair]) -> C
             torn.append(outcome.messages[pair.result].id)
         elif pair.result is None and pair.call is not None and pair.id not in open_before:
             torn.append(outcome.messages[pair.call].id)
-    detail = f"{counted(len(torn), 'tool pair')} torn" if torn else "every call has its result"
-    return Check("tool pairs whole", True, not torn, detail, tuple(torn))
+    detail = f"{counted(len(torn), 'tool pair')} split" if torn else "every call has its result"
+    return Check("tool pairs complete", True, not torn, detail, tuple(torn))
 
 
 def _batches_together(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
     """A call's result comes before the next answer: parallel calls and their thinking stay one batch."""
     before = context.shape.pairs if outcome.source is context.messages else pairs_of(outcome.source)
     apart = _apart(outcome.messages, after) - _apart(outcome.source, before)
-    detail = f"{counted(len(apart), 'call')} cut off from what was answered" if apart else "results follow their calls"
-    return Check("batches together", True, not apart, detail, tuple(sorted(apart)))
+    detail = f"{counted(len(apart), 'call')} separated from the results" if apart else "results follow calls"
+    return Check("call batches together", True, not apart, detail, tuple(sorted(apart)))
 
 
 def _apart(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
@@ -94,27 +94,27 @@ def _roles_legal(context: Context, outcome: Outcome) -> Check:
     """The API that the context goes to takes the roles as they stand, but for what it would have refused before."""
     if not any(not message.is_own_system for message in outcome.messages):
         there = any(not message.is_own_system for message in outcome.source)
-        return Check("roles legal", True, not there, "no message is left")
+        return Check("role order valid", True, not there, "no messages remain")
     title = KNOWN[context.api].title
     before = {*refused(outcome.source, context.api)}
     bad = [one for one in refused(outcome.messages, context.api) if one not in before]
     if bad:
-        told = f"{title} would refuse {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
-        return Check("roles legal", True, False, told, tuple(one.id for one in bad))
-    return Check("roles legal", True, True, f"{title}: {_neighbours(context, outcome)}")
+        told = f"{title} would reject {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
+        return Check("role order valid", True, False, told, tuple(one.id for one in bad))
+    return Check("role order valid", True, True, f"{title}: {_neighbours(context, outcome)}")
 
 
 def _neighbours(context: Context, outcome: Outcome) -> str:
     again = joined_turns(outcome.messages)
-    how = "joined with it" if KNOWN[context.api].joins else "taken as it is"
-    return f"{counted(again, 'message')} behind one of the same side, {how}" if again else "the sides take turns"
+    how = "will be merged" if KNOWN[context.api].joins else "accepted"
+    return f"{counted(again, 'consecutive same-role message')} {how}" if again else "user and agent alternate"
 
 
 def _nothing_empty(outcome: Outcome) -> Check:
     made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
     empty = tuple(message.id for message in made if not _has_content(message))
     return Check(
-        "no empty content", True, not empty, f"{counted(len(empty), 'new message')} empty" if empty else "", empty
+        "no empty messages", True, not empty, f"{counted(len(empty), 'new message')} empty" if empty else "", empty
     )
 
 
@@ -132,7 +132,7 @@ def _pins_identical(context: Context, outcome: Outcome) -> Check:
     pins = sorted(pinned_with_pairs(context))
     lost = tuple(context.messages[i].id for i in pins if id(context.messages[i]) not in out)
     detail = f"{counted(len(lost), 'pinned message')} lost" if lost else f"{len(pins)} pinned messages"
-    return Check("pins identical", True, not lost, detail, lost)
+    return Check("pinned messages unchanged", True, not lost, detail, lost)
 
 
 def _system_untouched(context: Context, outcome: Outcome) -> Check:
@@ -140,7 +140,11 @@ def _system_untouched(context: Context, outcome: Outcome) -> Check:
     system = [m for m in context.messages if m.is_own_system]
     lost = tuple(m.id for m in system if id(m) not in out)
     return Check(
-        "system untouched", True, not lost, f"{counted(len(lost), 'system message')} lost" if lost else "", lost
+        "system messages unchanged",
+        True,
+        not lost,
+        f"{counted(len(lost), 'system message')} lost" if lost else "",
+        lost,
     )
 
 
@@ -158,29 +162,25 @@ def _tail_identical(outcome: Outcome) -> Check:
     said = (message for message in kept if message.kind != "meta" and not message.is_own_system)
     places = [position[id(message)] for message in said if id(message) in position]
     ordered = places == sorted(places)
-    seen = counted(len(kept), "kept message") if ordered else "kept messages changed their order"
+    seen = counted(len(kept), "kept message") if ordered else "kept messages are out of order"
     detail = f"{counted(len(lost), 'kept message')} missing" if lost else seen
-    return Check("tail identical", True, not lost and ordered, detail, lost)
+    return Check("kept messages unchanged", True, not lost and ordered, detail, lost)
 
 
 def _all_accounted_for(outcome: Outcome) -> Check:
     at = 0
     for span in outcome.fates:
         if span.start != at or span.stop <= span.start:
-            return Check(
-                "nothing unaccounted for", True, False, f"the fates leave a gap or overlap at message {at + 1}"
-            )
+            return Check("every message has a fate", True, False, f"fates have a gap or an overlap at message {at + 1}")
         at = span.stop
     whole = at == len(outcome.source)
-    return Check("nothing unaccounted for", True, whole, f"{at} of {len(outcome.source)} messages have a fate")
+    return Check("every message has a fate", True, whole, f"{at} of {len(outcome.source)} messages have a fate")
 
 
 def _summary_not_empty(outcome: Outcome) -> Check:
     made = [p.message for p in outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
     passed = not outcome.summarizes or any(message.text.strip() for message in made)
-    return Check(
-        "summary not empty", True, passed, "" if passed else "messages were summarized, but no summary is there"
-    )
+    return Check("summary present", True, passed, "" if passed else "messages were summarized, but there is no summary")
 
 
 FAULTS = 4
@@ -197,7 +197,7 @@ def _check_rules(outcome: Outcome) -> Iterator[Check]:
         return
     lost = [clip(masked(one.text), SHOWN_CHARS) for one in outcome.lost]
     more = f" and {len(lost) - FAULTS} more" if len(lost) > FAULTS else ""
-    detail = f"missing: {'; '.join(lost[:FAULTS])}{more}" if lost else "every rule and the open request are there"
+    detail = f"missing: {'; '.join(lost[:FAULTS])}{more}" if lost else "every rule and the open request are kept"
     ids = tuple(dict.fromkeys(one.message for one in outcome.lost))
     yield Check("rules and open request kept", True, not lost, detail, ids)
 
@@ -212,7 +212,9 @@ def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Itera
     faults = [fault for one in found.values() for fault in one]
     more = [f"and {len(faults) - FAULTS} more"] if len(faults) > FAULTS else []
     detail = "; ".join([*faults[:FAULTS], *more])
-    yield Check("summary in its form", False, not faults, detail, tuple(id for id, one in found.items() if one))
+    yield Check(
+        "summary follows its template", False, not faults, detail, tuple(id for id, one in found.items() if one)
+    )
 
 
 def _unread_there(context: Context, outcome: Outcome) -> Check:
@@ -220,9 +222,11 @@ def _unread_there(context: Context, outcome: Outcome) -> Check:
     unread = context.shape.unread
     elsewhere = [i for i in unread if outcome.fate_at(i).fate not in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED)]
     gone = [message for i in elsewhere if not _told_again(message := outcome.source[i], outcome)]
-    told = f"{counted(len(gone), 'message')} that the agent has not read yet: at most a summary tells of it"
-    seen = f"{counted(len(unread), 'message')} not read yet" if unread else "the agent has read everything"
-    return Check("unread there", False, not gone, told if gone else seen, tuple(message.id for message in gone))
+    told = f"{counted(len(gone), 'unanswered message')} not kept; a summary may mention it"
+    seen = f"{counted(len(unread), 'unanswered message')} kept" if unread else "no unanswered messages"
+    return Check(
+        "unanswered messages kept", False, not gone, told if gone else seen, tuple(message.id for message in gone)
+    )
 
 
 def _told_again(message: Message, outcome: Outcome) -> bool:
@@ -239,11 +243,11 @@ def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], 
     taken = size.chars if budget.unit == "characters" else size.tokens - context.layout.sizes.overhead
     detail = f"{grouped(taken)} of {grouped(budget.most)} {budget.unit}"
     if taken <= budget.most:
-        yield Check("within its budget", False, True, detail)
+        yield Check("within budget", False, True, detail)
     else:
         named, ids = _settled(context, outcome, budget.unit)
-        of_these = f"; of these {', '.join(named)}" if named else ""
-        yield Check("within its budget", False, False, detail + of_these, ids)
+        of_these = f"; largest: {', '.join(named)}" if named else ""
+        yield Check("within budget", False, False, detail + of_these, ids)
 
 
 def _settled(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
@@ -253,7 +257,7 @@ def _settled(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], 
         "pins": pinned_with_pairs(context),
         "system messages": context.shape.own_system,
         "the open request": [i for i in range(len(context)) if context.messages[i].starts_round][-1:],
-        "what is not read yet": context.shape.unread,
+        "unanswered messages": context.shape.unread,
     }
     named, told = list[str](), set[str]()
     for sort, indexes in sorts.items():
@@ -270,13 +274,13 @@ def _smaller(context: Context, outcome: Outcome) -> Check:
         text_tokens = context.layout.sizes.meter.text_tokens
         before, after = before + text_tokens(context.memories), after + text_tokens(outcome.memories)
     fine = outcome.status == "unchanged" or after < before
-    return Check("smaller than before", False, fine, f"{grouped(before)} → {grouped(after)} tokens")
+    return Check("smaller", False, fine, f"{grouped(before)} → {grouped(after)} tokens")
 
 
 def _fits_window(context: Context, outcome: Outcome) -> Check:
     after = context.outcome_size(outcome).tokens
     if context.limit is None:
-        return Check("fits the window", False, True, "the model's window is not known")
+        return Check("fits the window", False, True, "the model's window is unknown")
     detail = f"{grouped(after)} of {context.limit}"
     return Check("fits the window", False, after < context.limit.tokens, detail)
 

@@ -90,7 +90,7 @@ def edited(context: Context, edits: Edits) -> Outcome:
     messages = context.messages
     new = {i: short for i in shortened if (short := shortened_message(messages[i])) is not messages[i]}
     if not dropped and not new:
-        return unchanged(messages, "the edits change nothing: what they name is pinned, or short already")
+        return unchanged(messages, "the edits change nothing: their messages are pinned or already short")
     pieces = in_place(Span(0, len(messages)), new, dropped)
     strokes = (
         Stroke(Fate.KEPT, (Span(0, len(messages)),)),
@@ -100,8 +100,8 @@ def edited(context: Context, edits: Edits) -> Outcome:
     )
     draft = Outcome("compacted", _words(dropped, new), messages, tuple(pieces), painted(len(messages), strokes))
     before, after = context.total.tokens, context.outcome_size(draft).tokens
-    line = f"by hand: {draft.reason}: {grouped(before)} → {grouped(after)} tokens"
-    return replace(draft, rungs=(Rung("by hand", before, after, draft.reason),), trace=(line,))
+    line = f"manual edit: {draft.reason}: {grouped(before)} → {grouped(after)} tokens"
+    return replace(draft, rungs=(Rung("manual edit", before, after, draft.reason),), trace=(line,))
 
 
 def _words(dropped: Collection[int], shortened: Collection[int]) -> str:
@@ -141,8 +141,10 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
     if second.status == "unchanged" and not context.manual:
         return unchanged(context.messages, second.reason, both.trace)
     if second.status == "unchanged":
-        return replace(both, status="compacted", reason=f"only by hand, {first.reason}; {second.reason}", tail=tail)
-    return replace(both, reason=f"by hand, {first.reason}; then {second.reason}", tail=tail)
+        return replace(
+            both, status="compacted", reason=f"manual edits only, {first.reason}; {second.reason}", tail=tail
+        )
+    return replace(both, reason=f"manual edits, {first.reason}; then {second.reason}", tail=tail)
 
 
 def _first(context: Context, edits: Edits) -> Outcome | None:

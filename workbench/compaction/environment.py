@@ -44,10 +44,12 @@ def variables_of(strategy_id: str, policy: type[Policy]) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     for name, text in own.items():
         if name not in known:
-            raise BadInput(f"The variable {name} sets nothing: there is no such setting; {meant(name, known)}")
+            raise BadInput(f"The variable {name} matches no setting; {meant(name, known)}")
         today = policy.today(known[name])
         setting = setting_named(policy, today.name)
         if setting.key in found:
-            raise BadInput(f"The variables {found[setting.key].name} and {name} set the same; unset one of them.")
+            raise BadInput(
+                f"The variables {found[setting.key].name} and {name} set the same setting; unset one of them."
+            )
         found[setting.key] = Variable(name, today.value(setting.read(text)))
     return found

@@ -66,7 +66,7 @@ def flag(
         more = {key: value for key, value in values.items() if value != known[key]}
         return json.dumps(theirs | more, indent=2, ensure_ascii=False)
 
-    about = f"{name}: the JSON object, the string that the flag carries, or the whole {WRAPPER}."
+    about = f"{name}: the JSON object, the flag's string value, or the complete {WRAPPER}."
     return Pasted(name=name, about=about, read=read, write=write)
 
 
@@ -83,12 +83,14 @@ def _object(value: Any) -> dict[str, Any]:
             value = json.loads(value) if value.strip() else None
     except json.JSONDecodeError as error:
         raise BadInput(
-            f"The parameters are no JSON (line {error.lineno}: {error.msg}); paste one JSON object."
+            f"The parameters are not valid JSON (line {error.lineno}: {error.msg}); paste one JSON object."
         ) from None
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadInput("The parameters are no JSON object; paste the flag's value, or the feature_flags around it.")
+        raise BadInput(
+            "The parameters are not a JSON object; paste the flag's value, or the feature_flags object around it."
+        )
     return {_snake(key): inner for key, inner in value.items()}
 
 

@@ -43,7 +43,7 @@ WORDS: dict[Language, Words] = {
     ),
 }
 
-PLACES = "{user_messages}, {tools_used}, {transcript} and {kept} may stand there, too."
+PLACES = "May also contain {user_messages}, {tools_used}, {transcript} and {kept}."
 
 _SAID = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 

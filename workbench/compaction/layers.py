@@ -97,7 +97,7 @@ def _prompt(context: Context) -> tuple[Layer, ...]:
     sizes = context.layout.sizes
     system = min(context.prompt_tokens, sizes.overhead)
     tools = min(context.tool_tokens, sizes.overhead - system)
-    parts = (("system", system), ("tools", tools), ("not in file", sizes.overhead - system - tools))
+    parts = (("system", system), ("tools", tools), ("system + tools (not recorded)", sizes.overhead - system - tools))
     return tuple(Layer(name, tokens, sizes.overhead_basis, "▒") for name, tokens in parts)
 
 

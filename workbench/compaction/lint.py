@@ -27,16 +27,16 @@ def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
     if not prompt.strip():
         return tuple(found)
     if sum(bool(re.search(topic, prompt, re.IGNORECASE)) for topic in _TOPICS) < 2:
-        found.append("The prompt is too vague: name what to record (requirements, actions, decisions, pending tasks).")
+        found.append("The prompt is too vague: list what to record (requirements, actions, decisions, pending tasks).")
     if not _FIRST_PERSON.search(prompt):
-        found.append("The prompt does not say who 'I' is: say that 'I' in the summary is the agent.")
+        found.append("The prompt does not define 'I': state that 'I' in the summary is the agent.")
     return tuple(found)
 
 
 def lint_prompt(prompt: str) -> tuple[str, ...]:
     """What holds for any prompt: it is there, and it says in what form to answer."""
     if not prompt.strip():
-        return ("The prompt is empty, which disables the summary: say what to record.",)
+        return ("The prompt is empty, which disables the summary: state what to record.",)
     if not _FORMAT.search(prompt):
-        return ("The prompt gives no output format: ask for <summary></summary> tags, or for named sections.",)
+        return ("The prompt sets no output format: ask for <summary></summary> tags or named sections.",)
     return ()

@@ -77,7 +77,7 @@ def epoch_of(session: Session, epoch: int | None) -> int:
     """The number of an epoch, the newest one's for None. Raises BadInput where there is none."""
     last = len(session.epochs)
     if epoch is not None and not 1 <= epoch <= last:
-        raise BadInput(f"{session.path}: there is no epoch {epoch}; this session has 1 to {last}.")
+        raise BadInput(f"{session.path}: epoch {epoch} does not exist; choose 1 to {last}.")
     return last if epoch is None else epoch
 
 

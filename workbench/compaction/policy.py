@@ -76,7 +76,7 @@ class Policy(BaseModel):
         for name, value in given.items():
             today = cls.today(name)
             if today.name in found:
-                raise ValueError(f"{name} is another name of {today.name}; give one of them")
+                raise ValueError(f"{name} is another name of {today.name}; set only one of them")
             if today.name:
                 found[today.name] = today.value(value)
         return found
@@ -120,7 +120,7 @@ def explain(error: ValidationError, prefix: str = "") -> str:
     first = error.errors(include_url=False)[0]
     name = ".".join([*([prefix] if prefix else []), *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
-        return f"there is no field {name!r}."
+        return f"setting {name!r} does not exist."
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
     said = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:

@@ -126,7 +126,7 @@ def _preset(name: str) -> Preset:
         return read_preset(file)
     if name in strategy_ids() and not (one := strategy(name)).default_preset:
         return Preset(one.id, one.id, one.about, "", one.policy_type())
-    raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
+    raise BadInput(f"Preset {name!r} does not exist; choose one of: {', '.join(preset_names())}.")
 
 
 def _file_of(name: str) -> Path | None:
@@ -167,7 +167,7 @@ def _by_environment(preset: Preset) -> Preset:
     except ValidationError as error:
         wrong = found.get(".".join(map(str, error.errors()[0]["loc"])))
         names = wrong.name if wrong else ", ".join(one.name for one in found.values())
-        raise BadInput(f"The variable {names} cannot be so: {explain(error)}") from None
+        raise BadInput(f"The variable {names} has an invalid value: {explain(error)}") from None
     return preset.with_values(policy, {key: one.name for key, one in found.items()})
 
 
@@ -176,15 +176,15 @@ def read_preset(path: Path) -> Preset:
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path}: is no readable TOML ({error}); correct that place.") from None
+        raise BadInput(f"{path}: not valid TOML ({error}); correct it there.") from None
     unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis", "product", "earlier"})
     if unknown or not isinstance(table.get("strategy"), str):
         wrong = f"unknown key {unknown[0]!r}" if unknown else "no 'strategy'"
         known = "strategy, about, source, [policy], [basis], [product], [[earlier]]"
-        raise BadInput(f"{path}: {wrong}; a preset has {known}.")
+        raise BadInput(f"{path}: {wrong}; allowed keys: {known}.")
     for name in ("policy", "basis", "product"):
         if not isinstance(table.get(name, {}), dict):
-            raise BadInput(f"{path}: {name} = {table[name]!r}; it is a table, begin it with [{name}].")
+            raise BadInput(f"{path}: {name} = {table[name]!r} must be a table; begin it with [{name}].")
     chosen = strategy(table["strategy"])
     given = dict(table.get("policy", {}))
     adopted = _is_named(given.get("prompt")) and has_adopted(path.stem)
@@ -195,15 +195,15 @@ def read_preset(path: Path) -> Preset:
     for name, word in basis.items():
         if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
             raise BadInput(
-                f"{path}: basis.{name} = {word!r}; name a field of {chosen.id} and say documented or assumed."
+                f"{path}: basis.{name} = {word!r} is invalid; use a setting of {chosen.id} and documented or assumed."
             )
     product = table.get("product", {})
     for name, known in product.items():
         if name not in ("cache", "default_on") or not isinstance(known, bool):
-            raise BadInput(f"{path}: product.{name} = {known!r}; say true or false of cache and default_on.")
+            raise BadInput(f"{path}: product.{name} = {known!r} is invalid; set cache and default_on to true or false.")
     earlier = table.get("earlier", [])
     if not isinstance(earlier, list) or not all(map(_is_earlier, earlier)):
-        raise BadInput(f"{path}: [[earlier]] has a version or a day in before and a table policy, each time.")
+        raise BadInput(f"{path}: every [[earlier]] needs before (a version or a day) and a table policy.")
     try:
         policy = chosen.policy_type.model_validate(values)
         for one in earlier:
@@ -270,7 +270,7 @@ def preset_toml(preset: Preset) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         place = text[max(0, error.start - 20) : error.start]
-        raise BadInput(f"After {place!r} stands half of a character, which no file holds; remove it.") from None
+        raise BadInput(f"After {place!r} comes half of a character, which cannot be saved; remove it.") from None
     return text
 
 
@@ -307,7 +307,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def preset_path(name: str) -> Path:
     """Where a person's preset of this name lies. Raises BadInput for a name that is no file's."""
     if not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is no name for a preset: use letters, digits, '-', '_' and '.', at most 64 of them.")
+        raise BadInput(f"{name!r} is not a valid preset name: use at most 64 letters, digits, '-', '_' and '.'.")
     return paths.presets() / f"{name}.toml"
 
 

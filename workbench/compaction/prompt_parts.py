@@ -45,5 +45,5 @@ def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
     missing = sizes.overhead - min(known, sizes.overhead)
     spoken = (message.text for message in context.messages[:lead])
     text = "\n\n".join(filter(None, [context.system, *spoken, tools_text(context.tools)]))
-    note = f"{grouped(missing)} tokens of it were sent and are not in the file" if missing else ""
+    note = f"{grouped(missing)} of these tokens were sent but are not recorded in the file" if missing else ""
     return PromptPart(name, tokens, sizes.overhead_basis, text, note)

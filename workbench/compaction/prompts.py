@@ -82,7 +82,7 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
     """
     path = paths.prompts() / name
     if Path(name).name != name or path.suffix not in ENDINGS:
-        raise BadInput(f"{name!r} is no name for a prompt; give one that ends in .md or .jinja, without folders.")
+        raise BadInput(f"{name!r} is not a valid prompt name; use a name ending in .md or .jinja, without folders.")
     checked(path, content)
     make_folder(path.parent)
     write_atomically(path, content.encode("utf-8", "replace"), overwrite=overwrite)
@@ -120,14 +120,14 @@ def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read as a prompt ({error}); give a UTF-8 text file.") from None
+        raise BadInput(f"{path}: cannot be read as a prompt ({error}); use a UTF-8 text file.") from None
 
 
 def parsed(path: Path, content: str) -> Prompt:
     """The prompt in a file's content. Raises BadInput with file and line."""
     lines = content.split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
-        raise BadInput(f"{path}, line 1: a prompt begins with a header between two '---' lines; add one with an id.")
+        raise BadInput(f"{path}, line 1: the header between two '---' lines is missing; add one with an id.")
     end = _header_end(lines)
     header: dict[str, str] = {}
     for number, line in enumerate(lines[1:end], 2):
@@ -164,8 +164,8 @@ def checked(path: Path, content: str) -> Prompt:
     used = _in_template(path, prompt) if path.suffix == ".jinja" else _in_text(prompt.text)
     for line, name in used:
         if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise BadInput(f"{path}, line {line + prompt.above}: nothing fills the placeholder {name!r}; {takes}.")
+            takes = f"allowed: {', '.join(known)}" if known else "it allows none"
+            raise BadInput(f"{path}, line {line + prompt.above}: unknown placeholder {name!r}; {takes}.")
     if path.suffix == ".jinja":
         _try(path, prompt, known)
     return prompt
@@ -185,9 +185,9 @@ def _in_template(path: Path, prompt: Prompt) -> Iterator[tuple[int, str]]:
     try:
         yield from names_in(prompt.text)
     except TemplateSyntaxError as error:
-        raise BadInput(f"{path}, line {error.lineno + prompt.above}: {error.message}; mend the template.") from None
+        raise BadInput(f"{path}, line {error.lineno + prompt.above}: {error.message}; correct the template.") from None
     except FAILURES as error:
-        raise BadInput(f"{path}: {' '.join(str(error).split())}; mend the template.") from None
+        raise BadInput(f"{path}: {' '.join(str(error).split())}; correct the template.") from None
 
 
 def _try(path: Path, prompt: Prompt, known: Collection[str]) -> None:
@@ -207,7 +207,7 @@ def filled(path: Path, prompt: Prompt, values: Mapping[str, Any]) -> str:
         line = _line_of(error)
         where = f", line {line + prompt.above}" if line else ""
         said = " ".join(str(error).split()) or type(error).__name__
-        raise BadInput(f"{path}{where}: {said}; mend the template.") from None
+        raise BadInput(f"{path}{where}: {said}; correct the template.") from None
 
 
 def _line_of(error: BaseException) -> int:

@@ -362,16 +362,16 @@ def summarized(
     if isinstance(style, Until):
         body, shown = conversation(context, spans, asked, style)
         if not shown.spans:
-            return SummaryFailed("overflow", f"no whole message fits into {grouped(style.limit)} characters")
+            return SummaryFailed("overflow", f"no message fits into {grouped(style.limit)} characters")
         if shown.cut:
             left_out = sum(map(len, spans)) - sum(map(len, shown.spans))
-            trace.append(f"the request is cut: the oldest {counted(left_out, 'message')} are not sent")
+            trace.append(f"request over its limit: the oldest {counted(left_out, 'message')} not sent")
     else:
         shown = excerpt(context, spans, style, bounds)
         body = as_text(asked, style, shown)
         if shown.cut:
-            ends = f"the first {grouped(bounds.first)} and the last {grouped(bounds.last)} characters"
-            trace.append(f"the request is cut: of the messages {ends} are shown")
+            ends = f"only the first {grouped(bounds.first)} and last {grouped(bounds.last)} characters"
+            trace.append(f"request over its limit: {ends} of the messages sent")
     request = request_for(context, asked, body, shown, settings)
     answer = yield from answer_to(request, trace)
     if asked.second_look and not isinstance(answer, SummaryFailed):
@@ -384,10 +384,10 @@ def _looked_at_again(
 ) -> Generator[Requests, tuple[Answer, ...] | None, str]:
     """The answer that a second look at the first gives; the first where it gives none."""
     body = gone_on(request.body, answer, asked.second_look)
-    again = replace(request, purpose=f"{request.purpose}, a second look", body=body, exact=False)
+    again = replace(request, purpose=f"{request.purpose}, second check", body=body, exact=False)
     better = yield from answer_to(again, trace)
     if isinstance(better, SummaryFailed):
-        trace.append(f"the second look gave nothing, the first summary stays: {better}")
+        trace.append(f"the second check failed, the first summary is used: {better}")
         return answer
     return better
 

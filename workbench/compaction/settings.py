@@ -202,15 +202,15 @@ def setting_named(policy: type[Policy], name: str) -> Setting:
         return known[name]
     group, _, rest = name.rpartition(".")
     if group in known:
-        raise BadInput(f"{group} is a single field, not a group of fields.")
+        raise BadInput(f"{group} is a single setting, not a group.")
     inside = [key.removeprefix(f"{group}.") for key in known if key.startswith(f"{group}.")] if group else [*known]
     if group and not inside:
-        raise BadInput(f"There is no field {group!r}; {meant(group, policy.model_fields)}")
-    raise BadInput(f"There is no field {rest!r}; {meant(rest, inside)}")
+        raise BadInput(f"Setting {group!r} does not exist; {meant(group, policy.model_fields)}")
+    raise BadInput(f"Setting {rest!r} does not exist; {meant(rest, inside)}")
 
 
 def meant(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about a name that does not exist: the one that may be meant, or all that there are."""
     names = list(known)
     close = difflib.get_close_matches(name, names, 1, 0.4)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}."
+    return f"did you mean {close[0]!r}?" if close else f"choose one of: {', '.join(names)}."

@@ -52,10 +52,11 @@ class Trigger:
         return self.limit - self.value
 
     def __str__(self) -> str:
-        verdict = "fires" if self.fires else "does not fire"
-        of = f" of {grouped(self.limit)}" if self.limit else ""
-        figures = f"{grouped(self.value)}{of} {self.unit}"
-        return f"{self.name} {verdict}: {figures}" + (f" ({self.note})" if self.note else "")
+        verdict = ("fires" if self.fires else "does not fire") + (f"; {self.note}" if self.note else "")
+        if not self.limit:
+            return f"trigger {self.name}: now {grouped(self.value)} {self.unit}, {verdict}"
+        name = "" if self.name == self.unit else f" ({self.name})"
+        return f"trigger {grouped(self.limit)} {self.unit}{name}: now {grouped(self.value)}, {verdict}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class SummaryFailed:
         object.__setattr__(self, "detail", masked(self.detail))
 
     def __str__(self) -> str:
-        return f"the summary failed ({self.kind})" + (f": {self.detail}" if self.detail else "")
+        return f"the summarizer failed ({self.kind})" + (f": {self.detail}" if self.detail else "")
 
 
 Answer = Summary | SummaryFailed
@@ -202,7 +203,7 @@ class Read(Generic[P]):
         if not self.ignored:
             return ""
         more = f" and {len(self.ignored) - SHOWN_NAMES} more" if len(self.ignored) > SHOWN_NAMES else ""
-        return f"ignored, because no setting is called that: {', '.join(self.ignored[:SHOWN_NAMES])}{more}"
+        return f"ignored unknown settings: {', '.join(self.ignored[:SHOWN_NAMES])}{more}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

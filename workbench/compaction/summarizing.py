@@ -53,8 +53,9 @@ class Worded(Policy):
                 continue
             if version_of(text, self.language) is None:
                 yield (
-                    f"{field} is in {NAMES[found]} and is not sent, for language is {self.language}: the shipped "
-                    f"{NAMES[self.language]} text is. Write it in {NAMES[self.language]}, or set language to {found}."
+                    f"{field} is in {NAMES[found]}, but language is {self.language}: the built-in "
+                    f"{NAMES[self.language]} text is sent. Write it in {NAMES[self.language]}, or set language to "
+                    f"{found}."
                 )
 
     def with_(self, **changes: Any) -> Self:

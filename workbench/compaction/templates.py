@@ -77,7 +77,7 @@ class _Left:
     def take(self, turns: int) -> None:
         self.turns -= turns
         if self.turns < 0:
-            raise OverflowError(f"its loops and calls take more than {TURNS} turns")
+            raise OverflowError(f"its loops and calls need more than {TURNS} steps")
 
     def fill(self, *values: Any) -> None:
         for value in values:
@@ -87,7 +87,7 @@ class _Left:
     def hold(self, characters: int) -> None:
         """Raises OverflowError where there is no room for so many more."""
         if characters > self.room:
-            raise OverflowError(f"it makes more than {ROOM} characters")
+            raise OverflowError(f"it produces more than {ROOM} characters")
 
 
 def _extent(value: Any, enough: int) -> int:
@@ -200,7 +200,7 @@ def _told(context: Context, value: Any) -> str:
 
 def _boundless(name: str) -> str:
     """Under this name, which no template can write, a filter stands that takes from no room."""
-    return f"boundless {name}"
+    return f"unlimited {name}"
 
 
 def _within_room(name: str) -> Callable[..., Any]:
@@ -275,7 +275,7 @@ class _Bounded(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator in ("*", "**") and _size(operator, left, right) > LARGEST:
-            raise OverflowError(f"what {operator} makes is too large")
+            raise OverflowError(f"the result of {operator} is too large")
         if not isinstance(left, int | float):
             context[_LEFT].fill(left, right)
             context[_LEFT].hold(_formatted(left, [right]) if operator == "%" else 0)

@@ -18,17 +18,20 @@ class TokenLimits(Policy):
     """The settings of `token_triggers`. Several may be on: the first that is reached fires."""
 
     trigger_tokens: int = setting(
-        0, "trigger", "Compact when the context has at least so many tokens. 0: never.", unit="tokens", ge=0
+        0, "trigger", "Compact when the context reaches this number of tokens. 0: never.", unit="tokens", ge=0
     )
     trigger_window_percent: float = vocabulary.trigger_window_percent(0.0)
     trigger_reserve_tokens: int = setting(
-        0, "trigger", "Compact when no more than so many tokens of the window are free. 0: never.", unit="tokens", ge=0
+        0,
+        "trigger",
+        "Compact when this number of tokens or fewer is free in the window. 0: never.",
+        unit="tokens",
+        ge=0,
     )
     trigger_answer_tokens: int = setting(
         0,
         "trigger",
-        "Compact when the model's longest answer has no room any more, so many tokens at most, beside what must be "
-        "free. 0: no room is left for it.",
+        "Reserved output: the model's longest answer, at most this number of tokens. Added to the free space. 0: none.",
         unit="tokens",
         ge=0,
     )
@@ -52,7 +55,7 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
         found.append(_of_window(name, now, None if now.window is None else now.window * share, note))
     free = policy.trigger_reserve_tokens + room_for_answer(policy, now.limit.answer if now.limit else None)
     if free:
-        name = f"{grouped(free)} tokens left"
+        name = f"window − {grouped(free)}"
         left = None if now.window is None else max(now.window - free, 0)
         found.append(_of_window(name, now, left, note))
     return tuple(found)
@@ -60,7 +63,7 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
 
 def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger:
     if limit is None:
-        return Trigger(name, now.tokens, 0, "tokens", False, "the model's window is not known")
+        return Trigger(name, now.tokens, 0, "tokens", False, "the model's window is unknown")
     by = _told(now.limit)
     note = f"{note}; {by}" if note else by
     return Trigger(name, now.tokens, limit, "tokens", now.tokens >= limit, note)
@@ -69,7 +72,7 @@ def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger
 @lru_cache(maxsize=64)
 def _told(window: Window | None) -> str:
     """In words. A replay asks before each of thousands of calls."""
-    return f"the window: {window}"
+    return f"window {window}"
 
 
 def count_trigger(name: str, value: int, limit: int, unit: str) -> Trigger:

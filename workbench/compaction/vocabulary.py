@@ -16,16 +16,16 @@ TokensAs = Literal["counted", "text", "json"]
 
 Unread = Literal["keep", "answer", "summarize"]
 
-SUMMARY_TEMPLATE = "The summary message, with {summary}."
-REPLY = "What the agent says after the summary."
+SUMMARY_TEMPLATE = "Template of the summary message; must contain {summary}."
+REPLY = "Text of the agent's acknowledgement of the summary."
 
 
 def earlier_summary(default: EarlierSummary) -> Any:
     return setting(
         default,
         "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context; "
-        "or extend it: summarize only what came after and carry its text on.",
+        "Earlier summary: drop it; keep it in place; nest it in the new request as context; or extend it: "
+        "summarize only later messages and keep its text.",
     )
 
 
@@ -33,8 +33,8 @@ def unread(default: Unread) -> Any:
     return setting(
         default,
         "split",
-        "What the agent has not read yet, the results of its newest calls with them, or the running request: it stays, "
-        "behind the summary; where all is read, its newest answer stays instead; or it is summarized with the rest.",
+        "Messages without an answer (newest tool results with their calls, or the running request): keep after "
+        "the summary; keep, or else the newest answer; or summarize with the rest.",
     )
 
 
@@ -42,7 +42,7 @@ def language(default: Language) -> Any:
     return setting(
         default,
         "summary",
-        "Language of prompt, labels and summary. A text that is in the other one is not sent: the shipped one is.",
+        "Language of prompt, labels and summary. For a text in the other language, the built-in text is sent.",
     )
 
 
@@ -56,7 +56,7 @@ def request_char_limit(default: int, needs: Needs | None = None) -> Any:
     return setting(
         default,
         "request",
-        "A longer request is cut to so many characters, in the middle unless another field says where. 0: no limit.",
+        "A longer request is cut to this size, in the middle unless another setting says where. 0: no limit.",
         unit="characters",
         old=("request_hard_limit_chars", "request_limit_chars", "request_limit", "guard_chars", "transcript_limit"),
         needs=needs,
@@ -68,9 +68,9 @@ def request_shape(default: RequestShape) -> Any:
     return setting(
         default,
         "request",
-        "How the model is asked: one text that tells the messages; the messages themselves, under the session's own "
-        "system prompt and tools, and the prompt last, which a prompt cache holds but for the prompt; the same without "
-        "tools; or the messages under the prompt as system prompt. Over the limit the oldest messages are not sent.",
+        "Form of the request: one text that contains the messages; the messages themselves with the session's "
+        "system prompt and tools, the prompt last (uses the prompt cache); the same without tools; or the "
+        "messages with the prompt as system prompt. Over the limit, the oldest messages are not sent.",
     )
 
 
@@ -82,7 +82,7 @@ def result_char_limit(default: int, needs: Needs | None = None) -> Any:
     return setting(
         default,
         "request",
-        "So much of a tool's result is shown in the request.",
+        "Part of each tool result in the request.",
         unit="characters",
         old=("result_limit",),
         needs=needs,
@@ -94,7 +94,7 @@ def thinking_char_limit() -> Any:
     return setting(
         0,
         "request",
-        "So much of the agent's thinking in a message is shown in the request. 0: nothing.",
+        "Part of the agent's thinking per message in the request. 0: none.",
         unit="characters",
         needs=AS_TEXT,
         ge=0,
@@ -104,11 +104,11 @@ def thinking_char_limit() -> Any:
 def prompt(
     default: str | Callable[[], str] = "",
     *,
-    empty: str = "the shipped one in the policy's language",
+    empty: str = "the built-in prompt in the chosen language",
     old: tuple[str, ...] = (),
     needs: Needs | None = None,
 ) -> Any:
-    help = f"What the model is asked. Empty: {empty}."
+    help = f"Prompt for the model. Empty: {empty}."
     return setting(default, "summary", help, multiline=True, old=old, needs=needs)
 
 
@@ -131,7 +131,7 @@ def reply(default: str) -> Any:
 
 def keep_first() -> Any:
     return setting(
-        0, "split", "So many first messages stay before the summary, with whole tool pairs.", unit="messages", ge=0
+        0, "split", "Number of first messages kept before the summary, with complete tool pairs.", unit="messages", ge=0
     )
 
 
@@ -139,8 +139,8 @@ def messages_as() -> Any:
     return setting(
         "messages",
         "split",
-        "What counts wherever messages are counted: messages; or events, of which each call, each result and any other "
-        "message is one, and the system prompt.",
+        "Unit for every message count: messages, or events (each call, each result, each other message, the "
+        "system prompt).",
     )
 
 
@@ -148,16 +148,14 @@ def tokens_as(needs: Needs) -> Any:
     return setting(
         "counted",
         "split",
-        "How tokens are come by: counted as everywhere; or a quarter of the characters, those of a message's text, "
-        "thinking, calls and results, rounded up, or those of its compact JSON.",
+        "Token source: the usual count; or characters / 4, rounded up, of a message's text, thinking, calls and "
+        "results, or of its compact JSON.",
         needs=needs,
     )
 
 
 def keep_preamble() -> Any:
-    return setting(
-        False, "split", "What stands before the first request stays: instructions and context that the agent injected."
-    )
+    return setting(False, "split", "Keep instructions and context that the agent injected before the first request.")
 
 
 def trigger_window_percent(default: float) -> Any:
@@ -170,7 +168,7 @@ def trigger_messages(default: int) -> Any:
     return setting(
         default,
         "trigger",
-        "Compact when there are at least so many messages, leading system messages not counted. 0: never.",
+        "Compact at this number of messages, leading system messages not counted. 0: never.",
         unit="messages",
         ge=0,
     )

@@ -23,7 +23,7 @@ _STYLES = {
     "system": "prompt",
     "tools": "prompt",
     "rules": "prompt",
-    "not in file": "prompt",
+    "system + tools (not recorded)": "prompt",
     "summaries": "summaries",
     "history": "head",
     "head": "head",
@@ -39,7 +39,7 @@ _STYLES = {
     "recap": "summaries",
 }
 
-_OVERHEAD = ("system", "tools", "rules", "not in file", "L1 system+tools", "L2 rules")
+_OVERHEAD = ("system", "tools", "rules", "system + tools (not recorded)", "L1 system+tools", "L2 rules")
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
 def layer_name(layer: Layer, layers: Sequence[Layer]) -> str:
     """The name of a layer on the screen. What was billed and is recorded nowhere is system prompt and tools, where the
     file has neither."""
-    if layer.name == "not in file":
+    if layer.name == "system + tools (not recorded)":
         return "not recorded" if any(one.name in ("system", "tools") for one in layers) else "system + tools"
     return layer.name
 

@@ -8,7 +8,7 @@ from workbench.base.figures import short
 from workbench.tui.bars import LABEL, Budget, by_cell, inner_cells, long_words, marks_of, tick_of
 
 ABOUT = {
-    "not in file": "billed with every call, not recorded in the file: system prompt, tools, memory",
+    "system + tools (not recorded)": "billed with every call, not recorded in the file: system prompt, tools, memory",
     "system": "the system prompt",
     "tools": "the tools' descriptions",
     "rules": "rule files and memory",

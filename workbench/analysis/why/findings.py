@@ -236,7 +236,7 @@ def _rework(several: Sequence[Rework]) -> list[Finding]:
 
 def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]) -> Finding | None:
     """What is sent with every call, where it is a tenth of the window or the verdict names it."""
-    tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "not in file"))
+    tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "system + tools (not recorded)"))
     of, whole = ("the window", context.window) if context.window else ("the context", context.total.tokens)
     if tokens * 10 < whole and any(one.kind == "overhead" for one in causes):
         of, whole = "the context", context.total.tokens

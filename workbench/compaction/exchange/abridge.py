@@ -27,7 +27,7 @@ class AbridgedHistoryParams(BaseModel):
         10_000, ge=0, description="Characters of the whole abridged history, newest entries first."
     )
     user_message_chars_limit: int = Field(
-        1_000, ge=0, description="Characters of a user's text; longer ones lose the middle."
+        1_000, ge=0, description="Characters of a user text; a longer text is cut in the middle."
     )
     agent_response_chars_limit: int = Field(2_000, ge=0, description="Characters of the agent's answer.")
     action_chars_limit: int = Field(200, ge=0, description="Characters of one path or command.")

@@ -189,7 +189,7 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
     fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
     skipped = guarded_start(fresh_sizes, numbers.guard_chars)
     if skipped:
-        trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not shown to the summarizer")
+        trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not sent to the summarizer")
     return Cut(
         head=spans,
         given=_spans(shape, fresh[skipped:]),
@@ -205,7 +205,7 @@ def _head_length(context: Context, history: History, numbers: Numbers, trace: li
     shape = context.shape
     if context.split_at is not None:
         first_tail = max(shape.exchange_index(shape.index_of[context.split_at] + 1) - 1, 0)
-        trace.append(f"split by hand before exchange {first_tail + 1}")
+        trace.append(f"manual split before exchange {first_tail + 1}")
         return bisect_left(history.exchanges, first_tail)
     trace.append(
         f"tail by size: below {grouped(numbers.tail_chars)} characters, "
@@ -228,7 +228,7 @@ def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, tr
     while length and not _answered_at_once(shape, exchanges, length):
         length -= 1
     if length < wanted:
-        trace.append(f"moved back by {wanted - length} exchanges: a call's result stands later than in the next one")
+        trace.append(f"moved back by {wanted - length} exchanges: a call's result comes later than the next exchange")
     return length
 
 

@@ -20,37 +20,42 @@ class ExchangeSummaryPolicy(Summarizing):
     """The parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
 
     trigger_on_history_size_chars: int = setting(
-        0, "trigger", "Compact when the history has at least this size. 0: never.", unit="characters", ge=0
+        0, "trigger", "Compact when the history reaches this size. 0: never.", unit="characters", ge=0
     )
     history_tail_size_chars_to_exclude: int = setting(
         0,
         "split",
-        "The newest exchanges that fit below this size stay as they are; one is a request, or results, and the answer.",
+        "Keep the newest exchanges that fit below this size. An exchange is a request or results, and the answer.",
         unit="characters",
         ge=0,
     )
     min_tail_exchanges: int = setting(
-        1, "split", "At least so many exchanges stay, whatever their size.", unit="exchanges", ge=0
+        1, "split", "Keep at least this number of exchanges, whatever their size.", unit="exchanges", ge=0
     )
     simulate_cache_expiry: bool = setting(
         False,
         "trigger",
-        "Also fire when the prompt cache is about to expire, because nothing was sent since an answer for its lifetime "
-        "less the buffer. Augment's client has this and never calls it.",
+        "Also fire shortly before the prompt cache expires, when nothing was sent since the last answer. "
+        "Augment's client has this and never calls it.",
     )
     trigger_on_history_size_chars_when_cache_expiring: int = setting(
-        0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", needs=CACHE, ge=0
+        0,
+        "trigger",
+        "Size threshold when the cache is about to expire. 0: never.",
+        unit="characters",
+        needs=CACHE,
+        ge=0,
     )
     cache_ttl_ms: int = setting(
-        0, "trigger", "How long the provider keeps the prompt cache.", unit="ms", needs=CACHE, ge=0
+        0, "trigger", "Time for which the provider keeps the prompt cache.", unit="ms", needs=CACHE, ge=0
     )
     buffer_time_before_cache_expiration_ms: int = setting(
-        0, "trigger", "Fire so long before the cache expires.", unit="ms", needs=CACHE, ge=0
+        0, "trigger", "Fire this long before the cache expires.", unit="ms", needs=CACHE, ge=0
     )
     cache_age_ms: int | None = setting(
         None,
         "trigger",
-        "How old the cache is when the context is looked at. Empty: by the session's time stamps.",
+        "Age of the cache at the check. Empty: from the session's time stamps.",
         unit="ms",
         needs=CACHE,
         ge=0,
@@ -64,14 +69,14 @@ class ExchangeSummaryPolicy(Summarizing):
     guard_total_chars: int = setting(
         800_000,
         "summary",
-        "The head is cut into segments of a third of this; of 4 or more, the oldest are left out.",
+        "The head is split into segments of a third of this size; of 4 or more, the oldest are omitted.",
         unit="characters",
         ge=3,
     )
     summary_template: str = setting(
         vocabulary.shipped_text("summary-node.en.md"),
         "result",
-        f"{vocabulary.SUMMARY_TEMPLATE} {{abridged_history}} may stand there, too.",
+        f"{vocabulary.SUMMARY_TEMPLATE} May also contain {{abridged_history}}.",
         multiline=True,
         old=("summary_node_request_message_template",),
     )
@@ -86,7 +91,7 @@ class ExchangeSummaryPolicy(Summarizing):
     abridged_history_params: AbridgedHistoryParams = setting(
         AbridgedHistoryParams(), "abridged", "Limits of the abridged history."
     )
-    history_summary_version: int = setting(3, "versions", "Summaries of other versions are left out.", ge=0)
+    history_summary_version: int = setting(3, "versions", "Summaries of other versions are ignored.", ge=0)
     min_version: str = setting("", "versions", "The feature flag's minimum version. Empty: disabled.")
     bot_type: str = setting("", "versions", "Code-review bots (1, 2 and their names) never summarize.")
 

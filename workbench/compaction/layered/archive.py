@@ -67,7 +67,7 @@ def filled(answer: str, start: float | None, cutoff: float | None, language: str
     """
     before, found = _sections(answer)
     missing = [title for title in SECTIONS if title not in found]
-    lacked = tuple(f"the answer left out “{title[4:]}”: nothing is recorded there" for title in missing)
+    lacked = tuple(f"the answer omits “{title[4:]}”; the section stays empty" for title in missing)
     nothing = NOTHING.get(language, NOTHING["en"])
     parts = [f"{TITLE}\n*(Contains context from {when(start)} to {when(cutoff)})*", *filter(None, [before])]
     if not found:
@@ -94,9 +94,9 @@ def faults(text: str) -> Iterator[str]:
     must not hold."""
     _, found = _sections(text)
     if not found:
-        yield "the summary has none of the template's sections and stands as it came"
+        yield "the summary has none of the template's sections and is used unchanged"
     else:
-        yield from (f"the summary has no section “{title[4:]}”" for title in SECTIONS if title not in found)
+        yield from (f"the summary lacks the section “{title[4:]}”" for title in SECTIONS if title not in found)
     for mark in MARKS:
         words = found.get(mark.under, "")
         if not _is_blank(mark.under, words) and mark.words.casefold() not in words.casefold():
@@ -154,6 +154,6 @@ def lacking(prompt: str) -> tuple[str, ...]:
     missing = [title for name, title in zip(_NAMES, SECTIONS, strict=True) if name not in low]
     unnamed = [mark for mark in MARKS if mark.under not in missing and mark.words.lower() not in low]
     return (
-        *(f"The prompt does not name the section “{title[4:]}”: the summary will lack it." for title in missing),
-        *(f"The prompt does not name “{mark.words}” under “{mark.under[4:]}”." for mark in unnamed),
+        *(f"The prompt does not ask for the section “{title[4:]}”; the summary will lack it." for title in missing),
+        *(f"The prompt does not ask for “{mark.words}” under “{mark.under[4:]}”." for mark in unnamed),
     )

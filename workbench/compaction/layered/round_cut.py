@@ -50,19 +50,17 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         at = shape.index_of[context.split_at]
         inside = bisect_right(shape.round_starts, at) - 1
         archived = len(rounds) if len(current) and at >= current.start else max(0, inside)
-        trace.append(f"split by hand before round {archived + 1}")
+        trace.append(f"manual split before round {archived + 1}")
     wanted = archived
     starts = [*shape.round_starts, current.start]
     while archived and shape.open_across[starts[archived]]:
         archived -= 1
     if archived < wanted:
-        trace.append(
-            f"moved back by {counted(wanted - archived, 'round')}: a tool call's result stands in a later round"
-        )
+        trace.append(f"moved back by {counted(wanted - archived, 'round')}: a tool result is in a later round")
     words = f"{finished} finished {plural(finished, 'round')}"
     if not archived:
-        by_hand = "no whole round stands before the split"
-        why = f"{words}, at least {min_rounds} stay" if context.split_at is None else by_hand
+        by_hand = "no complete round comes before the split"
+        why = f"{words}; at least {min_rounds} are kept" if context.split_at is None else by_hand
         return Cut(0, (), (), pins, (), ended, why)
 
     tail = starts[archived]
@@ -71,7 +69,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     stays = sorted({i for i in (*shape.own_system, *pins, *kept) if i < tail})
     head = tuple(without([Span(0, tail)], {*stays, *earlier}))
     if not head:
-        return Cut(0, (), (), pins, (), ended, "the oldest rounds hold only pins, system messages and summaries")
+        return Cut(0, (), (), pins, (), ended, "the oldest rounds contain only pins, system messages and summaries")
     size = context.size(0, tail)
     trace.append(
         f"archived: the oldest {archived} of {words}, {counted(tail, 'message')}, {grouped(size.tokens)} tokens; "

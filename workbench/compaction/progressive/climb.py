@@ -103,12 +103,14 @@ def ladder(climb: Climb) -> Climbing:
     if changed:
         yield from _while_short(climb, FALLBACK)
     else:
-        climb.then(f"every rung for {found.kind} failed: the fallback order next")
+        climb.then(f"every rung for {found.kind} failed: next, the fallback order")
         changed = yield from _until_enough(climb, FALLBACK)
     if changed and climb.enough:
         climb.then(_balance(climb))
         return True
-    climb.then(f"{_balance(climb)}: full summary next" if changed else "nothing lighter is left: full summary next")
+    climb.then(
+        f"{_balance(climb)}: next, a full summary" if changed else "no lighter rung remains: next, a full summary"
+    )
     changed = (yield from attempt(climb, "full summary")) or changed
     climb.then(_balance(climb))
     return changed
@@ -129,7 +131,7 @@ def _while_short(climb: Climb, names: Sequence[RungName]) -> Climbing:
     for name in names:
         if climb.enough:
             break
-        climb.then(f"{_balance(climb)}: {name} next")
+        climb.then(f"{_balance(climb)}: next, {name}")
         changed = (yield from attempt(climb, name)) or changed
     return changed
 
@@ -142,7 +144,7 @@ def _until_enough(climb: Climb, names: Sequence[RungName]) -> Climbing:
         if changed and climb.enough:
             break
         if number + 1 < len(names):
-            climb.then(f"{_balance(climb)}: {names[number + 1]} next" if changed else f"next: {names[number + 1]}")
+            climb.then(f"{_balance(climb)}: next, {names[number + 1]}" if changed else f"next: {names[number + 1]}")
     return changed
 
 
@@ -179,7 +181,7 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
         return False
     after = state.outcome_size(answered).tokens
     if after >= before and (not full or climb.done is not None):
-        climb.record(name, before, after, f"{cut.note}; taken back: it would not be smaller")
+        climb.record(name, before, after, f"{cut.note}; discarded: the result would not be smaller")
         return False
     climb.trace += [f"{name}: {line}" for line in answered.trace]
     _take(climb, answered)
@@ -238,7 +240,7 @@ def _wording(policy: ProgressivePolicy, *, full: bool) -> Wording:
 def _balance(climb: Climb) -> str:
     remaining, window = climb.remaining, climb.state.window
     if remaining is None or window is None:
-        return "the window is not known, so one rung is enough"
+        return "the window is unknown, so one rung is enough"
     share = climb.policy.summary_remaining_token_threshold
     verdict = "enough" if climb.enough else f"still under {share:g} %"
     return f"{grouped(remaining)} of {grouped(window)} tokens remain ({percent(remaining / window)}), {verdict}"

@@ -52,19 +52,19 @@ class ImportanceWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    request: float = Field(3.0, ge=0, description="The user's own message.")
-    instruction: float = Field(
-        2.0, ge=0, description="A standing instruction of the user's (never, always, from now on)."
-    )
-    decision: float = Field(2.0, ge=0, description="Something is decided in it.")
+    request: float = Field(3.0, ge=0, description="A message from the user.")
+    instruction: float = Field(2.0, ge=0, description="A rule from the user (never, always, from now on).")
+    decision: float = Field(2.0, ge=0, description="It contains a decision.")
     error: float = Field(1.0, ge=0, description="The result of a call that failed.")
-    fix: float = Field(2.0, ge=0, description="What made a failed attempt succeed.")
+    fix: float = Field(2.0, ge=0, description="The change that made a failed attempt succeed.")
     change: float = Field(
         2.5, ge=0, description="Its calls changed files, or a command changed something (a commit, an install)."
     )
-    reuse: float = Field(2.0, ge=0, description="Names and numbers that later messages use again; 6 give all of it.")
-    length: float = Field(1.0, ge=0, description="Its own words; 1 200 characters give all of it.")
-    recency: float = Field(1.0, ge=0, description="Where it stands: nothing for the first message, all for the last.")
+    reuse: float = Field(2.0, ge=0, description="Names and numbers that later messages use; full points at 6.")
+    length: float = Field(1.0, ge=0, description="Length of its text; full points at 1 200 characters.")
+    recency: float = Field(
+        1.0, ge=0, description="Position: no points for the first message, full points for the last."
+    )
 
 
 SIGNALS = tuple(ImportanceWeights.model_fields)

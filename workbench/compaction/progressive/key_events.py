@@ -102,7 +102,7 @@ def _instructions(shape: Shape) -> list[tuple[int, str]]:
     for index, message in enumerate(shape.masked):
         if (message.starts_round or message.said) and not _ACKNOWLEDGED.fullmatch(message.said[:80]):
             standing = next((one for one in sentences(own_words(message.said)) if is_instruction(one)), "")
-            why = f"standing instruction: {standing}" if standing else "the user's instruction"
+            why = f"rule: {standing}" if standing else "the user's instruction"
             found.append((index, clip_at_word(why, WHY_CHARS)))
     return found
 
@@ -142,7 +142,7 @@ def _answers(shape: Shape, calls: Sequence[Called]) -> list[tuple[int, str]]:
             at += 1
         last = shape.messages[span.stop - 1]
         if at > began and last.role == "assistant" and not last.calls and last.text.strip():
-            found.append((span.stop - 1, f"task finished: the answer after {at - began} changes"))
+            found.append((span.stop - 1, f"task finished: answer after {at - began} changes"))
     return found
 
 
@@ -156,7 +156,7 @@ def _fixed_errors(shape: Shape) -> list[tuple[int, str]]:
 
 def _changed(calls: Sequence[Called]) -> list[tuple[int, str]]:
     found = ((called.index, changed_by(called)) for called in calls)
-    return [(index, clip_at_word(f"changed something: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
+    return [(index, clip_at_word(f"change: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
 
 
 def changed_by(called: Called) -> list[str]:

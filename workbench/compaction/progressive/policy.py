@@ -18,16 +18,16 @@ class ProgressivePolicy(Summarizing):
     of the workbench's own."""
 
     trigger_on_remaining_tokens: bool = setting(
-        True, "trigger", "Climb the ladder when too few tokens remain, checked before each model call."
+        True, "trigger", "Climb the ladder when too few tokens remain. Checked before each model call."
     )
     summary_remaining_token_threshold: float = setting(
-        25.0, "trigger", "Too few: less than this share of the window.", unit="% of the window", ge=0, le=100
+        25.0, "trigger", "Too few tokens: less than this share of the window.", unit="% of the window", ge=0, le=100
     )
-    trigger_on_rounds: bool = setting(True, "trigger", "Summarize everything when there are too many rounds.")
+    trigger_on_rounds: bool = setting(True, "trigger", "Summarize everything after too many rounds.")
     conversation_turn_threshold: int = setting(
         200,
         "trigger",
-        "So many rounds are too many.",
+        "Too many rounds: this number or more.",
         unit="rounds",
         needs={"trigger_on_rounds": (True,)},
         ge=1,
@@ -38,47 +38,51 @@ class ProgressivePolicy(Summarizing):
     manual_runs: Literal["full", "ladder"] = setting(
         "ladder",
         "trigger",
-        "The user's command: ladder climbs as if too few tokens remained; full summarizes everything at once.",
+        "Manual run: ladder climbs as if too few tokens remained; full summarizes everything at once.",
     )
     task_type: Literal["auto", "code", "analysis", "conversation", "mixed", "unknown"] = setting(
-        "auto", "ladder", "The type of the task, which chooses the chain of rungs. auto: told from the session."
+        "auto", "ladder", "Task type, which chooses the chain of rungs. auto: detected from the session."
     )
     sliding_window_size: int = setting(
         9,
         "ladder",
-        "Sliding window: the newest messages that stay, 5 of the agent and the 4 of user or tools between them; "
-        "results of parallel calls count as one, what came after the last answer not at all. Odd, so that one of the "
-        "agent's stands behind the summary and the roles alternate.",
+        "Sliding window: newest messages kept, for example 5 of the agent and 4 of user or tools between them. "
+        "Parallel results count as one; messages after the last answer do not count. Odd, so that roles "
+        "alternate after the summary.",
         unit="messages",
         ge=1,
     )
     importance_score_threshold: float = setting(
-        3.0, "ladder", "Importance: messages that score this or more stay.", unit="points", ge=0
+        3.0, "ladder", "Importance: messages with at least this score are kept.", unit="points", ge=0
     )
     importance_newest: int = setting(
-        5, "ladder", "Importance: the newest less important messages that stay.", unit="messages", ge=0
+        5, "ladder", "Importance: number of newest other messages kept.", unit="messages", ge=0
     )
     key_events_newest: int = setting(
-        5, "ladder", "Key events: the newest other messages that stay.", unit="messages", ge=0
+        5, "ladder", "Key events: number of newest other messages kept.", unit="messages", ge=0
     )
     incremental_summary_chunk_size: int = setting(
-        20, "ladder", "Incremental: each chunk but the last becomes a summary.", unit="rounds", ge=1
+        20,
+        "ladder",
+        "Incremental: rounds per chunk. Every chunk except the last becomes a summary.",
+        unit="rounds",
+        ge=1,
     )
-    recent_memories: int = setting(10, "retained", "The newest memories that a summary carries.", unit="memories", ge=0)
+    recent_memories: int = setting(10, "retained", "Number of newest memories in a summary.", unit="memories", ge=0)
     non_interactive: bool = setting(
-        False, "retained", "Nobody is at hand to ask: the whole requirement is carried word for word."
+        False, "retained", "No user is present: the complete first request is kept word for word."
     )
     rung_prompt: str = setting(
-        "", "summary", "What a light rung asks the model. Empty: the shipped prompt of the language.", multiline=True
+        "", "summary", "Prompt of a light rung. Empty: the built-in prompt of the language.", multiline=True
     )
     full_prompt: str = setting(
         "",
         "summary",
-        "What the full summary asks the model. Empty: the shipped prompt of the language.",
+        "Prompt of the full summary. Empty: the built-in prompt of the language.",
         multiline=True,
     )
-    importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "What each signal adds.")
-    task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "From which figures on a session is called what.")
+    importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "Points that each signal adds.")
+    task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "Limits that decide the task type.")
 
     worded: ClassVar = {"rung_prompt": shipped("progressive-rung"), "full_prompt": shipped("progressive-full")}
 
@@ -86,9 +90,7 @@ class ProgressivePolicy(Summarizing):
     @classmethod
     def _odd(cls, value: int) -> int:
         if value % 2 == 0:
-            raise ValueError(
-                f"the window must be odd, so that the roles still alternate; take {value - 1} or {value + 1}"
-            )
+            raise ValueError(f"the window must be odd, so that roles alternate; use {value - 1} or {value + 1}")
         return value
 
     @property

@@ -78,7 +78,7 @@ def replaced(
         summary = cleaned(answer, wording.max_chars, trace)
         if isinstance(summary, SummaryFailed):
             failure = summary
-            trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages stay: {failure}")
+            trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages are kept: {failure}")
         else:
             done.append((one, one.asked.carried(summary)))
     if not done:

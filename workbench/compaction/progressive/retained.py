@@ -190,11 +190,11 @@ def described(context: Context, more: Texts) -> str:
     shape = context.shape
     carried = joined(carried_of(shape).values())
     parts = [
-        "the first request" if original_of(context) else "no first request is known",
+        "the first request" if original_of(context) else "no first request found",
         f"{len(pinned_with_pairs(context))} pinned messages",
         f"{sum(map(len, passages_of(shape).values())) + len(carried.passages)} <Pin> passages",
         f"{len(more.memories)} of {len(context.memory_lines)} memories",
         f"{len(more.tasks)} tasks",
-        f"the changes of {in_words(all_changes_of(shape))}",
+        f"file changes: {in_words(all_changes_of(shape))}",
     ]
     return "retained: " + ", ".join(parts)

@@ -26,10 +26,10 @@ RungName = Literal["sliding window", "importance", "key events", "incremental", 
 
 RUNGS = (
     RungKind("importance", "light", "messages with a high score", "any session"),
-    RungKind("key events", "medium", "key events", "code, hunting for faults"),
+    RungKind("key events", "medium", "key events", "code, debugging"),
     RungKind("incremental", "medium", "the newest chunk of rounds", "long conversations"),
     RungKind("sliding window", "medium", "the newest turns", "conversation"),
-    RungKind("full summary", "heavy", "nothing but the summary and what is always retained", "the last resort"),
+    RungKind("full summary", "heavy", "only the summary and what is always retained", "the last resort"),
 )
 """Side by side, as document 001 compares them. `CHAINS` says which come first."""
 
@@ -59,10 +59,10 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
     answers = (size + 1) // 2
     window = range(_turn_start(context.messages, answers), len(context))
     gone = _others(context, keep, window)
-    note = f"the agent's last {answers} turns stay, and what stands between and after them"
+    note = f"the agent's last {answers} turns are kept, with the messages between and after them"
     if wider := len(with_pairs(context.shape, window)) - len(window):
-        note += f", {wider} more to keep tool pairs whole"
-    return _cut("summary of what is older than the window", gone, note)
+        note += f", {wider} more to keep tool pairs complete"
+    return _cut("summary of messages before the window", gone, note)
 
 
 def _turn_start(messages: Sequence[Message], number: int) -> int:
@@ -79,15 +79,15 @@ def importance(
     """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = percent(len(high) / max(len(context), 1))
-    note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and stay"
+    note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and are kept"
     return _rest("summary of less important messages", context, keep, high, newest, note)
 
 
 def key_events(context: Context, keep: Collection[int], newest: int) -> Cut:
     """Events stay (see `events_of`), and the newest of the rest; the others are summarized."""
     events = events_of(context.shape)
-    note = f"{len(events)} of {len(context)} messages are key events and stay"
-    return _rest("summary of what is no key event", context, keep, events, newest, note)
+    note = f"{len(events)} of {len(context)} messages are key events and are kept"
+    return _rest("summary of the other messages", context, keep, events, newest, note)
 
 
 def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> Cut:
@@ -97,7 +97,7 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> C
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
     note = f"{counted(len(rounds), 'round')} in chunks of {chunk_rounds}: {sizes or 'none'}"
     if len(chunks) < 2:
-        return Cut((), f"{note}; the last chunk stays whole")
+        return Cut((), f"{note}; the last chunk is kept")
     gone = _others(context, keep, range(chunks[-1][0].start, len(context)))
     groups = []
     start = 0
@@ -122,7 +122,7 @@ def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[
     newest = max(newest - len(unread), 0)
     rest = _others(context, keep, stay)
     near = rest[-newest:] if newest else []
-    note = f"{note}, the newest {len(near) + len(unread)} of the rest too"
+    note = f"{note}, and the newest {len(near) + len(unread)} of the rest"
     return _cut(purpose, _others(context, keep, [*stay, *near]), note)
 
 

@@ -35,19 +35,19 @@ class TaskCutoffs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     code_share: float = Field(
-        0.2, ge=0, le=1, description="Code: edits, builds and tests are at least this share of all that is told apart."
+        0.2, ge=0, le=1, description="Code: edits, builds and tests are at least this share of classified calls."
     )
     analysis_share: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="Analysis: nothing is edited, and reads and searches are at least this share of calls.",
+        description="Analysis: no edits, and reads and searches are at least this share of calls.",
     )
     conversation_calls_per_round: float = Field(
-        0.5, ge=0, description="Conversation: at most so many tool calls a round."
+        0.5, ge=0, description="Conversation: at most this number of tool calls per round."
     )
     conversation_mean_chars: int = Field(
-        600, ge=1, description="Conversation: the messages have at most so many characters on average."
+        600, ge=1, description="Conversation: messages average at most this number of characters."
     )
 
 
@@ -70,8 +70,8 @@ class Evidence:
     def __str__(self) -> str:
         return (
             f"{self.edits} edits and writes, {self.checks} builds and tests, {self.lookups} reads and searches, "
-            f"{self.other} other calls in {self.rounds} rounds; {self.spoken} spoken messages of "
-            f"{grouped(self.mean_chars)} characters on average"
+            f"{self.other} other calls in {self.rounds} rounds; {self.spoken} text messages, on average "
+            f"{grouped(self.mean_chars)} characters"
         )
 
 
@@ -85,13 +85,17 @@ class TaskType:
     overruled: str = ""
 
     def __str__(self) -> str:
-        says = f" (the user's word; found: {self.overruled})" if self.overruled else ""
+        says = f" (set by the user; detected: {self.overruled})" if self.overruled else ""
         return f"task type {self.kind}{says}: {self.why}; {self.evidence}"
 
     @property
     def remark(self) -> str:
         """The same, with the field that decides."""
-        how = f"your word; found: {self.overruled}" if self.overruled else "found; the field task_type overrules it"
+        how = (
+            f"set by you; detected: {self.overruled}"
+            if self.overruled
+            else "detected; the setting task_type overrides it"
+        )
         return f"task type {self.kind} ({how}): {self.why}; {self.evidence}"
 
 
@@ -116,10 +120,10 @@ def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
     if not seen.edits and seen.lookups >= cutoffs.analysis_share * seen.calls and seen.lookups:
         return "analysis", f"nothing was edited, and {seen.lookups} of {seen.calls} calls read or search"
     if told and code >= cutoffs.code_share:
-        return "code", f"{percent(code)} of {told} calls edit, build or test"
+        return "code", f"{percent(code)} of {told} classified calls edit, build or test"
     if sum(1 for count in (seen.edits + seen.checks, seen.lookups, seen.other) if count) > 1:
-        return "mixed", f"several kinds of calls, and only {percent(code)} edit, build or test"
-    return "unknown", "nothing tells"
+        return "mixed", f"mixed calls, only {percent(code)} of which edit, build or test"
+    return "unknown", "no calls to classify"
 
 
 @per_shape

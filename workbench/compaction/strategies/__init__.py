@@ -46,10 +46,10 @@ def strategy(id: str) -> Strategy[Any]:
         own: Strategy[Any] = import_module(f"{__name__}.{OWN[id]}").STRATEGY
         return own
     if id not in strategy_ids():
-        raise BadInput(f"There is no strategy {id!r}; choose one of: {', '.join(strategy_ids())}.")
+        raise BadInput(f"Strategy {id!r} does not exist; choose one of: {', '.join(strategy_ids())}.")
     found: Strategy[Any] = plugins.load(GROUP, id, Strategy)
     if found.id != id:
-        raise BadInput(f"The entry point {id!r} gives a strategy with the id {found.id!r}; name it so.")
+        raise BadInput(f"The entry point {id!r} loads a strategy with the id {found.id!r}; use the same name for both.")
     return found
 
 

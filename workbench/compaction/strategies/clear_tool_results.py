@@ -31,31 +31,31 @@ class ClearToolResultsPolicy(Policy):
     """The fields of `clear_tool_uses_20250919`, flattened, with the API's defaults."""
 
     trigger: Literal["input_tokens", "tool_uses"] = setting(
-        "input_tokens", "trigger", "What is watched: tokens of the context, or the number of tool uses in it."
+        "input_tokens", "trigger", "Trigger by tokens of the context, or by the number of tool calls in it."
     )
     trigger_value: int = setting(
-        100_000, "trigger", "Clear when there is at least so much.", unit="tokens or tool uses", ge=1
+        100_000, "trigger", "Clear when the context reaches this value.", unit="tokens or tool calls", ge=1
     )
-    keep_tool_uses: int = setting(3, "split", "The newest tool uses stay as they are.", unit="tool uses", ge=0)
+    keep_tool_uses: int = setting(3, "split", "Number of newest tool calls kept unchanged.", unit="tool calls", ge=0)
     clear_at_least_tokens: int = setting(
         0,
         "split",
-        "Change nothing unless at least this is cleared: every change costs the prompt cache.",
+        "Clear nothing unless this amount is saved: every change invalidates the prompt cache.",
         unit="tokens",
         ge=0,
     )
     exclude_tools: str = setting(
-        "", "split", "Tools whose results are never cleared: names separated by commas. They count as tool uses."
+        "", "split", "Tools whose results are never cleared: names separated by commas. They still count as tool calls."
     )
-    clear_tool_inputs: bool = setting(False, "result", "Clear the inputs of the calls too.")
+    clear_tool_inputs: bool = setting(False, "result", "Also clear the inputs of the calls.")
     clear_inputs_of: str = setting(
         "",
         "result",
-        "Clear only the inputs of these tools: names separated by commas. Empty: of all.",
+        "Clear inputs of these tools only: names separated by commas. Empty: all tools.",
         needs={"clear_tool_inputs": (True,)},
     )
     placeholder: str = setting(
-        "[Old tool result content cleared]", "result", "Stands for a cleared result.", min_length=1
+        "[Old tool result content cleared]", "result", "Replaces a cleared result.", min_length=1
     )
 
     converted: ClassVar = {"earlier_summary": Converted()}
@@ -98,8 +98,8 @@ def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
     """The one that the policy chooses."""
     limit = policy.trigger_value
     if policy.trigger == "tool_uses":
-        uses = now.meters["tool uses"]
-        return (Trigger("tool uses", uses, limit, "tool uses", uses >= limit),)
+        uses = now.meters["tool calls"]
+        return (Trigger("tool calls", uses, limit, "tool calls", uses >= limit),)
     return (Trigger("tokens", now.tokens, limit, "tokens", now.tokens >= limit),)
 
 
@@ -112,17 +112,17 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
     chosen = len(clearing.uses) - len(spared)
     changed = len(clearing.all.new) - sum(instead is None for instead in other.values())
     trace.append(
-        f"tool uses: {len(answered)} answered, the newest {min(policy.keep_tool_uses, len(answered))} kept; "
-        f"{chosen} may be cleared, in {counted(changed, 'message')}"
+        f"tool calls: {len(answered)} with results, the newest {min(policy.keep_tool_uses, len(answered))} kept; "
+        f"{chosen} can be cleared, in {counted(changed, 'message')}"
     )
     if not changed:
-        return unchanged(context.messages, "nothing to clear: every tool result is kept or cleared already", trace)
+        return unchanged(context.messages, "nothing to clear: every tool result is kept or already cleared", trace)
     cleared, _ = clearing.all.saved(context, other)
     if policy.clear_at_least_tokens and cleared < policy.clear_at_least_tokens:
         wanted = grouped(policy.clear_at_least_tokens)
-        few = f"only {grouped(cleared)} tokens could be cleared, less than the {wanted} asked for"
+        few = f"only {grouped(cleared)} tokens can be cleared; the minimum is {wanted}"
         return unchanged(context.messages, few, trace)
-    yield Step("clear", f"{chosen} tool uses")
+    yield Step("clear", f"{chosen} tool calls")
     return judged(context, replace(clearing.all.outcome(context, other, pins), trace=tuple(trace)))
 
 
@@ -218,13 +218,13 @@ def remedy(bound: int) -> Remedy:
 STRATEGY = Strategy(
     id="clear-tool-results",
     title="Clear tool results",
-    about="Old tool results are replaced by a marker and the newest stay; no model is asked.",
+    about="Replaces old tool results with a marker and keeps the newest. Uses no model.",
     traits=Traits(method="tool results cleared"),
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
     when_due=compact,
-    meters={"tool uses": lambda context, policy: Uses()},
-    unit="tool use",
+    meters={"tool calls": lambda context, policy: Uses()},
+    unit="tool call",
     movable=False,
     remedy=remedy,
 )

@@ -47,12 +47,12 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     estimate_from: Literal["characters", "counted"] = setting(
-        "characters", "trigger", "Tokens by which the triggers go: estimated from characters, or counted."
+        "characters", "trigger", "Token source for the triggers: estimated from characters, or counted."
     )
     chars_per_token: float = setting(
         4.0,
         "trigger",
-        "For the estimate from characters.",
+        "Used for the estimate from characters.",
         unit="characters",
         needs={"estimate_from": ("characters",)},
         gt=0,
@@ -60,18 +60,18 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     trigger_events: int = setting(
         700,
         "trigger",
-        "Compact when there are so many events: texts, calls and results. 0: never.",
+        "Compact at this number of events (texts, calls and results). 0: never.",
         unit="events",
         ge=0,
     )
     trigger_on_overflow: bool = setting(
-        True, "trigger", "Compact when the session records that a prompt was too long for the model: an emergency."
+        True, "trigger", "Compact when the session records that a prompt was too long for the model."
     )
     request_char_limit: int = vocabulary.request_char_limit(200_000)
     guard_first_percent: float = setting(
         20.0,
         "request",
-        "Share of that limit shown of the beginning.",
+        "Share of the limit used for the start.",
         unit="%",
         needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
         ge=0,
@@ -80,7 +80,7 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     guard_last_percent: float = setting(
         30.0,
         "request",
-        "Share of that limit shown of the end.",
+        "Share of the limit used for the end.",
         unit="%",
         needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
         ge=0,
@@ -89,7 +89,7 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     summary_template: str = vocabulary.summary_template(TEMPLATES["en"])
     reply: str = vocabulary.reply("")
     keep_last_request: bool = setting(
-        False, "result", "The user's newest own message stays, after the summary. Without it, that goes too."
+        False, "result", "Keep the newest user message, after the summary. Off: it is summarized as well."
     )
     unread: vocabulary.Unread = vocabulary.unread("keep")
 
@@ -122,7 +122,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     last = _last_request(context, policy, stop)
     staying = head.kept | last
     if head.is_spent(staying):
-        return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
+        return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     template = policy.said("summary_template")
     previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
@@ -162,7 +162,7 @@ def _guard(policy: ContextResetPolicy) -> Bounds:
 STRATEGY = Strategy(
     id="context-reset",
     title="Context reset",
-    about="Everything becomes the system messages, the pins and one summary, with a guard on what the model is shown.",
+    about="Replaces everything except system messages and pins with one summary. Limits the request to the model.",
     policy_type=ContextResetPolicy,
     triggers=triggers,
     when_due=compact,

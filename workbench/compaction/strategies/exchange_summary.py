@@ -99,15 +99,15 @@ def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> T
     if why_not or limit <= 0:
         note = why_not or "disabled: threshold 0"
     elif timer <= 0:
-        note = "never: the buffer is as long as the cache is kept"
+        note = "never: the buffer is as long as the cache lifetime"
     elif age is None:
-        note = f"due {_seconds(timer)} after the newest answer, if nothing is sent till then"
+        note = f"due {_seconds(timer)} after the newest answer, if nothing is sent before"
     elif age < timer:
         note = f"due in {_seconds(timer - age)}"
     elif age < policy.cache_ttl_ms:
         due, note = True, f"the cache expires in {_seconds(policy.cache_ttl_ms - age)}"
     else:
-        due, note = True, f"due {_seconds(age - timer)} ago, the cache has expired since"
+        due, note = True, f"due {_seconds(age - timer)} ago; the cache has expired"
     return Trigger("cache about to expire", chars, limit, "characters", due and chars >= limit, note, timed=True)
 
 
@@ -122,7 +122,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
     staying = _staying(context, policy, cut)
     if not without(cut.head, staying):
-        return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
+        return unchanged(context.messages, "nothing to compact: every message of the head is kept", trace)
 
     retold = abridge(context, cut.tail, policy.abridged_history_params)
     trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
@@ -145,7 +145,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     template = policy.said("summary_template")
     if "{summary}" not in template:
         template = policy.worded["summary_template"](policy.language)
-        trace.append("the message's template has no {summary} and was refused; the default is used")
+        trace.append("the summary template lacks {summary}; the default template is used")
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, retold)
@@ -218,7 +218,7 @@ def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> Ab
 STRATEGY = Strategy(
     id="exchange-summary",
     title="Exchange summary",
-    about="A head/tail split by characters over exchanges; an abridged history and a model's summary in one message.",
+    about="Splits exchanges into head and tail by size. The head becomes one message: summary and abridged history.",
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
     when_due=compact,

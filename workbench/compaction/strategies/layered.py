@@ -60,11 +60,11 @@ class LayeredPolicy(Prompted):
         WINDOW, "trigger", "The model's context window. 0: the session's own.", unit="tokens", ge=0
     )
     trigger_window_percent: float = vocabulary.trigger_window_percent(80.0)
-    min_messages: int = setting(3, "trigger", "With fewer messages nothing is compacted.", unit="messages", ge=0)
+    min_messages: int = setting(3, "trigger", "Do not compact with fewer messages.", unit="messages", ge=0)
     min_tail_rounds: int = setting(
         10,
         "split",
-        "At least so many of the newest whole rounds stay; an open one stays besides.",
+        "Keep at least this number of newest complete rounds. An open round is always kept.",
         unit="rounds",
         old=("min_rounds",),
         ge=1,
@@ -72,19 +72,18 @@ class LayeredPolicy(Prompted):
     compress_results: Literal["finished", "head", "off"] = setting(
         "finished",
         "results",
-        "Which tool results are compressed: those of every finished round, the kept ones included (finished: the "
-        "model works with whole results, its history holds compressed ones); those of the "
-        "archived rounds alone, before the summarizer reads them (head); or none (off).",
+        "Compress tool results of every finished round, kept rounds included (finished); of archived rounds "
+        "only, before the summarizer reads them (head); or never (off).",
     )
     tool_results: Limits = setting(
         Limits(),
         "results",
-        "How much of a tool result stays, by kind of tool.",
+        "Size limits of a compressed tool result, by kind of tool.",
         needs={"compress_results": ("finished", "head")},
     )
     earlier_summary: EarlierSummary = vocabulary.earlier_summary("keep")
     timeout_s: float = setting(
-        120.0, "summary", "After this time there is no summary: the newest rounds stay alone.", unit="seconds", gt=0
+        120.0, "summary", "After this time, the newest rounds are kept without a summary.", unit="seconds", gt=0
     )
 
     worded: ClassVar = {"prompt": shipped("layered-summary")}
@@ -99,10 +98,10 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
     value = usage + now.input_chars // 3
     why_not = [] if policy.trigger_window_percent else ["off: 0 %"]
     if not now.input_chars:
-        why_not.append("not checked inside a round: no new user input stands at the end")
+        why_not.append("not checked inside a round: the last message is not user input")
     if now.messages < policy.min_messages:
-        why_not.append(f"{counted(now.messages, 'message')}, at least {policy.min_messages} are needed")
-    basis = ["counted: no API call of this context records its usage"] if now.last_usage is None else []
+        why_not.append(f"{counted(now.messages, 'message')}; the minimum is {policy.min_messages}")
+    basis = ["counted: no call of this context has recorded usage"] if now.last_usage is None else []
     basis += [_window_words(now, policy)]
     return (
         Trigger(
@@ -118,8 +117,8 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
 
 def _window_words(now: Gauge, policy: LayeredPolicy) -> str:
     if policy.context_window:
-        return f"the window: {grouped(policy.context_window)} tokens, by the policy"
-    return f"the window: {now.limit or f'{grouped(WINDOW)} tokens, assumed'}"
+        return f"window {grouped(policy.context_window)} tokens, from the settings"
+    return f"window {now.limit or f'{grouped(WINDOW)} tokens, assumed'}"
 
 
 def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compacting:
@@ -207,7 +206,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
     style = tagged_style(context, cut.head, message_at)
     shown = excerpt(context, cut.head, style, within(policy.request_char_limit, asked, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
-        trace.append(f"hard limit: {counted(left_out, 'message')} in the middle of the head {are(left_out)} not shown")
+        trace.append(f"hard limit: {counted(left_out, 'message')} in the middle of the head {are(left_out)} not sent")
     if message_at is not None:
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
         trace.append(f"tool results compressed for the summarizer: {counted(fewer, 'message')}")
@@ -263,7 +262,7 @@ def lint(policy: LayeredPolicy) -> tuple[str, ...]:
 STRATEGY = Strategy(
     id="layered",
     title="Layered",
-    about="Whole rounds but the newest archived under a fixed template; tool results compressed by tool.",
+    about="Archives old rounds in a summary with fixed sections and compresses tool results by tool.",
     policy_type=LayeredPolicy,
     triggers=triggers,
     when_due=compact,

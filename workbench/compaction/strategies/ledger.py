@@ -65,25 +65,29 @@ class LedgerPolicy(Prompted, TokenLimits):
     budget_tokens: int = setting(
         0,
         "budget",
-        "The messages of the result have at most so many tokens, pins included. 0: by the share of the window.",
+        "Most tokens of the result, pins included. 0: use the share of the window.",
         unit="tokens",
         needs={"budget_chars": (0,)},
         ge=0,
     )
     budget_chars: int = setting(
-        0, "budget", "The same in characters, for agents that count those. 0: in tokens.", unit="characters", ge=0
+        0,
+        "budget",
+        "The same limit in characters, for agents that count characters. 0: use tokens.",
+        unit="characters",
+        ge=0,
     )
     budget_window_percent: float = setting(
         25.0,
         "budget",
-        "The budget as a share of the model's window; of the present context where the window is not known.",
+        "Budget as a share of the model's window, or of this context if the window is unknown.",
         unit="%",
         needs={"budget_chars": (0,), "budget_tokens": (0,)},
         gt=0,
         le=100,
     )
     narrative_percent: float = setting(
-        15.0, "budget", "What a narrative by the model may take at most. 0: no model is asked.", unit="%", ge=0, le=90
+        15.0, "budget", "Most that a narrative by the model may take. 0: no model is used.", unit="%", ge=0, le=90
     )
     prompt: str = vocabulary.prompt(needs=NARRATIVE)
     summary_char_limit: int = vocabulary.summary_char_limit(0, "by its share", needs=NARRATIVE)
@@ -103,7 +107,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     shape = context.shape
     budget, ruler = budget_of(context, policy).most, ruler_of(context, policy)
     if context.split_at is None and ruler.span(0, len(context)) <= budget:
-        return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
+        return unchanged(context.messages, "nothing to compact: everything fits the budget", trace)
     kept_summaries = shape.summaries if policy.earlier_summary == "keep" else ()
     always = with_pairs(shape, {*shape.own_system, *kept_summaries}.difference(_earlier_ledger(context)))
     always |= pinned_with_pairs(context)
@@ -133,7 +137,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
         settings = replace(policy.request, form="narrative", max_chars=max_chars)
         answer = yield from summarized(context, fresh, asked, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
-            failed = f"without a new narrative: {answer}"
+            failed = f"no new narrative: {answer}"
         else:
             narrative, shown = cut_at_sentence(answer[0].strip(), max_chars), answer[1]
     plan = planned(ground, budget, narrative)
@@ -228,17 +232,17 @@ def _told(context: Context, plan: Plan, budget: int, ruler: Ruler) -> Iterator[s
     """What the trace says of a plan."""
     lines, messages = len(plan.said), len(context) - plan.cut + len(plan.staying)
     yield (
-        f"budget: {grouped(budget)} {ruler.unit}; ledger {grouped(plan.ledger_takes)} with {counted(lines, 'entry')}, "
-        f"{counted(messages, 'message')} beside it, {len(plan.shorter)} of them shortened"
+        f"budget {grouped(budget)} {ruler.unit}: ledger {grouped(plan.ledger_takes)} with "
+        f"{counted(lines, 'entry')}, plus {counted(messages, 'message')}, {len(plan.shorter)} of them shortened"
     )
     if plan.left_out:
-        yield f"left out for lack of room: {', '.join(f'{count} {group}' for group, count in plan.left_out)}"
+        yield f"omitted, over the budget: {', '.join((f'{count} {group}' for group, count in plan.left_out))}"
     yield from _told_over(plan.takes - budget, ruler)
 
 
 def _told_over(over: int, ruler: Ruler) -> Iterator[str]:
     if over > 0:
-        yield f"over the budget by {grouped(over)} {ruler.unit}: what stays and what the user wants take that much"
+        yield f"{grouped(over)} {ruler.unit} over the budget: kept messages and user requests need that much"
 
 
 def _within(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
@@ -248,7 +252,7 @@ def _within(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
 def _without_ledger(context: Context, plan: Plan, budget: int, ruler: Ruler, trace: list[str]) -> Outcome:
     """The outcome where nothing is there that a ledger could stand for."""
     if not plan.shorter:
-        return unchanged(context.messages, "nothing to compact: every message before the tail stays", trace)
+        return unchanged(context.messages, "nothing to compact: every message before the tail is kept", trace)
     pieces = in_place(Span(0, len(context)), plan.shorter)
     strokes = [
         Stroke(Fate.KEPT, [Span(0, len(context))]),
@@ -281,7 +285,9 @@ def _earlier_ledger(context: Context) -> frozenset[int]:
 STRATEGY = Strategy(
     id="ledger",
     title="Ledger",
-    about="Within a budget, instructions, requests, files, commands, errors and names kept by code, with their source.",
+    about=(
+        "Lists rules, requests, files, commands, errors and names with their sources, within a budget. No model needed."
+    ),
     traits=Traits(method="facts found by code"),
     policy_type=LedgerPolicy,
     triggers=triggers,

@@ -37,12 +37,12 @@ from workbench.session import Message, Text
 class MemoriesRewritePolicy(Worded):
     """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
 
-    max_lines: int = setting(50, "trigger", "Rewrite when there are more lines than this.", unit="lines", ge=1)
+    max_lines: int = setting(50, "trigger", "Rewrite when the memories have more lines than this.", unit="lines", ge=1)
     compression_target: int = setting(
-        50, "summary", "Lines that there are at most afterwards, the newest memories among them.", unit="lines", ge=1
+        50, "summary", "Most lines after the rewrite, the newest memories included.", unit="lines", ge=1
     )
     num_recent_memories_to_keep: int = setting(
-        10, "split", "The newest memories, kept word for word.", unit="lines", ge=0
+        10, "split", "Number of newest memories kept word for word.", unit="lines", ge=0
     )
     prompt: str = vocabulary.prompt(
         vocabulary.shipped_text("memories-rewrite.en.md"),
@@ -81,10 +81,10 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
     room = policy.most_lines - len(recent)
     if not older:
-        why = f"{len(lines)} memories, the newest {keep} are kept" if lines else "there are no memories"
+        why = f"{len(lines)} memories, the newest {keep} kept" if lines else "there are no memories"
         return unchanged(context.messages, f"nothing to rewrite: {why}", trace)
     if room < 1:
-        why = f"the newest {keep}, kept word for word, leave no room in {policy.most_lines} lines"
+        why = f"the newest {keep}, kept word for word, already fill {policy.most_lines} lines"
         return unchanged(context.messages, f"nothing can be rewritten: {why}", trace)
 
     answer = yield from answer_to(_request(older, recent, room, policy), trace)
@@ -92,9 +92,9 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
         return unchanged(context.messages, str(answer), trace)
     rewritten = _without_repeats(answer, recent, trace)
     if not rewritten:
-        return unchanged(context.messages, "the answer holds no memory but the newest, which are kept anyway", trace)
+        return unchanged(context.messages, "the answer has only the newest memories, which are kept anyway", trace)
     if len(rewritten) > room:
-        trace.append(f"the answer's {len(rewritten)} lines were brought to {room}, similar ones in one")
+        trace.append(f"the answer's {len(rewritten)} lines were merged to {room}")
         rewritten = [memory.text for memory in condensed(rewritten, room)]
     return _outcome(context, "\n".join([*rewritten, *recent]), trace)
 
@@ -157,24 +157,24 @@ def lint(policy: MemoriesRewritePolicy) -> tuple[str, ...]:
     found = list(lint_prompt(policy.said("prompt")))
     target, keep = policy.compression_target, policy.num_recent_memories_to_keep
     if target < 50:
-        found.append(f"compression_target = {target} loses much: 50 to 100 lines are sensible.")
+        found.append(f"compression_target = {target} loses much; use 50 to 100 lines.")
     if target > 100:
-        found.append(f"compression_target = {target} saves little: 50 to 100 lines are sensible.")
+        found.append(f"compression_target = {target} saves little; use 50 to 100 lines.")
     if keep < 10:
-        found.append(f"num_recent_memories_to_keep = {keep} leaves new memories to the model: 10 to 20 are sensible.")
+        found.append(f"num_recent_memories_to_keep = {keep} lets the model rewrite new memories; use 10 to 20.")
     if keep > 20:
-        found.append(f"num_recent_memories_to_keep = {keep} leaves little to rewrite: 10 to 20 are sensible.")
+        found.append(f"num_recent_memories_to_keep = {keep} leaves little to rewrite; use 10 to 20.")
     if keep >= policy.most_lines:
-        found.append(f"The newest {keep} memories fill all {policy.most_lines} lines: nothing can be rewritten.")
+        found.append(f"The newest {keep} memories fill all {policy.most_lines} lines; nothing can be rewritten.")
     if policy.max_lines < target:
-        found.append(f"compression_target = {target} would fire again: max_lines = {policy.max_lines} is the target.")
+        found.append(f"compression_target = {target} would fire again; max_lines = {policy.max_lines} is used instead.")
     return tuple(found)
 
 
 STRATEGY = Strategy(
     id="memories-rewrite",
     title="Memories rewrite",
-    about="The agent's long-term memories, rewritten to fewer lines; the history stays as it is.",
+    about="Rewrites the agent's long-term memories to fewer lines. Leaves the history unchanged.",
     policy_type=MemoriesRewritePolicy,
     triggers=triggers,
     when_due=compact,

@@ -101,7 +101,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     first = _first(context, policy, head)
     staying = head.kept | first
     if head.is_spent(staying):
-        return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
+        return unchanged(context.messages, "nothing to compact: every message in the window is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
     previous = text_of_summaries(context, head.carried, template_of(policy), *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
@@ -109,7 +109,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     if not (spans := _told(context, policy, head, first, style)):
-        return _fallen_back(context, policy, "within the request's limit no message is the user's own", trace)
+        return _fallen_back(context, policy, "no user message fits within the request limit", trace)
     told = yield from _summaries(context, policy, head, style, asked, spans, settings, trace)
     if isinstance(told, SummaryFailed):
         return _fallen_back(context, policy, str(told), trace)
@@ -166,7 +166,9 @@ def _summaries(
     bounds = _bounds(policy)
     if not begun or split == head.stop:
         return (yield from summarized(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
-    trace.append(f"the window ends within a round: its first {counted(sum(map(len, begun)), 'message')} are told apart")
+    trace.append(
+        f"the window ends inside a round: its first {counted(sum(map(len, begun)), 'message')} get their own summary"
+    )
     words, shown = without_secrets(asked.previous), Excerpt(str, 0, (), {}, cut=False)
     if before:
         told = yield from summarized(context, before, asked, style, bounds, settings, trace)
@@ -174,7 +176,7 @@ def _summaries(
             return told
         words, shown = told
     prompt = load_prompt(f"split-round.{policy.language}.md").text.strip()
-    apart = Asked("summary of the split round's beginning", prompt, language=policy.language)
+    apart = Asked("summary of the split round's start", prompt, language=policy.language)
     told = yield from summarized(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
     if isinstance(told, SummaryFailed):
         return told
@@ -241,20 +243,20 @@ def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, tra
     limit = policy.fallback_messages
     if old.messages_left(old.lead) <= limit:
         return unchanged(
-            context.messages, f"{reason}; the hard trim to {counted(limit, 'message')} has nothing to drop", trace
+            context.messages, f"{reason}; the hard trim to {counted(limit, 'message')} found nothing to drop", trace
         )
     draft = drop_oldest(old, old.whole_cut(old.first_cut(old.messages_left, limit)), marker)
     if len(draft.messages) - old.lead > limit:
         draft = drop_oldest(old, old.whole_cut(old.first_cut(old.messages_left, limit - 1)), marker)
     left = len(draft.messages) - old.lead
-    trace.append(f"hard trim: {counted(len(context) - old.lead, 'message')} to {left}, at most {limit} wanted")
+    trace.append(f"hard trim: {counted(len(context) - old.lead, 'message')} → {left}, limit {limit}")
     return judged(context, replace(draft, status="fallback", reason=f"{reason}; hard trim", trace=tuple(trace)))
 
 
 STRATEGY = Strategy(
     id="message-window",
     title="Message window",
-    about="The oldest messages become one short summary, the rest stays; a hard trim when there is no summary.",
+    about="Replaces the oldest messages with one short summary. Drops them if the summary fails.",
     policy_type=MessageWindowPolicy,
     triggers=triggers,
     meters={"events": lambda context, policy: EventMeter()},

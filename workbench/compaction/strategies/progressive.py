@@ -63,11 +63,11 @@ def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
 def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
     """The value is what is used, the limit the first figure that leaves too little: remaining < share × window."""
     if now.limit is None:
-        return Trigger(TOKENS, now.tokens, 0, "tokens", False, "the model's window is not known")
+        return Trigger(TOKENS, now.tokens, 0, "tokens", False, "the model's window is unknown")
     window = now.limit.tokens
     remaining = window - now.tokens
     least = window * policy.summary_remaining_token_threshold / 100
-    note = f"{grouped(remaining)} of {grouped(window)} remain, threshold {grouped(least)}; the window: {now.limit}"
+    note = f"{grouped(remaining)} of {grouped(window)} tokens remain, threshold {grouped(least)}; window {now.limit}"
     limit = int(window - least) + 1
     if not policy.trigger_on_remaining_tokens:
         return Trigger(TOKENS, now.tokens, limit, "tokens", False, f"switched off; {note}")
@@ -100,7 +100,7 @@ def _told(climb: Climb) -> Outcome:
     draft = replace(climb.done, rungs=rungs, trace=tuple(climb.trace))
     if climb.failure and climb.state.total.tokens < climb.context.total.tokens:
         instead = ", ".join(rung.name for rung in rungs if rung.after < rung.before)
-        draft = replace(draft, status="fallback", reason=f"{climb.failure}; what stands was done by {instead}")
+        draft = replace(draft, status="fallback", reason=f"{climb.failure}; used instead: {instead}")
     return judged(climb.context, draft)
 
 
@@ -113,7 +113,7 @@ def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
 def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[Note]:
     """A message's importance with its parts, and why it is a key event."""
     threshold = policy.importance_score_threshold
-    yield Note(f"importance {score(shape, index, policy.importance_weights)} · stays from {threshold:g}")
+    yield Note(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
     if why := events_of(shape).get(index):
         yield Note(f"key event: {why}")
 
@@ -126,7 +126,7 @@ def remark(shape: Shape, policy: ProgressivePolicy) -> str:
 STRATEGY = Strategy(
     id="progressive",
     title="Progressive",
-    about="A ladder of light strategies by type of task, recounted after each rung; a full summary as the last rung.",
+    about="Tries light strategies for the task type one after another; the last one is a full summary.",
     policy_type=ProgressivePolicy,
     triggers=triggers,
     when_due=compact,

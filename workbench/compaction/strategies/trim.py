@@ -31,39 +31,45 @@ class TrimPolicy(MessageLimits):
     target: Target = setting(
         "percent_of_context",
         "split",
-        "What is left at most: a number of messages, of tokens, or a share of the window, in which what is spared "
-        "counts and may make it unreachable; or a share of the tokens or messages that can be dropped, in which "
-        "neither what is spared counts nor what is sent beside the messages. Of messages an even number goes.",
+        "Unit of the target. messages, tokens and percent_of_window count everything sent, so protected messages "
+        "may make them unreachable. percent_of_context and percent_of_messages count only what can be dropped. "
+        "Messages are dropped in even numbers.",
     )
     target_messages: int = setting(
         50,
         "split",
-        "Left at most, system messages not counted.",
+        "Most messages afterwards, system messages not counted.",
         unit="messages",
         needs={"target": ("messages",)},
         ge=1,
     )
-    target_tokens: int = setting(50_000, "split", "Left at most.", unit="tokens", needs={"target": ("tokens",)}, ge=1)
+    target_tokens: int = setting(
+        50_000, "split", "Most tokens afterwards.", unit="tokens", needs={"target": ("tokens",)}, ge=1
+    )
     target_percent: float = setting(
         50.0,
         "split",
-        "Left at most, of what can be dropped or of the window.",
+        "Largest share afterwards, of the droppable part or of the window.",
         unit="%",
         needs={"target": ("percent_of_context", "percent_of_messages", "percent_of_window")},
         gt=0,
         le=100,
     )
     drop: Literal["rounds", "messages"] = setting(
-        "rounds", "split", "Cut before a round, or before any message that no tool pair spans."
+        "rounds", "split", "Cut only before a round, or before any message that splits no tool pair."
     )
-    keep_first_request: bool = setting(True, "split", "The user's first request stays: it says what this is about.")
+    keep_first_request: bool = setting(True, "split", "Keep the user's first request, which states the task.")
     marker: bool = setting(
-        False, "result", "Say where messages were dropped. Always said where the agent would else speak first."
+        False,
+        "result",
+        "Insert a marker for dropped messages. Always inserted if the agent would otherwise speak first.",
     )
     marker_text: str = setting(
         "[Earlier messages were dropped to save context.]", "result", "What the marker says.", min_length=1
     )
-    keep_summaries: bool = setting(True, "split", "Earlier summaries stay. Off: they go with the other old messages.")
+    keep_summaries: bool = setting(
+        True, "split", "Keep earlier summaries. Off: they are dropped with the other old messages."
+    )
 
     converted: ClassVar = {"earlier_summary": Converted("keep_summaries", lambda choice: choice != "drop")}
 
@@ -74,18 +80,16 @@ def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compactin
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
         cut = old.whole_cut(context.shape.index_of[context.split_at])
-        trace.append(f"split by hand before message {cut + 1}")
+        trace.append(f"manual split before message {cut + 1}")
         draft = drop_oldest(old, cut, marker)
     else:
         kind, target = _target(old, policy)
         if kind == "unknown":
-            return unchanged(
-                context.messages, "the model's window is not known, and the target is a share of it", trace
-            )
+            return unchanged(context.messages, "the target is a share of the model's window, which is unknown", trace)
         draft = _to_target(old, policy, kind, target, marker, trace)
     count = draft.fate_counts[Fate.DROPPED]
     if not count:
-        return unchanged(context.messages, "nothing to drop: the target is met, or all that is left is spared", trace)
+        return unchanged(context.messages, "nothing to drop: the target is met, or all messages are protected", trace)
     yield Step("trim", f"{counted(count, 'message')} dropped")
     trace.append(f"{count} of {len(context)} messages dropped")
     return judged(context, replace(draft, trace=tuple(trace)))
@@ -135,7 +139,7 @@ def _to_target(
     if any(isinstance(piece, Made) for piece in draft.pieces) and left(cut) + room > target:
         cut = _cut(old, policy, old.first_cut(left, target - room))
         draft = drop_oldest(old, cut, marker)
-    reached = "" if left(cut) <= target else ", which is the least that can be left"
+    reached = "" if left(cut) <= target else ", the least possible"
     trace.append(f"target: {grouped(target)} {kind}; left: {grouped(left(cut))}{reached}")
     return draft
 
@@ -156,7 +160,7 @@ def _cut(old: Oldest, policy: TrimPolicy, ideal: int) -> int:
 STRATEGY = Strategy(
     id="trim",
     title="Trim",
-    about="The oldest rounds or messages are dropped until a target is met; no model is asked.",
+    about="Drops the oldest rounds or messages until a target is met. Uses no model.",
     traits=Traits(method="truncation"),
     policy_type=TrimPolicy,
     triggers=message_triggers,

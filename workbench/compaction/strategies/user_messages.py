@@ -60,14 +60,13 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     trigger_on_reasoning: bool = setting(
         False,
         "trigger",
-        "Count the reasoning of earlier rounds towards the trigger, as far as the session records its tokens: an agent "
-        "sends it again where the server does not bill it.",
+        "Count recorded reasoning tokens of earlier rounds towards the trigger, for agents that send reasoning again.",
     )
     user_message_tokens: int = setting(
         20_000,
         "split",
-        "The user's newest own messages that fit stay word for word; the one that overflows loses its middle. "
-        "0: none stays, and a summary is all that is left.",
+        "Keep the newest user messages that fit, word for word; the next one is cut in the middle. 0: keep only "
+        "the summary.",
         unit="tokens",
         ge=0,
     )
@@ -77,20 +76,19 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     preamble_place: Literal["first", "before_newest_request"] = setting(
         "first",
         "split",
-        "Where that stands then: before everything else; or before the newest of the user's messages that stay, as it "
-        "does where an agent injects it anew.",
+        "Position of the preamble: first, or before the newest kept user message, as agents do that inject it again.",
         needs={"keep_preamble": (True,)},
     )
     summary_template: str = vocabulary.summary_template(TEMPLATES["en"], also=PLACES)
     reply: str = vocabulary.reply("")
     restore_files: int = setting(
-        0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
+        0, "restored", "Number of recently read files restored after the summary.", unit="files", ge=0
     )
     restore_tokens_each: int = setting(
-        5_000, "restored", "A larger file is only named.", unit="tokens", needs={"restore_files": ...}, ge=0
+        5_000, "restored", "A larger file is only mentioned by name.", unit="tokens", needs={"restore_files": ...}, ge=0
     )
     restore_tokens: int = setting(
-        50_000, "restored", "All restored files together.", unit="tokens", needs={"restore_files": ...}, ge=0
+        50_000, "restored", "Limit for all restored files together.", unit="tokens", needs={"restore_files": ...}, ge=0
     )
 
     worded: ClassVar = {
@@ -116,7 +114,7 @@ class ReasoningMeter:
 
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
     earlier = now.meters["reasoning"] if policy.trigger_on_reasoning else 0
-    note = f"{grouped(earlier)} of them reasoning of earlier rounds" if earlier else ""
+    note = f"includes {grouped(earlier)} tokens of earlier reasoning" if earlier else ""
     counted = now._replace(tokens=now.tokens + earlier) if earlier else now
     return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 
@@ -136,7 +134,7 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     words = _words(context, policy, head, beside, trace)
     staying = beside | words.whole
     if head.is_spent(staying):
-        return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
+        return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     template = policy.said("summary_template")
     previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
@@ -184,7 +182,7 @@ def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: fro
             left -= tokens[index]
             whole.add(index)
     trace.append(
-        f"user messages: {len(whole)} whole{', the next one cut in the middle' if cut else ''}, "
+        f"user messages: {len(whole)} kept{(', the next one cut in the middle' if cut else '')}, "
         f"{grouped(policy.user_message_tokens - left)} of {grouped(policy.user_message_tokens)} tokens"
     )
     return Words(frozenset(whole), cut)
@@ -208,7 +206,7 @@ def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int]
     allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
     files = restored(context, allowance, policy.language, staying)
     if policy.restore_files:
-        trace.append(f"files after the summary: {len(files)} of at most {policy.restore_files}")
+        trace.append(f"files restored after the summary: {len(files)} of at most {policy.restore_files}")
     return files
 
 
@@ -253,7 +251,7 @@ def _in_turn(indexes: Sequence[int], new: Mapping[int, Message]) -> list[Piece]:
 STRATEGY = Strategy(
     id="user-messages",
     title="User messages",
-    about="The user's own messages stay word for word, the rest becomes one summary after them.",
+    about="Keeps user messages word for word and replaces the rest with one summary after them.",
     policy_type=UserMessagesPolicy,
     triggers=triggers,
     meters={"reasoning": lambda context, policy: ReasoningMeter()},

@@ -27,7 +27,7 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
     if context.split_at is not None:
         by_hand = min(layout.shape.index_of[context.split_at], before_unread(layout.shape))
         end = safe_end(layout.shape, lead, max(by_hand, lead), "whole_pairs")
-        trace.append(f"split by hand before message {end + 1}")
+        trace.append(f"manual split before message {end + 1}")
         return end
     most = max(min(count - policy.min_tail_messages, before_unread(layout.shape)), lead)
     ideal = min(max(_ideal_end(context, policy), lead), most)
@@ -37,7 +37,7 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
         end = safe_end(layout.shape, lead, ideal, "whole_pairs")
     if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:
         trace.append(
-            f"safe end: plain_chat gives {counted(end - lead, 'message')}, whole_pairs would give {pairs - lead}"
+            f"safe end: plain_chat reaches {counted(end - lead, 'message')}, whole_pairs would reach {pairs - lead}"
         )
     trace.append(
         f"window: {counted(end - lead, 'message')} of {ideal - lead} wanted; tail: {counted(count - end, 'message')}"

@@ -36,15 +36,15 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     cut: Cut = setting(
         "first_messages",
         "split",
-        "How the window's end is found: so many messages from the start (window_messages); or all but the newest "
-        "messages, the newest user and agent messages (keep_messages), the newest tokens (keep_tokens); or a share of "
-        "the characters (head_percent); or so that half of each limit that was reached is left: of trigger_messages, "
-        "the first ones and the summary counted, or by hand of those that there are, and of the tokens.",
+        "Rule for the window's end: a number of messages from the start (window_messages); all except the newest "
+        "messages or the newest user and agent messages (keep_messages), or the newest tokens (keep_tokens); a "
+        "share of the characters (head_percent); or half of each limit that was reached (messages include the "
+        "first ones and the summary).",
     )
     window_messages: int = setting(
         30,
         "split",
-        "Messages in the window, leading system messages not counted.",
+        "Number of messages in the window, leading system messages not counted.",
         unit="messages",
         needs={"cut": ("first_messages",)},
         ge=1,
@@ -52,7 +52,7 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     keep_messages: int = setting(
         20,
         "split",
-        "Newest messages that stay.",
+        "Number of newest messages kept.",
         unit="messages",
         needs={"cut": ("newest_messages", "newest_spoken")},
         ge=0,
@@ -60,7 +60,7 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     keep_tokens: int = setting(
         20_000,
         "split",
-        "The newest messages that have so many tokens stay.",
+        "Keep the newest messages with this number of tokens.",
         unit="tokens",
         needs={"cut": ("newest_tokens",)},
         ge=0,
@@ -68,48 +68,48 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     keep_at: Literal["most", "least"] = setting(
         "most",
         "split",
-        "Whether what stays has keep_tokens at most, or at least: then the message that reaches them stays, too.",
+        "Keep at most keep_tokens, or at least: then the message that crosses the limit is kept, too.",
         needs={"cut": ("newest_tokens",)},
     )
     tokens_as: TokensAs = vocabulary.tokens_as(needs={"cut": ("newest_tokens",)})
     head_percent: float = setting(
         70.0,
         "split",
-        "Share of the characters in the window.",
+        "Share of all characters that the window covers.",
         unit="%",
         needs={"cut": ("head_percent",)},
         gt=0,
         le=100,
     )
     min_tail_messages: int = setting(
-        10, "split", "At least so many newest messages stay, also when run by hand.", unit="messages", ge=0
+        10, "split", "Minimum number of newest messages kept, in manual runs, too.", unit="messages", ge=0
     )
     min_window_messages: int = setting(
         0,
         "split",
-        "A window that has no more messages takes in the tail, too: nothing stays but what the agent has not read. "
-        "0: it may be as short as it is.",
+        "A window with no more messages than this includes the tail: only unanswered messages are kept. 0: no minimum.",
         unit="messages",
         ge=0,
     )
     safe_end: SafeEnd = setting(
         "plain_chat",
         "split",
-        "Where the window may end: after a message without calls and results; after any whole tool pair; before a "
-        "user's own message; or after an answer of the agent's. The first finds next to nothing in sessions full of "
+        "The window may end after a message without calls and results; after any complete tool pair; before a "
+        "user message; or after an agent's answer. The first option finds almost no place in sessions full of "
         "tool calls.",
     )
     search: Literal["back", "forward"] = setting(
         "back",
         "split",
-        "Where to look for a safe end: back, keeping more; or forward, keeping less, and back only if none follows.",
+        "Direction to search for a safe end: back, keeping more; or forward, keeping less, and back only if "
+        "none follows.",
     )
     keep_first: int = vocabulary.keep_first()
     keep_preamble: bool = vocabulary.keep_preamble()
     text_char_limit: int = setting(
         500,
         "request",
-        "So much of a text is shown in the request.",
+        "Part of each text in the request.",
         unit="characters",
         old=("text_limit",),
         needs=vocabulary.AS_TEXT,
@@ -120,7 +120,7 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     call_char_limit: int = setting(
         0,
         "request",
-        "So much of a call's input is shown in the request. 0: the tool's name alone.",
+        "Part of each call's input in the request. 0: only the tool's name.",
         unit="characters",
         old=("call_input_limit",),
         needs=vocabulary.AS_TEXT,
@@ -130,16 +130,16 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     request_cut: Literal["end", "middle", "start", "before_user_message"] = setting(
         "end",
         "request",
-        "Which part of a longer request the model is not shown; or its start up to a user's own message, and of any "
-        "request what stands before the first of them.",
+        "Part of a request over the limit that is not sent. before_user_message: its start up to a user message, "
+        "and in every request the part before the first user message.",
         old=("transcript_cut",),
         needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
     )
     split_round: bool = setting(
         False,
         "request",
-        "Where the window ends within a round, the beginning of that round is summarized by a request of its own, and "
-        "stands behind the other summary.",
+        "If the window ends inside a round, summarize the start of that round with a separate request, after the "
+        "other summary.",
         needs=vocabulary.AS_TEXT,
     )
     language: Language = vocabulary.language("zh")
@@ -147,24 +147,23 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     second_look: bool = setting(
         False,
         "summary",
-        "The model is shown its summary again and asked what is missing in it; what it writes then counts.",
+        "Ask the model what its summary lacks. Its second summary is used.",
     )
-    temperature: float = setting(0.3, "summary", "Used where the model takes one.", ge=0, le=2)
+    temperature: float = setting(0.3, "summary", "Used if the model supports it.", ge=0, le=2)
     earlier_summary: EarlierSummary = vocabulary.earlier_summary("drop")
-    summary_template: str = vocabulary.summary_template("", empty="a heading in the policy's language")
+    summary_template: str = vocabulary.summary_template("", empty="a heading in the chosen language")
     summary_role: Literal["system", "user", "assistant"] = setting("system", "result", "Role of the summary message.")
     reply: str = vocabulary.reply("")
     reply_at: Literal["summary", "end"] = setting(
         "summary",
         "result",
-        "Where the reply stands: behind the summary; or behind all that is done, if the user would speak last there.",
+        "Position of the acknowledgement: after the summary; or at the end, if the user would speak last there.",
         needs={"reply": ...},
     )
     fallback_messages: int = setting(
         50,
         "fallback",
-        "When there is no summary, the oldest messages are dropped until no more than so many are left. 0: everything "
-        "stays as it is.",
+        "Without a summary, drop the oldest messages until this number is left. 0: change nothing.",
         unit="messages",
         ge=0,
     )

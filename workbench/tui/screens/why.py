@@ -79,8 +79,8 @@ Below stand the findings as cards, the largest first: each has its size as a bar
 would have helped was played through on this session. Beside them stands where the context went. a does what a card \
 offers: the bench is planned anew with that policy, those pins or edits, and u takes it back. The other tabs say who \
 filled the context and what of it was waste. Enter goes to the message on the bench, from the plot, a card or a row. \
-{ and } look at another epoch: what the agent worked with between two compactions of its own. "not in file" is what is \
-sent with every call and not recorded: system prompt, tools, memory. "Rework" is what was done again after a \
+{ and } look at another epoch: what the agent worked with between two compactions of its own. "system + tools (not \
+recorded)" is sent with every call: system prompt, tools, memory. "Rework" is what was done again after a \
 compaction; "Cache" names the calls that wrote to the prompt cache again what an unbroken cache would have held."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = LINES
