@@ -14,7 +14,6 @@ from workbench.analysis.failures import failures_of
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
-from workbench.base.stamps import shown
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
@@ -26,7 +25,7 @@ from workbench.cli.output import (
     write_csv,
     write_fields,
     write_json,
-    write_table,
+    write_tables,
 )
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
@@ -127,7 +126,7 @@ def _inspect(
         count = count_now(found.session, found.context, exact)
     context = found.context
     if as_csv:
-        write_csv(_csv_tables(found), as_csv)
+        write_csv(_sizes(found), as_csv)
     elif as_json:
         write_json(
             failures_of(found.session),
@@ -274,14 +273,10 @@ def _write_prompt(parts: Iterable[PromptPart]) -> None:
 
 def _write_notes(notes: Sequence[Note]) -> None:
     if notes:
-        rows = [[str(one.message), one.kind, one_line(" ".join(one.text.split()), NOTE)] for one in notes]
-        write_table(["message", "note", "text"], rows)
+        rows = (Row((one.message, one.kind, one_line(" ".join(one.text.split()), NOTE))) for one in notes)
+        write_tables([Table("notes", "", columns("message:count note text"), tuple(rows))])
     else:
         click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
-
-
-DONE = {"summary": "compaction", "clearing": "clearing", "removal": "removal", "empty": "empty compaction"}
-"""What ends an epoch, by the way in which room was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,13 +286,6 @@ class EpochSizes:
     rounds: int
     exchanges: int
     ended_by: Compaction | None
-
-    def row(self) -> list[str]:
-        how = "still open"
-        if ended := self.ended_by:
-            tokens = f" at {grouped(ended.tokens_before)} tokens" if ended.tokens_before else ""
-            how = f"{printable(ended.trigger)} {DONE[ended.way]}".strip() + tokens
-        return [str(self.number), grouped(self.messages), grouped(self.rounds), how]
 
 
 def epochs(session: Session) -> Iterator[EpochSizes]:
@@ -326,16 +314,6 @@ class Stretch:
     basis: Basis
     first_words: str
 
-    def row(self) -> list[str]:
-        return [
-            "" if self.number is None else str(self.number),
-            str(self.message),
-            shown(self.time, "%m-%d %H:%M"),
-            str(self.calls),
-            f"{self.basis.value}{grouped(self.tokens)}",
-            f"({self.note}) {self.first_words}" if self.note else self.first_words,
-        ]
-
 
 def stretches(context: Context) -> Iterator[Stretch]:
     """The whole context in order, cut into its rounds and what stands around them."""
@@ -353,15 +331,18 @@ def stretches(context: Context) -> Iterator[Stretch]:
             yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
 
 
-def _csv_tables(found: Opened) -> dict[str, Table]:
+def _sizes(found: Opened) -> dict[str, Table]:
     """The rounds and the epochs, complete."""
-    spec = "round:count note number:count id time:time messages:count calls:count chars:count tokens:tokens basis words"
+    spec = (
+        "round:count note number:count:message id time:time messages:count calls:count chars:count tokens:tokens "
+        "basis words:text:first_words"
+    )
     rounds = (
         Row((one.number, one.note, one.message, one.id, one.time, one.messages, one.calls, one.chars, one.tokens,
              one.basis.name.lower(), one.first_words))
         for one in stretches(found.context)
     )  # fmt: skip
-    ended = "ended_by trigger before:tokens"
+    ended = "ended_by trigger before:tokens:at_tokens"
     made = (
         Row((one.number, one.messages, one.rounds, one.exchanges,
              *((one.ended_by.way, one.ended_by.trigger, one.ended_by.tokens_before) if one.ended_by else (None,) * 3)))
@@ -399,12 +380,12 @@ def _tables(found: Opened, exact: Exact | None) -> None:
             *_warnings(session),
         ]
     )
+    tables = _sizes(found)
     if len(session.epochs) > 1:
         click.echo()
-        write_table(["epoch", "messages", "rounds", "ended by"], [epoch.row() for epoch in epochs(session)])
+        write_tables([tables["epochs"].without("exchanges")])
     click.echo()
-    heads = ["round", "message", "time", "calls", "tokens", "first words"]
-    write_table(heads, [stretch.row() for stretch in stretches(context)])
+    write_tables([tables["rounds"].only("round", "number", "time", "calls", "tokens", "note", "words")])
 
 
 def _requests(session: Session, context: Context) -> list[tuple[str, str]]:

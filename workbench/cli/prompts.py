@@ -10,11 +10,10 @@ import click
 from workbench.analysis.prompt_use import Found, by_id, doubts, found, rendered
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.loading import on_bench
-from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_table, write_tables
+from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.language import told_in
 from workbench.compaction.preset import has_prompt
@@ -161,8 +160,9 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     if as_json:
         write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
         return
-    rows = [[f"{one.file}", one.place, grouped(len(one.text)), ", ".join(one.left_out)] for one in found]
-    write_table(["found in", "where", "characters", "left out: filled in when sent"], rows)
+    rows = tuple(Row((str(one.file), one.place, len(one.text), ", ".join(one.left_out))) for one in found)
+    spec = columns("file:text:found_in where chars:count:characters left_out:text:filled_in_when_sent")
+    write_tables([Table("found", "", spec, rows)])
     click.echo(f"the first is kept as {path}; the preset {preset} uses it from now on")
 
 

@@ -22,7 +22,6 @@ from workbench.cli.output import (
     write_csv,
     write_fields,
     write_json,
-    write_table,
     write_tables,
 )
 from workbench.summarizers import journal
@@ -131,7 +130,8 @@ def diff(first: str, second: str, as_json: bool) -> None:
     if not fields:
         click.echo("Nothing but the answers differs." if any(answer_diffs(a, b)) else "The runs are alike.")
     else:
-        write_table(["a", "b", "field"], [[short_value(old), short_value(new), name] for name, old, new in fields])
+        rows = tuple(Row((short_value(old), short_value(new), name)) for name, old, new in fields)
+        write_tables([Table("fields", "", columns("a b field"), rows)])
     for number, lines in enumerate(answer_diffs(a, b), 1):
         if lines:
             click.secho(f"\nanswer {number}", bold=True)

@@ -17,7 +17,6 @@ from workbench.cli.output import (
     write_csv,
     write_fields,
     write_json,
-    write_table,
     write_tables,
 )
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
@@ -83,8 +82,8 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
         _write_presets(known)
         if rungs := shown[0].rungs:
-            heads = ["rung", "strength", "keeps whole", "suits"]
-            write_table(heads, map(astuple, rungs), dict.fromkeys(heads, 0))
+            spec = columns("rung strength keeps:text:keeps_whole suits")
+            write_tables([Table("rungs", "", spec, tuple(Row(astuple(one)) for one in rungs))])
             click.echo()
         write_fields([(field.key, _words(field)) for field in settings_of(shown[0].policy_type)])
     else:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
 from workbench.analysis.watched import Passed, Trail
 from workbench.base.printable import one_line, printable
+from workbench.base.tables import Column, Row, Table, columns
 from workbench.bench import Stand
-from workbench.cli.output import only, plain, write_table
+from workbench.cli.output import only, plain, write_tables
 
 WORDS = 100
 HEAD_CHARS = 24
@@ -39,9 +38,10 @@ def tell_recorded(trails: Sequence[Trail]) -> None:
         return
     passed = trails[0].passed
     each = "before and after each compaction that the file records" if passed else "which records no compaction"
-    click.echo(f"\nWatched in the session, {each}")
-    rows = [[*map(went, trail.passed), trail.last, _shown(trail.sentence, WORDS)] for trail in trails]
-    write_table([*(f"epoch {one.at}" for one in passed), "now", "sentence"], rows)
+    spec = [Column(f"epoch_{one.at}", f"epoch {one.at}") for one in passed]
+    rows = (Row((*map(went, trail.passed), trail.last, _shown(trail.sentence, WORDS))) for trail in trails)
+    title = f"Watched in the session, {each}"
+    write_tables([Table("watched", title, (*spec, *columns("now sentence")), tuple(rows))])
 
 
 def went(one: Passed) -> str:
