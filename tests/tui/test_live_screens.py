@@ -31,9 +31,9 @@ from workbench.tokens import scales
 from workbench.tui.bench.host import take
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.exact import ExactScreen
-from workbench.tui.screens.prompt_text import PromptTextScreen
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -53,17 +53,20 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         assert "Never log the token" not in view.text
         await press(pilot, "v")
         assert "Never log the token" in view.text
-        editor = await brought(pilot, PromptTextScreen, "v", "e")
+        await press(pilot, "v", "e")
+        editor = screen.query_one(PromptEditor)
         area = editor.query_one(TextArea)
         lines = area.text.count("\n")
         area.text = f"{area.text.rstrip()}\n{{mood}}\n"
         await press(pilot, "ctrl+s")
-        assert pilot.app.screen is editor
+        assert screen.query(PromptEditor)
         assert f"line {lines + 1}: unknown placeholder 'mood'" in words(editor.query_one("#doubts", Static))
         assert area.cursor_location[0] == lines
         area.text = area.text.replace("{mood}", "As a ballad.")
+        await press(pilot, "escape")
+        assert screen.query(PromptEditor), "a changed text is left by a second escape"
         await press(pilot, "ctrl+s")
-        assert pilot.app.screen is screen
+        assert not screen.query(PromptEditor)
         assert "As a ballad." in (paths.prompts() / "exchange-summary.en.md").read_text()
         assert "As a ballad." in view.text
         assert screen.here.found is not None

@@ -25,7 +25,7 @@ from workbench.compaction.prompts import write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import Refused, asks_otherwise, changed, fields_of, is_asked
+from workbench.tui.fields import Refused, changed, fields_of, is_asked
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
@@ -43,10 +43,10 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 
 
 OFFLINE = (
-    "The offline writer (r) does not read prompts: what you change is seen when a model is asked, or you write. "
-    "f5 takes the text and asks who is to; or: cwb compact FILE --summarizer anthropic:MODEL"
+    "Offline runs (r) ignore the prompt. f5 takes the text and asks a model, or you write by hand; "
+    "or: cwb compact FILE --summarizer anthropic:MODEL"
 )
-"""What is said of a changed prompt."""
+"""Shown below every prompt that a model is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ your own, which is then in the list of prompts."""
         """What is wrong with the text, or doubtful."""
         doubts = self.bench.strategy.doubts(self.policy)
         lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
-        if not refused and asks_otherwise(self.policy, self.bench.policy):
-            lines.append(f"! {OFFLINE}")
-        lines = lines or ["✔ nothing doubtful about the prompts"]
+        lines = lines or ["✔ No problems found"]
+        if is_asked(self.field):
+            lines.append(OFFLINE)
         said = self.query_one("#doubts", Static)
         said.update(Text("\n".join(one_line(line, 500) for line in lines)))
         said.set_class(bool(refused), "-refused")

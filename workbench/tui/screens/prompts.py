@@ -9,6 +9,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 
 from workbench.analysis.prompt_use import Found, found, policy_with, rendered
 from workbench.base.errors import BadInput
@@ -18,7 +19,7 @@ from workbench.compaction.prompts import prompt_files, write_own
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
-from workbench.tui.screens.prompt_text import PromptTextScreen
+from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
@@ -49,10 +50,11 @@ class PromptsScreen(ListAndText[Policy]):
 
     HELP = """\
 Every prompt and template: what a strategy asks a model, and the frames into which an answer is put. On the right it \
-stands as it is, or, after v, as its strategy would send it for this session; no model is asked. e edits a copy in \
-your own folder, which then stands before the program's; E does so in $EDITOR. A placeholder, a name in braces, is \
-filled in when it is sent; one that nothing fills is refused with its line. enter or u takes the prompt into the \
-policy on the bench, as a step that can be undone."""
+is its text or, after v, the request that its strategy would send for this session; no model is asked. e edits a copy \
+in your own folder, which is used from then on: ctrl+s saves it, esc leaves it as it was; E does so in $EDITOR. A \
+placeholder, a name in braces, is filled in when it is sent; one that nothing fills is refused with its line. enter or \
+u takes the prompt into the settings on the bench, as a step that can be undone. Offline runs ignore the prompt: R on \
+the bench uses a model."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as it is sent here, or as it stands."),
         Binding("e", "edit", "Edit a copy", id="prompts.edit", tooltip="Edit a copy in your own folder, here."),
@@ -126,7 +128,7 @@ policy on the bench, as a step that can be undone."""
             used = f"used by {one.found.strategy}" if one.found.strategy else "used by no strategy of itself"
             words = (
                 f"{one.found.id} · {prompt.language} · {used} · {figure(len(prompt.text))} characters\n"
-                f"placeholders: {takes} · {one.found.path}"
+                f"offline runs ignore the prompt, R uses a model · placeholders: {takes} · {one.found.path}"
             )
         self.say(words)
 
@@ -138,7 +140,25 @@ policy on the bench, as a step that can be undone."""
 
     def action_edit(self) -> None:
         if one := self.here:
-            self.app.push_screen(PromptTextScreen(one.file), lambda saved: self._saved(saved))
+            self.set_class(True, "-editing")
+            self.query_one(TextList).disabled = True
+            self.query_one(Horizontal).mount(PromptEditor(one.file))
+
+    @on(PromptEditor.Ended)
+    async def _edited(self, event: PromptEditor.Ended) -> None:
+        """Show the text again; the editor has nothing that is not saved."""
+        self.query_one(TextList).disabled = False
+        self.query_one(TextList).focus()
+        await self.query_one(PromptEditor).remove()
+        self.set_class(False, "-editing")
+        self._saved(event.path)
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a prompt is edited, the list stays where it is."""
+        if self.has_class("-editing") and action in ("turn", "edit", "outside", "use"):
+            return False
+        return super().check_action(action, parameters)
 
     def action_outside(self) -> None:
         from workbench.compaction.prompts import file_of
@@ -155,7 +175,7 @@ policy on the bench, as a step that can be undone."""
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
 
-    def _saved(self, path: str | None) -> None:
+    def _saved(self, path: str) -> None:
         if path:
             self.notify(f"saved as {path}; it is used from now on", markup=False)
             self.list_them()

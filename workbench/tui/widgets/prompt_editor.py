@@ -1,8 +1,9 @@
-"""A copy of a prompt, header and all, edited and checked while it is typed, and saved in the user's own folder."""
+"""Editor of a prompt's file, header and all: checked while it is typed, saved as a copy in the user's own folder."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
@@ -10,31 +11,29 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.prompts import checked, file_of, write_own
-from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
-from workbench.tui.widgets.keys_line import KeysLine
 
 _LINE = re.compile(r", line (\d+):")
 
 
-class PromptTextScreen(ModalScreen[str | None]):
-    """Dismissed with the path of what was saved, None when nothing was."""
-
-    HELP = """\
-Edit a copy of a prompt. A placeholder, a name in braces, is filled in when it is sent. One that nothing fills, and \
-what a template must not do, is named with its line."""
+class PromptEditor(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True, id="prompt.save", tooltip="Save it in your own folder."),
         Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),
         Binding("escape", "leave", "Cancel", priority=True, id="prompt.cancel", tooltip="Leave it as it was."),
-        help_key("prompt"),
     ]
+
+    @dataclass
+    class Ended(Message):
+        """The file that was saved, "" where none was."""
+
+        path: str
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -44,13 +43,13 @@ what a template must not do, is named with its line."""
         self._sure = False
 
     def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(Text(f" {paths.prompts() / self.file}", no_wrap=True, overflow="ellipsis"), id="name")
-            yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
-            yield Static(id="doubts")
-            yield KeysLine()
+        yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
+        yield Static(id="doubts")
 
     def on_mount(self) -> None:
+        area = self.query_one(TextArea)
+        area.border_title = one_line(str(paths.prompts() / self.file)).replace("[", r"\[")
+        area.focus()
         self.check()
 
     @on(TextArea.Changed)
@@ -59,7 +58,7 @@ what a template must not do, is named with its line."""
         self.check()
 
     def check(self) -> bool:
-        """Whether it could be saved as it is; what is wrong is said."""
+        """Show what is wrong with the text; True where it can be saved."""
         said, self.fault = "✔ every placeholder is filled", 0
         try:
             checked(paths.prompts() / self.file, self.query_one(TextArea).text)
@@ -81,13 +80,13 @@ what a template must not do, is named with its line."""
             self.action_go()
             return
         try:
-            self.dismiss(str(write_own(self.file, self.query_one(TextArea).text)))
+            self.post_message(self.Ended(str(write_own(self.file, self.query_one(TextArea).text))))
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False)
 
     def action_leave(self) -> None:
         if self.query_one(TextArea).text == self.before or self._sure:
-            self.dismiss(None)
+            self.post_message(self.Ended(""))
             return
         self._sure = True
         self.notify("The text was changed: ctrl+s saves it, esc once more leaves it as it was.", markup=False)
