@@ -329,7 +329,7 @@ class WorkbenchApp(App[None]):
 
     def on_notify(self, event: Notify) -> None:
         """A toast, in the place of one that says the same, or that the same key brought while it is held: that shows
-        one."""
+        one. Textual can take away all of them, or by two private names one."""
         message = event.notification.message
         gone = {message, *self._said} if self._again else {message}
         for shown in [one for one in self._notifications if one.message in gone]:

@@ -45,7 +45,8 @@ class CutTabs(Tabs):
         return [tab for tab in self.query(Tab) if tab.display]
 
     def _scroll_active_tab(self) -> None:
-        """As far as shows the active tab whole, with those before it as there is room."""
+        """As far as shows the active tab whole, with those before it as there is room. Textual has this under the same
+        private name, and cuts a tab at either end."""
         tabs, room = self._seen, self.query_one("#tabs-scroll", Container)
         self.set_class(sum(tab.outer_size.width for tab in tabs) > self.size.width, "-cut")
         active = self.active_tab

@@ -82,7 +82,7 @@ class PolicyForm(Vertical):
         """By key what was typed and not taken, and why."""
         self.unheard = 0
         """Changes that are told of and that the bench has not heard of yet: so long the form is ahead of it."""
-        self._name = ""
+        self._title = ""
         self._triggers = Static(id="triggers")
         self._told = Text()
         self._help = CutText(id="field-help")
@@ -106,7 +106,7 @@ class PolicyForm(Vertical):
     def show(self, policy: Policy, preset: Preset, name: str) -> None:
         """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay."""
         before, self.policy, self.preset = self.policy, policy, preset
-        self._name, self.about = name, one_line(preset.about, 600)
+        self._title, self.about = name, one_line(preset.about, 600)
         self.refused = {}
         self._draw(anew=type(before) is not type(policy))
 
@@ -119,7 +119,7 @@ class PolicyForm(Vertical):
             for one in entries_of(self.policy, self.preset)
         ]
         count = sum(one.differs for one in entries)
-        self.query_one(Chosen).show(f"{self._name}{f' · ≠ {count} changed' if count else ''}")
+        self.query_one(Chosen).show(f"{self._title}{f' · ≠ {count} changed' if count else ''}")
         self.sheet.show(entries, anew=anew)
         self._explain()
 

@@ -132,7 +132,7 @@ class Table(DataTable[Text]):
     def action_last(self) -> None:
         self.to_line(self.row_count - 1)
 
-    async def _on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         """Headings as Textual has them; on a row the first click only marks it, wherever the cursor was."""
         row, column = event.style.meta.get("row", -1), event.style.meta.get("column", -1)
         if row < 0 or column < 0:
