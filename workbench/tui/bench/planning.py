@@ -219,8 +219,8 @@ async def find_remark(host: Host) -> None:
 # --- the offline run --------------------------------------------------------------------------------------------------
 
 
-UNREAD = "offline no prompt is read: R asks a model"
-"""What is said of an offline run under a prompt that is not the preset's."""
+UNREAD = "Offline runs ignore the prompt. R uses a model."
+"""Said after an offline run with a prompt that is not the preset's."""
 
 
 END_ALONE = "This needs the whole session, of which only the end is read yet."
