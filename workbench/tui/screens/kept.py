@@ -93,7 +93,9 @@ tail are the newest messages, which stay as they are."""
 
     @on(Tabs.TabActivated)
     async def _clicked(self, event: Tabs.TabActivated) -> None:
-        await self.action_tab(event.tabs.active.removeprefix("tab-"))
+        name = event.tabs.active.removeprefix("tab-")
+        if name != self.tab:  # a key marks the tab itself, while the tab is still being made
+            await self.action_tab(name)
 
     async def action_tab(self, name: str) -> None:
         """Show a tab, made when it is shown for the first time."""
