@@ -2,9 +2,9 @@
 
 In comes what a person typed: a frozen `Selection` of session, policy and hand, and the command's own options. Out go
 plain text or one JSON document on stdout, sentences beside it on stderr, a file where one is named, and an exit code:
-0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a hard check failed; 4 no summary
-came; 5 it could cost more than was allowed. What a command says is computed below; here it is put into words. No other
-room may know this one, and of the screen it knows only how to open it.
+0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a required check failed; 4 the
+summarizer failed; 5 it could cost more than was allowed. What a command says is computed in the rooms below. No other
+room may import this one, and of the screen it knows only how to open it.
 """
 
 from __future__ import annotations

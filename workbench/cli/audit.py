@@ -68,7 +68,7 @@ SHOWN: dict[About, str] = {
     help="List the sessions, every compaction, or what could not be read, instead of the sums.",
 )
 @click.option("--sort", "order", default="", metavar="COLUMN", help="Sort the list by this, the largest first.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="List at most so many.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="List at most N.")
 @click.option(
     "--save",
     "saved",
@@ -172,7 +172,7 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
                 tell(done, found.left)
                 yield from found.rows
     except KeyboardInterrupt:
-        left = f"Interrupted after {counted(done, 'file')}; what was read is kept, start again to go on."
+        left = f"Interrupted after {counted(done, 'file')}; the files read so far are kept, start again to continue."
         raise interrupted(left) from None
     if cache.trouble:
         warn(cache.trouble)

@@ -59,8 +59,8 @@ STDOUT = Path("-")
     "epoch",
     "window",
     "mask",
-    preset="Numbers and prompt to start from; else the strategy's first preset.",
-    set="Change a field; group.field reaches into a group; @FILE is --params.",
+    preset="Settings and prompt to start from; else the strategy's first preset.",
+    set="Change a setting; group.field reaches into a group; @FILE is --params.",
     pin="Keep a message verbatim: id, beginning of one, or number.",
     split_at="The first message of the tail, which stays as it is, instead of the strategy's own split.",
 )
@@ -93,14 +93,13 @@ STDOUT = Path("-")
 @click.option(
     "--force",
     is_flag=True,
-    help="Write although a hard check failed or nothing became smaller, and over an existing file.",
+    help="Write although a required check failed or nothing became smaller, and replace an existing file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 @click.option(
     "--full",
     is_flag=True,
-    help="With --json: every message with what becomes of it, the split, the new context, the requests as sent; "
-    "secrets masked.",
+    help="With --json: every message with its fate, the split, the new context, the requests as sent; secrets masked.",
 )
 def command(
     chosen: Selection,
@@ -116,10 +115,10 @@ def command(
     as_json: bool,
     full: bool,
 ) -> None:
-    """Compact FILE, which itself never changes, and say what became of every message.
+    """Compact FILE, which itself never changes, and say the fate of every message.
 
     By default it is the newest epoch that overflowed or was compacted, as on the screen. A file made of an older epoch
-    lacks what came after it, which this says; --epoch last compacts what the agent goes on with.
+    lacks the messages after it, which this says; --epoch last compacts what the agent has now.
 
     Without -o nothing is written. A live summarizer takes its key from the environment; Ctrl-C cancels it.
 
@@ -128,8 +127,8 @@ def command(
       0    done
       1    nothing to compact, not triggered, or not smaller
       2    bad input or usage
-      3    a hard check failed, and nothing was written
-      4    who was to write the summary failed, and nothing was written
+      3    a required check failed, and nothing was written
+      4    the summarizer failed, and nothing was written
       5    it could cost more than --max-cost, and nothing was sent
       130  cancelled, and nothing was written
     """
@@ -296,7 +295,7 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
         ("strategy", policy_words(bench)),
         ("epoch", ": ".join(filter(None, (epoch_words(bench.session, bench.epoch), bench.left_behind)))),
         ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
-        ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
+        ("fires", "\n".join(result.trigger.reasons) or "no trigger"),
         ("before", size_words(before)),
         ("after", size_words(after) + changed),
         ("exact", result.exact.words() if result.exact else ""),

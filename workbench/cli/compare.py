@@ -107,12 +107,14 @@ WORDS = 400
     "of the session, as by default with --watch.",
 )
 @max_cost
-@click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
+@click.option(
+    "--diff", is_flag=True, help="Show where two outcomes differ: the two named, or one and the agent's own compaction."
+)
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
 @csv_option("variants", "kept", "watched", "replays", "compactions", "values", "sessions", "verdicts")
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
-@click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
+@click.option("--retention", "retained", is_flag=True, help="Also find which facts the outcomes keep; takes longer.")
 @click.option(
     "--best",
     "criterion_name",
@@ -123,7 +125,10 @@ WORDS = 400
 )
 @click.option("--save-preset", "save_as", metavar="NAME", help="Save the best values as a preset of your own.")
 @click.option(
-    "--resume", type=click.Path(path_type=Path), metavar="JOURNAL", help="Note here what is done, and go on from it."
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="JOURNAL",
+    help="Save progress in this file, and continue from it.",
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
 @click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")

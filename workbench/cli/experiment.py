@@ -63,7 +63,7 @@ def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, ba
         warn(f"{counted(calls, 'call')} to make, about {money(about)}, at most {money(most)}{half}.")
     trials, failed, left = _tried(several, open, purse, keeps=keeps, batch=batch)
     if left:
-        warn(f"{counted(len(left), 'session')} not tried: {left[0].why} The same command goes on with what is left.")
+        warn(f"{counted(len(left), 'session')} not tried: {left[0].why} The same command continues with the rest.")
     labels = several[0].labels if several else None
     if as_csv:
         write_csv(csv_tables(trials), as_csv)
@@ -113,7 +113,7 @@ def _tried(
         asyncio.run(every())
     except (KeyboardInterrupt, asyncio.CancelledError):
         goes_on = "a batch that was sent goes on, and " if batch else ""
-        raise interrupted(f"Left: {goes_on}what was answered is kept; the same command takes it up.") from None
+        raise interrupted(f"Left: {goes_on}the answers are kept; the same command continues.") from None
     order = [each.file for each in several]
     return sorted(trials, key=lambda trial: order.index(trial.file)), failed, left
 

@@ -77,7 +77,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     _heading("What was odd")
     _listed([str(warning) for warning in told.warnings] or ["nothing"])
     if told.beside:
-        _heading("Beside it (open one with --part ID)")
+        _heading("Other sessions in it (open one with --part ID)")
         _listed([f"{one.id}: {one.what}" for one in told.beside])
     _heading("What an export would change")
     click.echo(f"  as it is: {_changed(as_it_is)}")

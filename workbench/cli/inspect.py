@@ -60,7 +60,7 @@ MAX_WARNINGS = 10
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
-    help="The transcript: whole, a line for all but requests and each round's last answer, or the last answer alone.",
+    help="The transcript: complete, one line for all but requests and last answers, or last answers alone.",
 )
 @click.option("--compact", "verbosity", flag_value="compact", help="The same as --verbosity compact.")
 @click.option("--quiet", "verbosity", flag_value="quiet", help="The same as --verbosity quiet.")
@@ -79,7 +79,7 @@ MAX_WARNINGS = 10
     "--notes",
     "with_notes",
     is_flag=True,
-    help="What is noted beside the messages: files mentioned, files that changed, how far the to-do list is.",
+    help="Notes that go with the messages: files mentioned, files changed, progress of the to-do list.",
 )
 @click.option(
     "--health",
@@ -91,7 +91,7 @@ MAX_WARNINGS = 10
 @csv_option("rounds", "epochs")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
 def command(chosen: Selection, health: bool, **given: Any) -> None:
-    """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
+    """Show the epochs of FILE, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.

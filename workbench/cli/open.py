@@ -26,14 +26,14 @@ SAMPLE_PRESET = "augment-example"
 @click.option("--choose", is_flag=True, help="Choose from the files given, recent ones, samples and found sessions.")
 @click.option("--part", default="", metavar="ID", help="The session of this id, of several in FILE.")
 @click.option("--follow", is_flag=True, help="Follow FILE while its agent writes it: new messages appear.")
-@click.option("--fresh", is_flag=True, help="Leave aside pins, split and policy remembered for this session.")
+@click.option("--fresh", is_flag=True, help="Ignore the pins, split and settings saved for this session.")
 @click.option(
     "--epoch",
     type=EpochNumber(),
     metavar="N|last",
     help=f"The epoch, from 1, or `last`; by default the newest that overflowed or was compacted. {EPOCH}",
 )
-@click.option("--preset", metavar="NAME", help="The strategy and numbers to begin with; by default the tool's own.")
+@click.option("--preset", metavar="NAME", help="The strategy and settings to begin with; by default the agent's own.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The context window, in tokens.")
 @click.option("--watch", "watched", multiple=True, metavar="TEXT", help="Tell of this sentence how it stands; several.")
 def command(

@@ -160,7 +160,7 @@ def _written(exams: Exams, path: Path) -> Path:
     bench = on_bench(replace(exams.chosen, files=(path,)))
     there = exams.file or (None if path in exams.chosen.piped else beside(bench.session))
     if there is None:
-        raise BadInput("What comes through a pipe lies nowhere; say with --probes where the questions are to lie.")
+        raise BadInput("A session from a pipe has no place; name the file of the questions with --probes.")
     made = made_of(bench, exams.most)
     if not made:
         raise nothing_to_ask(bench)

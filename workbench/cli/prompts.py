@@ -146,7 +146,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
     """
     if not has_prompt(preset):
-        raise BadInput(f"The preset {preset} names no prompt that another could stand for; choose one of a product.")
+        raise BadInput(f"The preset {preset} has no prompt that can be replaced; choose a product's prompt.")
     trace = Path(".claude-trace")
     named = sources or ((trace,) if preset == "claude-code" and trace.is_dir() else ())
     found = [one for source in named for one in found_in(preset, source)] or ([] if sources else installed(preset))

@@ -27,11 +27,11 @@ BESIDE = ("claude-code", "codex", DEFAULT)
     "window",
     "epoch",
     "watch",
-    strategy="The policy reported on, with its own preset.",
-    preset=f"The policy reported on; by default the tool's own, else {BESIDE[0]}.",
+    strategy="The strategy reported on, with its own preset.",
+    preset=f"The preset reported on; by default the agent's own, else {BESIDE[0]}.",
 )
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="PATH", help="A .html or .md file.")
-@click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets that stand beside it.")
+@click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets to compare it with.")
 @click.option("--mask-home", is_flag=True, help="Mask the names of home folders, too.")
 @click.option("--mask-mail", is_flag=True, help="Mask mail addresses, too.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")

@@ -43,32 +43,31 @@ NO_MODEL = "extractive"
     "window",
     "mask",
     required=False,
-    strategy="How to compact, instead of the tool's own way or the ledger.",
-    preset="Numbers and prompt to start from, instead of the tool's own or the ledger's.",
+    strategy="The strategy, instead of the agent's own or the ledger.",
+    preset="Settings and prompt to start from, instead of the agent's own or the ledger's.",
 )
 @click.option(
     "--summarizer",
     "summarizer_name",
     metavar="NAME",
-    help="Who writes the summary, such as anthropic:MODEL (live), for the tool's own preset; else no model is asked.",
+    help="Who writes the summary, such as anthropic:MODEL (live), for the agent's own preset; else no model is asked.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Write to this file or folder, instead of where the tool keeps its sessions.",
+    help="Write to this file or folder, instead of where the agent keeps its sessions.",
 )
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a sentence and the steps.")
 def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: Path | None, as_json: bool) -> None:
-    """Compact a session that its tool can compact no longer, and print the steps to go on with it there.
+    """Compact a session that its agent can no longer compact, and print the steps to resume it there.
 
     Without FILE it is the newest session of this folder, whichever agent's. A damaged one is repaired first, as
-    `cwb repair` does. It is compacted by the tool's own preset where that asks no model or --summarizer names one, else
-    by the ledger. The new session is written in the tool's
-    own form where the tool looks for it; the old one stays as it is. What was done is said on stderr, the steps are on
-    stdout:
+    `cwb repair` does. It is compacted by the agent's own preset where that needs no model or --summarizer names one,
+    else by the ledger. The new session is written in the agent's own format where the agent looks for it; the old one
+    is not changed. A report goes to stderr, the steps to stdout:
 
     \b
       sh -c "$(cwb rescue)"
@@ -78,7 +77,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
       0    done
       1    nothing to compact, or not smaller
       2    bad input or usage, or the newest session is still being written
-      3    a hard check failed, and nothing was written
+      3    a required check failed, and nothing was written
       5    it could cost more than --max-cost, and nothing was sent
     """
     if not chosen.files:

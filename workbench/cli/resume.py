@@ -21,7 +21,7 @@ NO_COMMAND = 1
 def command(file: Path, part: str, as_json: bool) -> None:
     """Print the steps to go on with FILE in its tool: an export, or any session as it lies.
 
-    They are lines for a shell: the first put the file where its tool looks, unless it lies there, and never over
+    They are lines for a shell: the first put the file where its agent looks, unless it is there, and never over
     another; the last goes to the session's folder and opens it. To run them at once:
 
     \b

@@ -79,7 +79,7 @@ NAMED = 12
     "mask",
     nargs=-1,
     strategy="How to compact; `cwb list strategies` lists them. With --ask several.",
-    preset="Numbers and prompt to start from. With --ask several, by default the agent's own.",
+    preset="Settings and prompt to start from. With --ask several, by default the agent's own.",
     set="Change a field.",
 )
 @click.option("--ask", "asks", is_flag=True, help="Ask questions with one exact answer about each FILE.")

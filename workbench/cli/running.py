@@ -131,7 +131,7 @@ def call_words(call: FinishedRun) -> str:
     if call.usage:
         parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
     elif call.live.name.model:
-        parts += ["no tokens told", f"{call.run.seconds:.1f} s"]
+        parts += ["no tokens reported", f"{call.run.seconds:.1f} s"]
     if call.cost:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
     lines = [f"{call.live.name}: {', '.join(parts)}"]

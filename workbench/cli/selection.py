@@ -140,12 +140,12 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb list strategies` lists them."),
     "strategies": (("--strategies", "--strategy", "strategies"), {"multiple": True, "metavar": "ID,…"},
                    "Strategies, each with its own preset; all by default."),
-    "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Numbers and prompt to start from."),
+    "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Settings and prompt to start from."),
     "presets": (("--presets", "--preset", "presets"), {"multiple": True, "metavar": "NAME,…"},
                 "Presets, `all` for every one."),
     "params": (("--params",), {"type": _PATH, "metavar": "FILE"},
                "A product's own parameters, as JSON: the object, or its feature flags."),
-    "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a field of the policy."),
+    "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a setting."),
     "pin": (("--pin", "pins"), _SEVERAL, "Keep a message verbatim."),
     "auto_pin": (("--auto-pin",), {"is_flag": True},
                  "Pin the user's standing instructions and answers; `cwb rules FILE` lists them."),
@@ -154,18 +154,18 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
                 "Cut a message's long texts and results in the middle. Pins win over both."),
     "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail, which stays as it is."),
     "watch": (("--watch", "watched"), {"multiple": True, "metavar": "TEXT"},
-              "Tell of this sentence how it stands: verbatim, paraphrased, contradicted or gone; several."),
+              "Track a sentence: verbatim, paraphrased, contradicted or gone. Repeatable."),
     "epoch": (("--epoch",), {"type": EpochNumber(), "metavar": "N|last"},
               "The epoch, from 1, or `last`; by default the newest that overflowed or was compacted."),
     "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),
     "mask": (("--mask",), {"is_flag": True},
-             "Take FILE's secrets out as it is read: none is sent, summarised or written."),
+             "Remove FILE's secrets when it is read: none is sent, summarized or written."),
 }
 # fmt: on
 """Flags, attributes and usual words of each option, in the order in which help lists them."""
 
 
-EPOCH = "An epoch is what the agent worked with between two compactions."
+EPOCH = "An epoch is the part of a session between two compactions."
 
 
 def selection(

@@ -152,7 +152,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
     cells = [cell for cell in before if cell.file in order and cell.setting in wanted]
     work = work_of(files, plan, {(cell.file, cell.setting) for cell in cells}, cores())
     if cells:
-        warn(f"{counted(len(cells), 'cell')} of the journal need not be done again.")
+        warn(f"{counted(len(cells), 'cell')} of the journal need not be repeated.")
     journal = Journal(resume, plan) if resume else None
     try:
         with _bar(sum(len(each) for _, each in work)) as advance:

@@ -49,14 +49,14 @@ SHOWN = 10
     "window",
     "watch",
     epoch="The epoch, from 1, or `last`; by default the newest that overflowed or was compacted, with --rework all.",
-    strategy="Whose triggers are looked at, with its own preset.",
-    preset=f"Whose triggers are looked at; by default the tool's own, else {PRESET}.",
+    strategy="A strategy whose triggers are shown, with its own preset.",
+    preset=f"A preset whose triggers are shown; by default the agent's own, else {PRESET}.",
 )
 @click.option(
     "--rework",
     "only_rework",
     is_flag=True,
-    help="Only the work that was done again after each recorded compaction, and how soon a new step followed.",
+    help="Only the rework after each recorded compaction, and how soon a new step followed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
 @csv_option(*KEYS)

@@ -76,12 +76,11 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
     """Dismissed with "run" where the compaction is to be run first."""
 
     HELP = """\
-Choose the format and the place of the new file, or have it put where its tool looks for it (p). Everything that was \
-checked stands in the middle: a hard check that failed stops the export unless you insist. The new file holds the \
-secrets that the session tells, for its agent may need them; m masks those that can be told. A message's fate is what \
-becomes of it; the tail is what stays as it is, an epoch what the agent worked with between two compactions. \
-Afterwards the steps that resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open \
-session is never changed."""
+Choose the format and the place of the new file, or have it put where its agent looks for it (p). The checks are in \
+the middle: a required check that failed blocks the export until you confirm. The new file holds the session's \
+secrets, for its agent may need them; m masks those that can be found. A message's fate is what happens to it; the \
+tail is what is kept unchanged, an epoch the part of a session between two compactions. Afterwards the steps that \
+resume it are shown: y copies them, for a shell. No file is ever overwritten, and the open session is never changed."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
@@ -183,7 +182,7 @@ session is never changed."""
         self.refresh_bindings()
         self.query_one("#anyway", Button).display = draft.stopped
         if draft.stopped:
-            self._say("A hard check failed: the export is stopped unless you insist.")
+            self._say("Blocked: a required check failed. Export anyway?")
             self.query_one("#run" if self.bench.result is None else "#close").focus()
         else:
             self.query_one("#write").focus()
