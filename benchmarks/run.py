@@ -34,14 +34,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "sample_sessions" / "openai-chat-tools.json"
 MARKS: dict[str, bytes | re.Pattern[bytes]] = {
     "first paint": b"Opening",
-    "usable": " rounds ·".encode(),
-    "counted": re.compile(
-        r" · (?:Claude Code|Codex|opencode|OpenHands|OpenAI)[^·]* · [^·\n]*?"
-        r"( · epoch \d+/\d+)?( · ! \d+ warnings?)?   ".encode()
-    ),
+    "usable": b"msgs  tokens",
+    "counted": re.compile(rb"preset [\w-]+"),
 }
-"""What the screen says at each stage: that it opens a file, the title of the list, the title without how far the count
-is."""
+"""Text on the screen at each stage: opening a file, the heading of the list, the preset in place of the count."""
 
 COMPACTIONS = 9
 GO_TO = b"r12 for round"

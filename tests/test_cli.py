@@ -111,7 +111,7 @@ class TestCompact:
     def test_a_dropped_call_takes_its_result_with_it_and_a_pin_wins(self, session: Path) -> None:
         found = document("compact", session, "--strategy", "exchange-summary", "--drop", "14", "--drop", "15")
         assert found["fates"]["dropped"] == 2
-        assert "by hand, messages 14–15 dropped" in found["reason"]
+        assert "manual edits, messages 14–15 dropped" in found["reason"]
         found = document("compact", session, "--strategy", "exchange-summary", "--drop", "14", "--pin", "15")
         assert (found["fates"]["dropped"], found["fates"]["pinned"]) == (0, 2)
 

@@ -463,7 +463,7 @@ def test_what_comes_through_a_pipe_has_no_place_for_questions(session: Path, tmp
 
     run = through()
     assert run.exit_code == 2
-    assert "say with --probes where" in run.stderr
+    assert "name the file of the questions with --probes" in run.stderr
     there = tmp_path / "mine.probes.toml"
     assert through("--probes", there).exit_code == 0
     assert read_probes(there)

@@ -239,9 +239,9 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     row = re.search(rf"^\| A \| {preset} \| (.*) \|$", page, re.M)
     assert row
     cells = row[1].split(" | ")
-    assert cells[1:9] == [
+    assert cells[:8] == [
         str(len(played["compactions"])),
-        f"call {grouped(played['compactions'][0]['call'])}",
+        grouped(played["compactions"][0]["call"]),
         grouped(played["mean_after"]),
         grouped(played["peak"]),
         grouped(played["last"]),
@@ -306,12 +306,12 @@ def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Pa
     assert {text: fact.state for text, fact in facts.items()} == verdicts
     for sentence, verdict in verdicts.items():
         assert re.search(rf" instruction +{verdict} .*{re.escape(sentence)}", command), sentence
-        assert re.search(rf"\| instruction \| {verdict} \| {re.escape(sentence)} \|", lost), sentence
+        assert re.search(rf"\| instruction \| {verdict} \|.*\| {re.escape(sentence)} \|", lost), sentence
         assert fate_of(facts[sentence])[0].split()[1] == {"none": "lost"}.get(verdict, verdict)
     words = {text: fact_words(fact, frozenset()).plain for text, fact in facts.items()}
-    assert {text: "told wrongly" in said for text, said in words.items()} == {
+    assert {text: " · wrong" in said for text, said in words.items()} == {
         text: verdict == "wrong" for text, verdict in verdicts.items()
     }
-    assert {text: "told as if it still held" in said for text, said in words.items()} == {
+    assert {text: "stale: stated as if it still held" in said for text, said in words.items()} == {
         text: verdict == "stale" for text, verdict in verdicts.items()
     }

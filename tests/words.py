@@ -20,7 +20,7 @@ INSIDERS = {
 EXPLAINED = {
     "epochs?": "between two compactions",
     "exchanges?(?! summary)": "with the answer",
-    "fates?": "becomes of|happens to a message",
+    "fates?": "becomes of|happens to (?:a message|it)",
     "extractive": "no model|without a model|sentences of the session",
     r"system \+ tools": "sent with every call|billed with every call",
     "head": "compacted|replaced|stands for|summarized",

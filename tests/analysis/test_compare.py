@@ -26,9 +26,9 @@ from workbench.tokens.cost import MILLION
 def test_without_names_every_strategy_is_compared() -> None:
     assert [preset.strategy for preset in candidates()] == [one.id for one in all_strategies()]
     assert [preset.id for preset in candidates(["trim"], ["codex", "cody"])] == ["codex", "cody", "trim"]
-    with pytest.raises(BadInput, match="no preset"):
+    with pytest.raises(BadInput, match="does not exist"):
         candidates(presets=["nobody"])
-    with pytest.raises(BadInput, match="no strategy"):
+    with pytest.raises(BadInput, match="does not exist"):
         candidates(["nobody"])
 
 

@@ -410,7 +410,7 @@ OWN: dict[str, Row] = {
     ),
     "context-reset.request_char_limit": Row(is_cut, shown, ABOVE, LONG),
     "context-reset.guard_first_percent": Row(says(r"the first (\d+)"), 20, (19, 20, 21), LONG, GUARD),
-    "context-reset.guard_last_percent": Row(says(r"the last (\d+)"), 20, (19, 20, 21), LONG, GUARD),
+    "context-reset.guard_last_percent": Row(says(r"(?:the|and) last (\d+)"), 20, (19, 20, 21), LONG, GUARD),
     "user-messages.user_message_tokens": Row(left, 6, (1, 2, 2)),
     "user-messages.keep_first": Row(left, 2, (1, 2, 3), settings=NO_WORDS),
     "user-messages.restore_files": Row(made(GIVEN_BACK), 3, (2, 3, 3), READ, NO_WORDS),

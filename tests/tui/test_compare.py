@@ -9,7 +9,7 @@ from textual.widgets import DataTable, Static
 
 from tests.benches import bench_of
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
-from tests.tui.test_retention import with_a_recorded_compaction
+from tests.tui.test_kept import with_a_recorded_compaction
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.assessment import Assessment, compare

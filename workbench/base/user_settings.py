@@ -16,7 +16,7 @@ def tables_in(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
+        raise BadInput(f"{path} is not valid TOML ({error}); correct that place.") from None
 
 
 def most_dollars(path: Path) -> float | None:

@@ -99,7 +99,7 @@ STDOUT = Path("-")
 @click.option(
     "--full",
     is_flag=True,
-    help="With --json: every message with its fate, the split, the new context, the requests as sent; secrets masked.",
+    help="With --json: every message with what happens to it, the split, the new context, requests; secrets masked.",
 )
 def command(
     chosen: Selection,
@@ -115,7 +115,7 @@ def command(
     as_json: bool,
     full: bool,
 ) -> None:
-    """Compact FILE, which itself never changes, and say the fate of every message.
+    """Compact FILE, which itself never changes, and say what happens to every message.
 
     By default it is the newest epoch that overflowed or was compacted, as on the screen. A file made of an older epoch
     lacks the messages after it, which this says; --epoch last compacts what the agent has now.

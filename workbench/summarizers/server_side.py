@@ -106,7 +106,7 @@ class _Call:
                 usage = self._usage(got) if isinstance(got, dict) else None
                 bill.paid = self.spending.paid(bill.paid, usage, "", model, refused=refused)
             if not isinstance(got, Trouble):
-                no_object = SummaryFailed("error", "the server's answer is no JSON object")
+                no_object = SummaryFailed("error", "the server's answer is not a JSON object")
                 return (got, usage) if isinstance(got, dict) else (no_object, None)
             wait = wait_or_give_up(got, tries, self.limits, clock)
             if isinstance(wait, SummaryFailed):

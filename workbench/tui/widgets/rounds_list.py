@@ -106,7 +106,7 @@ class RoundsList(LineList):
             self._start(drawn)
         else:
             grown = len(drawn.groups.layout.messages) > len(before.groups.layout.messages)
-            to_end = grown and self.rows is not None and self.line >= len(self.rows) - 1
+            to_end = grown and self.rows is not None and self.line >= self._end
             self._lay(self.rows.opened if self.rows is not None else frozenset())
             if to_end:
                 self.action_last()
@@ -163,6 +163,15 @@ class RoundsList(LineList):
 
     def _split(self) -> int | None:
         return self.drawn.split_at if self.drawn else None
+
+    @property
+    def _end(self) -> int:
+        """The last line with a message or a round: where nothing is kept after the split, its line is below."""
+        last = len(self.rows or ()) - 1
+        return last - 1 if self.rows and self.rows.split_line == last else last
+
+    def action_last(self) -> None:
+        self.to_line(self._end)
 
     def _lay(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
         if self.drawn is None:
