@@ -20,13 +20,13 @@ _TO = r"(?:to|auf|en|à|a|na|naar|till|til|su|para)"
 _FIELD = r"""["']?\w{1,30}["']?\s?:\s?(?:"[^"\n]{0,100}"|[\w.-]{1,30})"""
 _IS = re.compile(
     rf"""(?P<close>["'`*]{{0,2}}[\])]?)
-    (?: (?P<type>[ ]?:[ ]?(?:&(?:'static[ ])?)?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ]|[ ]string[ ]=[ ])
+    (?: (?P<type>[ ]?:[ ]?(?:&(?:'static[ ])?)?\[?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ]|[ ]string[ ]=[ ])
       | (?P<compared>[ ]?[!=]==?[ ]?)(?=["'])
       | (?P<default>[ ]?(?:\|\||\?\?|\?:|(?<=["'\])][ ])or)[ ]?
           | ,[ ]{{0,2}}(?:default|fallback)\w{{0,10}}[ ]?[=:][ ]?
           | \.(?:unwrap_or|getOrElse|orElse|or_else)\w{{0,5}}\([ ]?(?:\|\w{{0,9}}\|[ ]?|\(\)[ ]?[-=]>[ ]?)?
           | [ ]?\{{[ ]?)(?=["'])
-      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:|：|%3[Dd])(?!=)[*]{{0,2}}[ \t]{{0,20}}+
+      | [ \t]{{0,20}}(?P<sign>=>|:=|=|:(?!:)|：|%3[Dd])(?!=)[*]{{0,2}}[ \t]{{0,20}}+
             (?!\{{[^{{}}]{{0,120}}\bvalue\b | \n\s{{1,20}}value:)
       | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
             (?:<!\[CDATA\[|<[Vv]alue>|<string>)?\s{{0,40}} | </key>\s{{0,40}}<string>)
@@ -79,10 +79,10 @@ _ALL = (_IS, _FAR, _FAR_TO)
 _WAYS = {"chosen": (*_ALL, _FAR_OF), "pass": _ALL, "pin": _ALL, "key": (_IS, _FAR), "any key": (_IS, _FAR)}
 
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
-_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,400}")
+_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,2000}")
 _IN_TAGS = re.compile(r"(?:[^<>\n\]]|\](?!\]>)){1,400}")
 _TAG_ENDS = re.compile(r"\s{0,40}(?:</|\]\]>)")
-_OF_A_SHELL = re.compile(r"[^\s\"'`\\]{1,400}?(?=[;,)}\]|&<]*(?:[\s\"'`\\]|\Z)|[;&]\w+=|&&|\|\|)")
+_OF_A_SHELL = re.compile(r"[^\s\"'`\\]{1,2000}?(?=[;,)}\]|&<]*(?:[\s\"'`\\]|\Z)|[;&]\w+=|&&|\|\|)")
 _BEFORE_IN_A_CONNECTION = re.compile(
     r"\b(?:server|source|host|uid|user|user ?id|database|catalog|account\w*)=[^\"'\n]*;\s?\Z", re.I
 )
@@ -97,7 +97,7 @@ _NEXT_TO_A_LINE = re.compile(r"(?:\A|\n)(?:export )?[A-Za-z_][\w.-]*=[^\n]*\n(?:
 _LINE_AFTER = re.compile(r"\s*\n(?:export )?[A-Za-z_][\w.]*=")
 _SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){3,9}(?=[.,;)\n\"'`]|\Z)")
 _OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
-LONGEST = 400
+LONGEST = 2_000
 """Characters of the longest value that is given a name."""
 _EXPANDED = re.compile(r"\$\{(?P<scope>[\w.-]*)\Z")
 
