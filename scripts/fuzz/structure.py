@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ class Pairs:
 
 
 Change = Callable[[Any, random.Random], Any]
+
+sys.setrecursionlimit(10_000)  # values nested a thousand deep, several times in each other, are written recursively
 
 
 def written(value: Any, lines: bool, ascii: bool = True) -> str:
