@@ -9,13 +9,12 @@ from rich.cells import cell_len
 from textual.widgets import Input, Static
 
 from tests.tui.app import brought, on_bench, press, session_of, settled, story
-from tests.tui.bench.desk import Desk
 from workbench.bench import Bench, Stand, choose_preset, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.session import Compaction, Epoch, Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.rules import Rule, about, epochs_of, given_in, rules_of, said_in, states
-from workbench.tui.screens.rules import LOOKING, RulesScreen
+from workbench.tui.screens.rules import LOOKING, RulesScreen, Steps
 from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown, rule_cells
 
 RULE = "Never log the token."
@@ -116,7 +115,8 @@ def test_a_state_without_a_run_is_the_present_one() -> None:
 
 async def test_while_rules_are_looked_for_the_list_says_so() -> None:
     async with on_bench(story(1, 1), size=(80, 24)) as (pilot, _):
-        screen = RulesScreen(Desk(session_of([])))
+        empty = open_bench(session_of([]), Counter())
+        screen = RulesScreen(Steps(lambda: empty, lambda sentence: (), lambda make, said: None, lambda: None))
         await pilot.app.push_screen(screen)
         assert screen.query_one(RulesList).empty == LOOKING
         await settled(pilot)

@@ -19,7 +19,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.tokens import Scale
-from workbench.tui.bench import finding, policy, watching
+from workbench.tui.bench import finding, policy, shaping, watching
 from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outcome, to_epoch, want
@@ -171,13 +171,21 @@ def nothing_to_lose(view: View) -> str:
 
 async def see_rules(host: Host) -> None:
     """Show the rules, and go to the message of the one that was chosen."""
-    from workbench.tui.screens.rules import RulesScreen
+    from workbench.tui.screens.rules import RulesScreen, Steps
 
     def go_there(index: int) -> None:
         finding.go_to(host, index)
         host.store.put(replace(host.store.view, tab="message"))
 
-    await host.ask(RulesScreen(host), go_there)
+    on_bench = Steps(
+        bench=lambda: host.store.bench,
+        turn=partial(watching.turn, host),
+        take=lambda make, said: take(host, make, said=said),
+        undo=partial(shaping.undo, host),
+        index=host.cursor.index,
+        in_view=host.text_in_view,
+    )
+    await host.ask(RulesScreen(on_bench), go_there)
 
 
 async def see_kept(host: Host, tab: str = "facts") -> None:

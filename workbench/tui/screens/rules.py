@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -20,8 +21,6 @@ from workbench import bench as steps
 from workbench.analysis.watched import Passed, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand
-from workbench.tui.bench import shaping, watching
-from workbench.tui.bench.host import Host, take
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, plain, several
@@ -39,6 +38,22 @@ BEGINNING = 24
 MOST_JUDGED = 50
 """Sentences besides rules whose state is worked out unasked; of another when the cursor is on it."""
 LEGEND = "✔ verbatim · ≈ paraphrased · ✘ contradicted · ○ gone · ? cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the screen reads and changes on the bench.
+
+    `index` is the message under the bench's cursor, `in_view` the text shown there. `turn` watches a sentence, or stops
+    watching it, and gives what is watched then; it raises BadInput. `take` takes a step with a sentence about it.
+    """
+
+    bench: Callable[[], Bench]
+    turn: Callable[[str], tuple[str, ...]]
+    take: Callable[[Callable[[Bench], Bench], str], None]
+    undo: Callable[[], None]
+    index: int = 0
+    in_view: str = ""
 
 
 class RulesScreen(ModalScreen[int | None]):
@@ -71,11 +86,11 @@ the bench: u takes the last one back, here or there."""
     ]
     AUTO_FOCUS = "RulesList"
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, on_bench: Steps) -> None:
         super().__init__()
-        self.host = host
-        self.index, self.in_view = host.cursor.index, host.text_in_view
-        self.judged = self.opened = host.store.bench
+        self.on_bench = on_bench
+        self.index, self.in_view = on_bench.index, on_bench.in_view
+        self.judged = self.opened = on_bench.bench()
         """The bench whose pins and policy the states are of."""
         self.own: list[str] = []
         self.rules: tuple[Rule, ...] = ()
@@ -85,7 +100,7 @@ the bench: u takes the last one back, here or there."""
 
     @property
     def bench(self) -> Bench:
-        return self.host.store.bench
+        return self.on_bench.bench()
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -204,7 +219,7 @@ the bench: u takes the last one back, here or there."""
 
     def action_watch(self) -> None:
         if rule := self.query_one(RulesList).rule:
-            self.said = turned(partial(watching.turn, self.host), rule.sentence)
+            self.said = turned(self.on_bench.turn, rule.sentence)
             self.draw()
 
     def action_pin(self) -> None:
@@ -226,11 +241,11 @@ the bench: u takes the last one back, here or there."""
             self._step(partial(steps.with_pins, pins=self.bench.pins | new), f"{several(len(new), 'message')} pinned")
 
     def _step(self, make: Callable[[Bench], Bench], said: str) -> None:
-        take(self.host, make, said=said)
+        self.on_bench.take(make, said)
         self._changed(said)
 
     def action_undo(self) -> None:
-        shaping.undo(self.host)
+        self.on_bench.undo()
         self._changed("undone")
 
     def _changed(self, said: str) -> None:
@@ -258,7 +273,7 @@ the bench: u takes the last one back, here or there."""
         try:
             sentence = sentence_to_watch(rule.sentence)
             before = self.bench.watched
-            watched = watching.turn(self.host, sentence)
+            watched = self.on_bench.turn(sentence)
         except BadInput as refused:
             self.said = f"✘ {refused}"
             self.say()
