@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,12 +111,11 @@ def opening(*names: str) -> tuple[Open, list[str]]:
     """Opens a file as both sides, where none that was opened before is held any more; and the files opened."""
     held: list[weakref.ref[Bench]] = []
     order: list[str] = []
+    # The only thread has let go of its last call when it takes the next one.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
 
     def opened(file: Path) -> tuple[LiveRun, LiveRun]:
-        for _ in range(100):  # a thread of the pool lets go of its last call when it has its turn
-            gc.collect()
-            if not any(one() for one in held):
-                break
+        gc.collect()
         assert [one() for one in held] == [None] * len(held)
         bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
         held.append(weakref.ref(bench))

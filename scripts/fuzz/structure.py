@@ -58,14 +58,20 @@ class Pairs:
 
 Change = Callable[[Any, random.Random], Any]
 
-sys.setrecursionlimit(10_000)  # values nested a thousand deep, several times in each other, are written recursively
+DEEP = 10_000
+"""Frames for writing values that are nested a thousand deep, several times in each other."""
 
 
 def written(value: Any, lines: bool, ascii: bool = True) -> str:
     """JSON text of a changed value; `lines`: one record a line."""
-    if lines and isinstance(value, list):
-        return "".join(f"{_text(line, ascii)}\n" for line in value)
-    return _text(value, ascii)
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(DEEP)
+    try:
+        if lines and isinstance(value, list):
+            return "".join(f"{_text(line, ascii)}\n" for line in value)
+        return _text(value, ascii)
+    finally:
+        sys.setrecursionlimit(usual)
 
 
 def _text(value: Any, ascii: bool) -> str:
