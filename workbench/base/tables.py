@@ -1,4 +1,4 @@
-"""A result as a table of typed values: made once, rendered as text, Markdown, HTML, JSON or CSV."""
+"""A result as a table of typed values: made once, rendered as text, Markdown, HTML or CSV."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ID = 12
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` names the column in JSON and CSV, `heading` for people; `about` says in a phrase what its values are."""
+    """`key` names the column in CSV, `heading` for people; `about` says in a phrase what its values are."""
 
     key: str
     heading: str
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`key` names the table in JSON, `--csv` and a screen's tab; `note` is a sentence about it; `more` counts rows that
+    """`key` names the table in `--csv` and a screen's tab; `note` is a sentence about it; `more` counts rows that
     were left out at the end."""
 
     key: str
@@ -164,15 +164,6 @@ def markdown(table: Table) -> str:
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is: no markup, no tag, no link, no table cell's end."""
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)
-
-
-def records(table: Table) -> list[dict[str, Value]]:
-    """The rows for JSON: the values by column, unrounded, and the message each leads to."""
-    found = []
-    for row in table.rows:
-        record = {one.key: value for one, value in zip(table.columns, row.values, strict=True)}
-        found.append(record | ({"message": row.message} if row.message is not None else {}))
-    return found
 
 
 def csv(table: Table) -> bytes:
