@@ -22,7 +22,7 @@ from tests.tui.app import bench_screen, notes, press, settled
 from tests.tui.test_themes import contrast
 from tests.words import INSIDERS, unexplained
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.help_key import every_place
+from workbench.tui.keys import every_place
 from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView

@@ -10,7 +10,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.tui.help_key import every_place, known_key_ids
+from workbench.tui.keys import every_place, known_key_ids
 from workbench.tui.screens.all_keys import AllKeysScreen
 from workbench.tui.screens.help import ABOUT_BENCH, HelpScreen
 

@@ -173,7 +173,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
 
 
 async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
-    keys = {"bench.pin": "f5", "bench.nothing": "f6", "compare.close": "f9", "help.close": "f8", "bench.undo": "f7"}
+    keys = {"bench.pin": "f5", "bench.nothing": "f6", "screen.close": "f9", "help.close": "f8", "bench.undo": "f7"}
     settings = Settings(keys=keys, theme="pink", path=Path("config.toml"))
     async with at_rest(story(), settings=settings, size=SIZE) as pilot:
         assert pilot.app.theme == "workbench"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.help_key import known_key_ids
 from workbench.tui.home import RECENT, Home, Recent, opened, read_home, write_home
+from workbench.tui.keys import FORMER, known_key_ids, now_at
 from workbench.tui.settings import Settings, read_settings, unknown_keys
 
 
@@ -30,7 +30,7 @@ def test_keys_theme_and_window_are_read(tmp_path: Path) -> None:
     found = read_settings(path)
     assert (found.theme, found.window) == ("workbench-contrast", 300_000)
     assert found.keys == {"bench.pin": "space", "bench.run": "f5"}
-    assert unknown_keys(found, known_key_ids()) == ""
+    assert unknown_keys(found, known_key_ids(), now_at) == ""
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,12 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
         read_settings(path)
     assert said in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize(("former", "now"), [*FORMER.items(), ("why.help", "screen.help")])
+def test_a_former_id_of_a_key_is_said_to_have_gone_with_what_does_its_job_now(former: str, now: str) -> None:
+    said = unknown_keys(Settings(keys={former: "x"}), known_key_ids(), now_at)
+    assert said.endswith(f'keys."{former}" is no more; its job is now {now}.')
 
 
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -221,9 +221,9 @@ class WorkbenchApp(App[None]):
 
     def _first_sight(self) -> None:
         """What can only be said when every screen's keys are known; and the tour, once."""
-        from workbench.tui.help_key import known_key_ids
+        from workbench.tui.keys import known_key_ids, now_at
 
-        if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids())):
+        if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids(), now_at)):
             self.warn(wrong)
         if self.tour and not self.home.toured:
             self.action_tour()

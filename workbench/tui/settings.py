@@ -10,7 +10,7 @@ max_cost = 0.50                # dollars: what one run of a model may cost witho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,12 @@ def _keys(path: Path, keys: Any) -> dict[str, str]:
     return flat
 
 
-def unknown_keys(settings: Settings, known: Collection[str]) -> str:
-    """One sentence about the first remapped key that no screen has, "" when all are known."""
+def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[str], str]) -> str:
+    """One sentence about the first remapped key that no screen has, "" when all are known. `now_at` says of a former
+    id what has its job now."""
     wrong = next((name for name in settings.keys if name not in known), None)
     if wrong is None:
         return ""
+    if now := now_at(wrong):
+        return f'{settings.path}: keys."{wrong}" is no more; its job is now {now}.'
     return f'{settings.path}: keys."{wrong}" names nothing; the help (?) shows the id of every key.'

@@ -32,7 +32,7 @@ from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.runs import Run as Record
 from workbench.summarizers.server_forms import ServerSummary
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
@@ -131,7 +131,7 @@ Live and rehearsed runs are kept in the journal."""
             tooltip="Take B's prompt into the policy.",
         ),
         Binding("escape,q", "leave", "Close", id="ab.close", tooltip="Cancel what is running, or back to the bench."),
-        help_key("ab"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#draft-0"
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -23,7 +23,7 @@ from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -48,8 +48,8 @@ class AskScreen(ModalScreen[Answer[T] | None]):
 One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
 you type; enter takes it, escape leaves everything as it is."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Cancel", id="ask.cancel", tooltip="Close this dialog and change nothing."),
-        help_key("ask"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
 
     def __init__(self, title: str, about: str, value: str, read: Callable[[str], Answer[T]]) -> None:

@@ -38,7 +38,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import dollars, unbroken
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, fit, one_line, several
 from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.keys_line import KeysLine
@@ -96,7 +96,7 @@ last time are read; no model is asked, and no session is changed."""
         Binding("b", "next_sums", "Sums by", id="audit.sums", tooltip="Sum up by tool, version, model or project."),
         Binding("f5", "read", "Read again", id="audit.read", tooltip="Read what has changed since."),
         Binding("escape,q", "leave", "Back", id="audit.leave", tooltip="Clear the filter, or leave."),
-        help_key("audit"),
+        HELP_KEY,
     ]
 
     @dataclass

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from workbench.compaction.preset import Preset
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_list import TextList
@@ -30,8 +30,8 @@ double click, marks one with ✔ or lets it go; enter plays those marked."""
         Binding("enter", "take", "Play", priority=True, id="policies.play", tooltip="Play the policies marked."),
         Binding("space", "mark", "Mark", priority=True, id="policies.mark", tooltip="Mark this one, or let it go."),
         Binding("a", "mark_all", "All", id="policies.all", tooltip="Mark every policy, or only the one on the bench."),
-        Binding("escape,q", "dismiss(None)", "Cancel", id="policies.cancel", tooltip="Back, with what was played."),
-        help_key("policies"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
 
     def __init__(self, every: Sequence[Preset], chosen: Collection[Preset]) -> None:

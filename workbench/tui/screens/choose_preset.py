@@ -18,7 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, unusable
 from workbench.compaction.strategy import Strategy
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -94,10 +94,10 @@ known of the marked one, and how many of its numbers are documented and how many
 follows at once, and undo brings the old policy back."""
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
+        CLOSE_KEY,
         *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
-        help_key("choose"),
+        HELP_KEY,
     ]
 
     def __init__(self, chosen: str) -> None:

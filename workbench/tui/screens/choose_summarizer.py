@@ -31,7 +31,7 @@ from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.choose_preset import BROAD
 from workbench.tui.screens.run_words import BY_HAND
@@ -209,11 +209,11 @@ server (`cwb list models` lists the connections). Models are those of the last l
 that are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
+        CLOSE_KEY,
         *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
         Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask servers for models."),
-        help_key("summarizer"),
+        HELP_KEY,
     ]
 
     def __init__(self, session: Session, fingerprint: str, chosen: Name, job: Job = SUMMARY) -> None:

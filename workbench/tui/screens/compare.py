@@ -28,8 +28,8 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, course_on
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
 from workbench.tui.kept.words import is_recorded
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
 from workbench.tui.ranking import (
@@ -117,8 +117,8 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row to be seen beside another one."),
         Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked rows, or this and one."),
         Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row at hand on the bench."),
-        Binding("escape,q", "dismiss(None)", "Close", id="compare.close", tooltip="To the bench, nothing changed."),
-        help_key("compare"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "Table"
 

@@ -22,7 +22,7 @@ from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.server_side import with_blocks
 from workbench.tokens import Scale, scales
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import change, figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -49,7 +49,7 @@ a count by another tokenizer than the session's teaches nothing, and ctrl+r forg
             tooltip="Forget what exact counts taught of this session's figures.",
         ),
         Binding("escape,q", "leave", "Close", id="exact.close", tooltip="Back to the bench."),
-        help_key("exact"),
+        HELP_KEY,
     ]
 
     def __init__(self, bench: Bench) -> None:

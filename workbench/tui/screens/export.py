@@ -28,7 +28,7 @@ from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
@@ -82,12 +82,12 @@ secrets, for its agent may need them; m masks those that can be found. A message
 tail is what is kept unchanged, an epoch the part of a session between two compactions. Afterwards the steps that \
 resume it are shown: y copies them, for a shell. No file is ever overwritten, and the open session is never changed."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
+        CLOSE_KEY,
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
         Binding("m", "mask", "Mask", id="export.mask", tooltip="Mask the secrets in the new file, or leave them."),
         Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
         Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export what came of it."),
-        help_key("export"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#write"
 

@@ -15,7 +15,7 @@ from textual.widgets import Button, Input, Select, Static
 
 from workbench.compaction.outcome import Fate
 from workbench.tui.filters import ROLES, Filter
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS
 from workbench.tui.widgets.keys_line import KeysLine
@@ -32,7 +32,7 @@ tool` means its calls and their results, `fate` what becomes of a message in the
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "Close", id="filter.close", tooltip="Close; the list stays as it is."),
         Binding("ctrl+s,ctrl+enter", "show", "Show", id="filter.show", tooltip="Show what meets the filter."),
-        help_key("filter"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#role"
 

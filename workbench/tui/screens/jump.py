@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Label, Tab, Tabs
+
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 
 LETTERS = "asdfghjklwertuiopzxcvbnmASDFGHJKLWERTUIOPZXCVBNM1234567890"
 """The row of the fingers first; without q, which leaves. More than these are never seen at once."""
@@ -37,8 +39,8 @@ def targets(screen: Screen[Any]) -> Iterator[Target]:
 class JumpScreen(ModalScreen[Widget | None]):
     HELP = "A letter stands on every list, text, field and tab; that letter goes there, esc stays."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", "Stay", id="go.stay", tooltip="Stay where you are."),
-        Binding("f1,question_mark", "app.explain", "Help", id="go.help", tooltip="Explain this screen and its keys."),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
 
     def __init__(self, targets: Iterator[Target]) -> None:

@@ -13,7 +13,6 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, Tab, Tabs
 
-from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.kept.facts import FactsPane
 from workbench.tui.kept.generations import GenerationsPane
@@ -21,6 +20,7 @@ from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.words import is_recorded
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -66,7 +66,7 @@ tail are the newest messages, which stay as they are."""
         ),
         *_tab_keys(),
         Binding("escape,q", "leave", "Close", id="kept.close", tooltip="Cancel the questions to a model, or go back."),
-        help_key("kept"),
+        HELP_KEY,
     ]
 
     def __init__(self, kept: Kept, tab: str = "facts") -> None:

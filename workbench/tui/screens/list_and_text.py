@@ -6,14 +6,14 @@ from typing import ClassVar, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.cut_text import CutText
@@ -32,8 +32,8 @@ class ListAndText(ModalScreen[T | None]):
     HELP = "A list, and the text of what is marked in it."
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),
-        help_key("list"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "TextList"
 

@@ -20,7 +20,7 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
 from workbench.session import EpochChoice
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ The session is being read and its messages are put in order. The bar shows how m
 changed and nothing is sent anywhere; giving up now loses nothing."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Give up loading."),
-        help_key("loading"),
+        HELP_KEY,
     ]
 
     @dataclass

@@ -33,8 +33,8 @@ from workbench.tui.entries import (
     typed_path,
 )
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
@@ -70,7 +70,7 @@ damaged one), they are listed in the same way, and one is chosen; `cwb audit --q
         Binding("ctrl+f", "browse", "Any file", id="open.browse", tooltip="Choose any file from the folders."),
         Binding("ctrl+t", "app.audit", "All at once", id="open.audit", tooltip="What compactions did to all of these."),
         Binding("escape", "leave", "Back", id="open.leave", tooltip="Clear the search, or leave without opening."),
-        help_key("open"),
+        HELP_KEY,
     ]
 
     @dataclass

@@ -18,7 +18,7 @@ from workbench.compaction.flags import read_by
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Read, Strategy
 from workbench.tui.fields import differing, value_words
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -34,7 +34,7 @@ the strategy that they are for, with these numbers."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "take", "Take it", priority=True, id="paste.take", tooltip="Take these parameters."),
         Binding("escape", "dismiss", "Cancel", priority=True, id="paste.cancel", tooltip="Close and change nothing."),
-        help_key("paste"),
+        HELP_KEY,
     ]
 
     taken: tuple[Strategy[Any], Policy] | None = None

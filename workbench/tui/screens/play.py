@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from workbench.play.drawing import STYLES, Row, drawn
 from workbench.play.frames import Story
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.widgets.keys_line import KeysLine
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -68,7 +68,7 @@ session; the summaries are the offline summarizer's, and no model is asked."""
         Binding("end,G", "last", "End", show=False, id="play.end", tooltip="To the last frame."),
         Binding("enter", "dismiss(True)", "Bench", id="play.open", tooltip="This session on the bench."),
         Binding("q,escape", "dismiss(False)", "Leave", id="play.leave", tooltip="Leave the story."),
-        help_key("play"),
+        HELP_KEY,
     ]
 
     def __init__(self, story: Story) -> None:

@@ -26,7 +26,7 @@ from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, changed, fields_of, is_asked
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
@@ -90,7 +90,7 @@ your own, which is then in the list of prompts."""
         Binding(
             "f2", "keep", "Keep as mine", priority=True, id="edit.keep", tooltip="Save it as a prompt of your own."
         ),
-        help_key("edit"),
+        HELP_KEY,
     ]
 
     def __init__(self, bench: Bench, field: Setting) -> None:

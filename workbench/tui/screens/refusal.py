@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.widgets.keys_line import KeysLine
 
 
@@ -22,7 +22,7 @@ class RefusalScreen(ModalScreen[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(False)", "Close", id="refusal.close", tooltip="Close this dialog."),
         Binding("o,ctrl+o", "choose", "Open", id="refusal.open", tooltip="Choose another session to open."),
-        help_key("refusal"),
+        HELP_KEY,
     ]
 
     def __init__(self, sentence: str, *, is_first: bool = False) -> None:

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from workbench.repairs.engine import Repair, repair
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
@@ -37,8 +37,8 @@ kept."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),
         Binding("o", "branch", "Other branch", id="repair.branch", tooltip="Keep the next one of the file's branches."),
-        Binding("escape,q", "dismiss(None)", "Close", id="repair.close", tooltip="Back to the bench, nothing written."),
-        help_key("repair"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "TextView"
 

@@ -30,8 +30,8 @@ from workbench.bench import Bench
 from workbench.compaction.preset import Preset, candidates
 from workbench.tokens import Counter
 from workbench.tui.courses import at_call, course_on, own_preset
-from workbench.tui.help_key import help_key
 from workbench.tui.kept.surviving import COLOURS
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, fit, one_line, plain, spark
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
@@ -83,8 +83,8 @@ sentences. ◉ says how each stands in the end, and at which call it was first l
         Binding("d", "recorded", "Recorded", id="replay.recorded", tooltip="Hide what was recorded, or show it again."),
         Binding("w", "lost", "Where lost", id="replay.lost", tooltip="To the call where a watched sentence was lost."),
         Binding("m", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
-        Binding("escape,q", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
-        help_key("replay"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "Table"
 

@@ -22,7 +22,7 @@ from workbench.analysis.watched import Passed, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.rules import Rule, about, epochs_of, rules_of, states, turned
 from workbench.tui.widgets.keys_line import KeysLine
@@ -82,7 +82,7 @@ the bench: u takes the last one back, here or there."""
         *TYPING,
         Binding("escape", "leave", "Close", id="rules.close", tooltip="Clear the filter, or go back to the bench."),
         Binding("q", "dismiss", "Close", show=False, id="rules.quit", tooltip="Go back to the bench."),
-        help_key("rules"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "RulesList"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 
 PANES = {"left": "1 Steps", "centre": "2 Text", "right": "3 Lost"}
 """The panes, and how they are called where they share one place."""
@@ -41,7 +41,7 @@ BINDINGS: list[BindingType] = [
         )
         for key, action, name, shown, tooltip in _KEYS
     ),
-    help_key("run"),
+    HELP_KEY,
 ]
 
 HELP = """\

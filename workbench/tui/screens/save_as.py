@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -30,7 +30,7 @@ What the first line names goes to a new file, whole and as it is: enter writes i
 without a folder lies where the workbench was started; a file that is there already is never written over."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="writing.leave", tooltip="Write nothing."),
-        help_key("writing"),
+        HELP_KEY,
     ]
 
     def __init__(self, about: str, path: Path, write: Callable[[Path], None]) -> None:

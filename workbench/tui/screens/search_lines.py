@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from workbench.analysis.search import query_of
 from workbench.base.errors import BadInput
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import several
 from workbench.tui.widgets.list_keys import Lined, found_in, hit
 from workbench.tui.widgets.one_line import OneLine
@@ -26,7 +26,7 @@ Type what to find; between slashes it is a regular expression. enter stays at th
 then; esc goes back to where you were."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel", id="search-lines.leave", tooltip="Back to the line where you were."),
-        help_key("search-lines"),
+        HELP_KEY,
     ]
 
     def __init__(self, lines: Lined) -> None:

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from workbench.base import paths
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import plain
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -29,7 +29,7 @@ stand still."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Send it", id="spend.yes", tooltip="Send it, up to this sum."),
         Binding("escape,n,q", "answer(False)", "Leave it", id="spend.no", tooltip="Send nothing more."),
-        help_key("spend"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#no"
 

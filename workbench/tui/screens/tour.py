@@ -16,7 +16,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import HELP_KEY
 from workbench.tui.widgets.keys_line import KeysLine
 
 
@@ -108,7 +108,7 @@ class TourScreen(ModalScreen[bool]):
         Binding("right,n,space", "go(1)", "Next", id="tour.next", tooltip="To the next step; after the last, out."),
         Binding("left,b,backspace", "go(-1)", "Back", id="tour.back", tooltip="To the step before."),
         Binding("escape,q", "dismiss(False)", "Leave", id="tour.leave", tooltip="Leave the tour."),
-        help_key("tour"),
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#next"
 

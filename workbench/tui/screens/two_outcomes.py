@@ -16,7 +16,7 @@ from textual.worker import Worker
 
 from workbench.bench import Bench
 from workbench.tui.failures import failure_of
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.two_outcomes import Named, context_parts, summary_parts
 from workbench.tui.plain import plain
@@ -31,8 +31,8 @@ under the outcome that keeps it: A only the left one, B only the right one, = bo
 words; A + and B + are new messages; what neither keeps is counted. Summaries: everything that is new in either."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "summaries", "Summaries", id="two.summaries", tooltip="The summaries, or the contexts again."),
-        Binding("escape,q", "dismiss(None)", "Close", id="two.close", tooltip="Back to the comparison."),
-        help_key("two"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "Pager"
 

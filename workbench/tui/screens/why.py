@@ -27,7 +27,7 @@ from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
-from workbench.tui.help_key import help_key
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -95,8 +95,8 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
             Binding(key, f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}.")
             for key, (name, title) in zip(KEYS, TITLES.items(), strict=True)
         ),
-        Binding("escape,q", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
-        help_key("why"),
+        CLOSE_KEY,
+        HELP_KEY,
     ]
     AUTO_FOCUS = "#findings"
 

@@ -1,0 +1,45 @@
+"""Keys that every screen shares, the ids of all keys, and the ids that former versions had."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from workbench import tui
+
+HELP_KEY = Binding(
+    "f1,question_mark", "app.explain", "Help", id="screen.help", tooltip="Explain this screen and its keys."
+)
+"""`?`, and F1 for screens on which something is typed."""
+
+CLOSE_KEY = Binding("escape,q", "dismiss(None)", "Close", id="screen.close", tooltip="Go back; nothing else changes.")
+"""For a screen that a key has nothing to ask before it closes. Where something is typed, q is a letter."""
+
+_CLOSED = ("ask.cancel", "choose.cancel", "compare.close", "export.close", "go.stay", "list.close", "policies.cancel",
+           "repair.close", "replay.close", "summarizer.cancel", "two.close", "why.close")  # fmt: skip
+
+FORMER = dict.fromkeys(_CLOSED, CLOSE_KEY.id or "")
+"""Ids of keys that are no more, with the id or the place that has their job."""
+
+
+def now_at(id: str) -> str:
+    """The id or place that has the job of a former id, "" for an id that never was."""
+    return (HELP_KEY.id or "") if id.endswith(".help") else FORMER.get(id, "")
+
+
+def known_key_ids() -> set[str]:
+    """The id of every key that can be remapped, on every screen and widget. Imports them all: not at the start."""
+    bindings = (binding for place in every_place() for binding in place.__dict__.get("BINDINGS", ()))
+    return {binding.id for binding in Binding.make_bindings(bindings) if binding.id}
+
+
+def every_place() -> Iterator[type[DOMNode]]:
+    """Everything that can have keys: the application, the screens, the widgets."""
+    for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
+        module = importlib.import_module(found.name)
+        own = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DOMNode))
+        yield from (value for value in own if value.__module__ == module.__name__)
