@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.auditing.advice import SETTINGS, advise, next_step
+from workbench.auditing.advice import SETTINGS, advise, losses, next_step
 from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
 from workbench.finding.places import places
 from workbench.formats.registry import FORMATS
@@ -36,9 +36,8 @@ def test_the_cheapest_that_fits_the_window() -> None:
     assert advice.saved == pytest.approx(0.3)
     assert [one.trigger for one in advice.choices] == [0, *(one for one in TRIGGERS if one <= 167_000)]
     assert str(advice) == (
-        "Claude Code: of the 2 sessions that were played it would have been cheapest to compact at 120 000 of 200 000 "
-        "tokens: $7.00 with 4 compactions instead of $10.00 with 2 compactions as it does by itself; "
-        "set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=66 in its environment."
+        "Claude Code: compact at 120 000 of 200 000 tokens: 2 sessions would have cost $7.00 with 4 compactions "
+        "instead of $10.00 with 2 compactions; set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=66 in its environment."
     )
 
 
@@ -71,7 +70,7 @@ def test_nothing_is_advised_that_the_tool_cannot_be_set_to(format: str, window: 
 def test_what_hardly_saves_is_left(cost: int, best: int) -> None:
     (advice,) = advise([played({120_000: (cost, 0)})])
     assert advice.best.trigger == best
-    assert ("leave it as it is" in str(advice)) == (best == 0)
+    assert ("leave the trigger as it is" in str(advice)) == (best == 0)
 
 
 def test_what_was_done_again_after_compactions_counts_with_each() -> None:
@@ -111,7 +110,7 @@ def test_a_setting_that_depends_on_the_window_is_for_that_window(
 @pytest.mark.parametrize(
     ("lost", "summaries", "ends"),
     [
-        (2, 4, ". What they lose has no price here: those recorded lost 2 of 3 standing instructions."),
+        (2, 4, ". The cost counts no lost rules: recorded compactions lost 2 of 3 rules."),
         (2, 0, "environment."),
         (0, 4, "environment."),
         (None, 4, "environment."),
@@ -127,7 +126,7 @@ def test_what_more_compactions_may_lose_is_said(lost: int | None, summaries: int
 def test_without_a_price_in_tokens() -> None:
     (advice,) = advise([played({120_000: (500_000, 1)}), played({120_000: (500_000, 1)}, price=None)])
     assert not advice.dollars
-    assert "1.0 million input tokens' worth with 2 compactions" in str(advice)
+    assert "1.0 million input tokens with 2 compactions" in str(advice)
 
 
 def test_nothing_played_nothing_said() -> None:
@@ -176,3 +175,22 @@ def test_what_a_setting_says(format: str, says: str) -> None:
 )
 def test_what_to_run_next_for_a_session(row: dict[str, Any], next: str) -> None:
     assert next_step(SessionRow("one", **{"window": 100_000, **row})) == next
+
+
+def test_losses_are_one_sentence_and_full_sessions_another() -> None:
+    assert list(losses([played({})])) == []
+    (made,) = played({}, again=0).compactions
+    made = replace(made, rework_tokens=500)
+    rows = [
+        replace(played({}), compactions=(replace(made, instructions=4, lost=3, larger=True),), tokens=180_000),
+        replace(played({}), compactions=(replace(made, instructions=2, lost=None, rework_tokens=0),), tokens=179_999),
+    ]
+    assert list(losses(rows)) == [
+        "2 compactions in 2 sessions lost 3 of 4 rules and led to 500 tokens of rework and made the context larger "
+        "1 time. Pin the rules before the next one: W on the bench, or cwb rules FILE.",
+        "1 session is at least 90 % full: ! on the bench, or cwb rescue FILE.",
+    ]
+    nothing = replace(made, instructions=0, lost=0, rework_tokens=0)
+    assert list(losses([replace(played({}), compactions=(nothing,))])) == [
+        "1 compaction in 1 session lost no rule and led to no rework."
+    ]

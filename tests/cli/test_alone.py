@@ -91,7 +91,7 @@ def test_without_sessions_it_says_where_to_find_some() -> None:
 
 
 def test_on_a_screen_it_is_the_list(sessions: Path) -> None:
-    assert first_shown(bare=True) == "audit"
+    assert first_shown(bare=True) == "sessions"
     assert first_shown(bare=False) == OVERFLOW
 
 

@@ -111,7 +111,7 @@ async def settled(pilot: Pilot[None]) -> None:
         await breath()
 
 
-First = Session | Path | Literal["files", "audit"]
+First = Session | Path | Literal["sessions"]
 """What an app shows first."""
 
 

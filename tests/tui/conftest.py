@@ -19,7 +19,7 @@ RESTS = (
     "bench.reading.SETTLE_S",
     "bench.finding.TYPED_S",
     "bench.planning.REST_S",
-    "screens.open.SETTLE_S",
+    "screens.sessions.SETTLE_S",
     "screens.policy_text.SETTLE_S",
     "screens.run_draft.SETTLE_S",
 )

@@ -36,10 +36,10 @@ WAYS = {
     "summaries": "C space down space d s", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
     "rules": "W",
     "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
-    "help": "question_mark", "all sessions": "ctrl+t", "run with": "R", "summarizer": "R m", "search": "O slash",
+    "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
     "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space", "letters": "apostrophe",
-    "open": "ctrl+o", "play": "a",
+    "sessions": "ctrl+o", "play": "a",
 }  # fmt: skip
 
 ELSEWHERE = {"LoadingScreen", "RefusalScreen", "RepairScreen", "SpendScreen", "TourScreen"}
@@ -55,11 +55,11 @@ def screens() -> set[str]:
 
 LISTS = (
     "bench", "why", "why, a table", "compare", "facts", "generations", "questions", "rework", "rules", "prompts",
-    "runs", "replay", "policies", "all sessions", "summarizer", "strategy",
+    "runs", "replay", "policies", "summarizer", "strategy", "sessions",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
-NOTHING_TO_CHOOSE = ("generations", "rework", "runs")
-"""Those of them in which enter does nothing, or which the story leaves empty."""
+NOTHING_TO_CHOOSE = ("generations", "rework", "runs", "sessions")
+"""Those of them in which enter does nothing, which the story leaves empty, or which open another session."""
 
 
 async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncIterator[tuple[str, Screen[Any]]]:

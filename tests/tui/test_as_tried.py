@@ -24,10 +24,10 @@ from workbench.tokens import Counter
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
@@ -223,7 +223,7 @@ async def test_a_refusal_at_the_start_offers_another_session(tmp_path: Path) -> 
     path.write_text("nothing here")
     async with at_rest(path, size=(80, 24)) as pilot:
         await brought(pilot, RefusalScreen)
-        await brought(pilot, OpenScreen, "o")
+        await brought(pilot, SessionsScreen, "o")
         assert len(pilot.app.screen_stack) == 2
     app = app_of(path)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -1,4 +1,4 @@
-"""The lines of the open screen, without a screen."""
+"""Sessions to choose from, before they are read."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
 from tests.paths import SAMPLES
 from workbench.finding.glances import Found
-from workbench.formats.format import Part
 from workbench.tui.entries import (
     Entry,
-    age_words,
-    entry_cells,
     found_entry,
-    given_entries,
     matching,
-    part_entries,
     preview,
     recent_entries,
+    record_of,
     sample_entries,
     seen,
     typed_path,
@@ -42,12 +37,10 @@ def test_every_sample_is_listed_with_what_it_teaches() -> None:
 
 def test_a_sample_says_whose_session_it_is_and_that_it_is_one_and_is_found_by_both() -> None:
     entries = {entry.path.name: entry for entry in sample_entries()}
-    told = {
-        name: "".join(cell for cell, _ in entry_cells(entries[name], 78, 0.0))
-        for name in ("claude-code-overflow.jsonl", "otel-ferry.json", "pi-branches.jsonl")
-    }
-    assert [line.split()[0] for line in told.values()] == ["Claude", "OpenTeleme…", "pi"]
-    assert {line.split()[-1] for line in told.values()} == {"sample"}
+    names = ("claude-code-overflow.jsonl", "otel-ferry.json", "pi-branches.jsonl")
+    rows = [record_of(entries[name]) for name in names]
+    assert [row["tool"] for row in rows] == ["Claude Code", "OpenTelemetry", "pi"]
+    assert all(str(row["title"]).startswith("Sample: ") and row["changed"] is None for row in rows)
     assert entries["pi-branches.jsonl"] in matching(list(entries.values()), "pi sample")
     assert all(len(entry.tool) > 1 for entry in entries.values())
 
@@ -69,10 +62,12 @@ def test_b15_recent_files_are_told_apart_by_agent_size_and_name(tmp_path: Path) 
     for path in paths:
         shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", path)
     entries = [seen(entry) for entry in recent_entries([Recent(str(path), "the title", 5.0) for path in paths])]
-    lines = ["".join(cell for cell, _ in entry_cells(entry, 80, 10.0)) for entry in entries]
-    assert [line.split()[0] for line in lines] == ["Claude", "Claude"]
-    assert ["the title · a.jsonl" in lines[0], "the title · b.jsonl" in lines[1]] == [True, True]
-    assert all(" tok " in line for line in lines)
+    rows = [record_of(entry) for entry in entries]
+    assert [(row["tool"], row["title"]) for row in rows] == [
+        ("Claude Code", "the title · a.jsonl"),
+        ("Claude Code", "the title · b.jsonl"),
+    ]
+    assert all(row["tokens"] for row in rows)
     (tmp_path / "c.jsonl").write_text("nothing")
     (other,) = recent_entries([Recent(str(tmp_path / "c.jsonl"), "", 5.0)])
     assert seen(other) == other
@@ -122,33 +117,14 @@ def test_a_path_is_taken_as_terminals_paste_what_is_dropped_on_them(name: str, t
         assert typed_path(text) == path, text
 
 
-def test_lines_have_the_width_of_the_list_whatever_they_say() -> None:
-    entries = [
-        *given_entries([Path("/x/[red].jsonl")]),
-        found_entry(
-            Found(Path("/p/漢字/b.jsonl"), 123_456, 0.0, "roo", "漢字\x1b[31m", "漢字 \x1b[31m [/red] 👩‍👩‍👧‍👦" * 9)
-        ),
-        found_entry(Found(Path("/p/c.jsonl"), 9, 0.0, "codex", "Codex", "c", tokens=900, window=1_000)),
-        *part_entries(Path("/p/d.json"), [Part("1\x1b", "task [/red] 漢字" * 9, 12)]),
-    ]
-    for width in (56, 78, 120):
-        for entry in entries:
-            text = "".join(cell for cell, _ in entry_cells(entry, width, 1e9))
-            assert cell_len(text) == width
-            assert "\x1b" not in text
-
-
-def test_a_found_session_shows_its_tool_and_how_full_it_is() -> None:
-    found = Found(Path("/p/c.jsonl"), 9, 0.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm")
-    row = entry_cells(found_entry(found), 120, 1e9)
-    line = "".join(cell for cell, _ in row)
-    assert "Codex" in line
-    assert "farm" in line
-    assert ("████▌  90\u00a0%", "full") in [(cell.strip(), style) for cell, style in row]
-    narrow = [(cell.strip(), style) for cell, style in entry_cells(found_entry(found), 60, 1e9)]
-    assert ("████▌", "full") in narrow
-    unknown = replace(found, tokens=None)
-    assert "█" not in "".join(cell for cell, _ in entry_cells(found_entry(unknown), 120, 1e9))
+def test_a_found_session_shows_its_agent_and_how_full_it_is() -> None:
+    found = Found(Path("/p/c.jsonl"), 9, 5.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm")
+    row = record_of(found_entry(found))
+    assert (row["tool"], row["title"], row["tokens"], row["full"]) == ("Codex", "c", 900, 0.9)
+    assert (row["project"], row["changed"], row["compactions"]) == ("/home/ada/farm", 5.0, None)
+    assert record_of(found_entry(replace(found, tokens=None)))["full"] is None
+    whole = replace(found, compactions=2, complete=True)
+    assert record_of(found_entry(whole))["compactions"] == 2, "known where the whole file was read"
 
 
 def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
@@ -157,11 +133,6 @@ def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
     assert facts["part"] == "2025_1"
     assert facts["tokens"] == "900 at the last call"
     assert "1 time at least" in facts["compacted"]
-
-
-def test_ages() -> None:
-    ages = {-5: "now", 59: "now", 120: "2 min", 7_200: "2 h", 86_400 * 3: "3 d", 86_400 * 800: "2 y"}
-    assert {seconds: age_words(seconds) for seconds in ages} == ages
 
 
 def test_a_preview_tells_format_size_and_request() -> None:

@@ -80,7 +80,6 @@ WORDS = {
     "Window": "limit size context",
     "Rescue": "stuck",
     "Repair": "repair fix damaged corrupt",
-    "All sessions": "audit machine everything total overview; show all sessions",
     "Wide": "zoom fullscreen",
     "Shorten": "truncate trim smaller shrink; make it smaller",
     "Drop": "remove delete exclude",
@@ -90,7 +89,8 @@ WORDS = {
     "Help": "manual docs keyboard hotkeys",
     "Filter": "hide only",
     "Sort": "largest",
-    "Open": "load recent sample folder; switch session",
+    "Sessions": "load recent sample folder; switch session; audit machine everything total overview; "
+    "show all sessions; open",
     "Read again": "refresh reload",
     "Tour": "tutorial learn",
     "Questions": "probes quiz question recall",

@@ -17,12 +17,13 @@ from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
-from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.screens.tour import TourScreen, steps
 from workbench.tui.settings import Settings
-from workbench.tui.widgets.entries_list import EntriesList
+from workbench.tui.widgets.records import Records
 from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
@@ -38,10 +39,6 @@ def kept(own_home: Path) -> Path:
     return root
 
 
-def files_of(pilot: Pilot[None]) -> EntriesList:
-    return pilot.app.screen.query_one(EntriesList)
-
-
 def shown(pilot: Pilot[None], selector: str) -> str:
     return str(pilot.app.screen.query_one(selector, Static).render())
 
@@ -49,50 +46,46 @@ def shown(pilot: Pilot[None], selector: str) -> str:
 async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Path) -> None:
     given, bad = story_file(tmp_path), tmp_path / "bad.txt"
     bad.write_text("nothing")
-    async with at_rest("files", given=[given, bad], size=SIZE) as pilot:
-        screen = await brought(pilot, OpenScreen)
-        entries = files_of(pilot).entries
-        assert [entry.path for entry in entries if entry.kind == "given"] == [given, bad]
-        assert [entry.words for entry in entries if entry.kind == "found"] == [
-            "title of paint the door",
-            "title of mend the gate",
-        ]
-        assert {entry.kind for entry in entries} == {"given", "sample", "found"}
-        assert "1 files are no sessions" in str(files_of(pilot).border_title)
-        # The preview follows the cursor.
-        await press(pilot, *"paint")
-        assert "› paint the door" in shown(pilot, "#facts")
-        await press(pilot, *"zzz")
-        assert "Nothing fits" in shown(pilot, "#facts")
+    async with at_rest("sessions", given=[given, bad], size=SIZE) as pilot:
+        screen = await brought(pilot, SessionsScreen)
+        table = screen.query_one(Records)
+        titles = [row["title"] for row in table.lines]
+        assert [Path(str(row["path"])) for row in table.lines[:1]] == [given]
+        assert titles[1:3] == ["title of paint the door", "title of mend the gate"]
+        assert all(str(title).startswith("Sample: ") for title in titles[3:])
+        assert "2 unreadable" in str(screen.query_one("#table").border_title)
+        # The pane below follows the cursor.
+        await press(pilot, "f", *"paint")
+        assert "› paint the door" in screen.query_one("#below", TextView).text
+        await press(pilot, *"zzz", "enter")
+        assert screen.query_one("#below", TextView).text == ""
         await press(pilot, "enter")
         assert pilot.app.screen is screen
-        await press(pilot, "escape", "down", "up", "down")
-        assert files_of(pilot).line == 1
-        assert "not a session file" in shown(pilot, "#facts")
+        await press(pilot, "escape", "down")
+        assert "paint the door" in screen.query_one("#below", TextView).text
         await press(pilot, "ctrl+f")
         assert type(pilot.app.screen).__name__ == "FileOpen"
         await press(pilot, "escape")
         assert pilot.app.screen is screen
         # By its words, by its path, by the mouse; and a refused file leaves the bench as it was.
-        await press(pilot, *"dana-gate", "enter")
+        await press(pilot, "f", *"dana-gate", "enter", "enter")
         assert bench_screen(pilot).bench.session.path == kept / "-home-dana-gate" / "old.jsonl"
         assert len(pilot.app.screen_stack) == 2
-        await press(pilot, "ctrl+o")
+        await press(pilot, "ctrl+o", "f")
         pilot.app.screen.query_one(Input).value = str(given)
         await press(pilot, "enter")
         bench = bench_screen(pilot)
         assert bench.bench.session.path == given
         await press(pilot, "ctrl+o", "escape")
         assert pilot.app.screen is bench
-        await press(pilot, "ctrl+o")
-        await pilot.click("#entries", offset=(5, 2))
-        await settled(pilot)
-        assert files_of(pilot).line == 1
-        await brought(pilot, RefusalScreen, "enter")
-        await press(pilot, "escape", "escape")
+        await press(pilot, "ctrl+o", "f")
+        pilot.app.screen.query_one(Input).value = str(bad)
+        await press(pilot, "enter")
+        await brought(pilot, RefusalScreen)
+        await press(pilot, "escape", "escape", "escape")
         assert pilot.app.screen is bench
         await press(pilot, "ctrl+o")
-        await pilot.click("#entries", offset=(5, 1), times=2)
+        await pilot.click(Records, offset=(5, 0), times=2)
         await settled(pilot)
         assert bench_screen(pilot) is not bench
         assert bench_screen(pilot).bench.session.path == given
@@ -102,14 +95,14 @@ async def test_a_load_that_is_done_when_it_was_just_given_up_opens_nothing(tmp_p
     """The session is ready and its message on the way when escape is pressed."""
     opening, waiting = Opening(story()), threading.Event()
     ready = open_on_bench(opening, lambda done, total: None, lambda: None)
-    async with at_rest("files", given=[story_file(tmp_path)], size=SIZE) as pilot:
+    async with at_rest("sessions", given=[story_file(tmp_path)], size=SIZE) as pilot:
         loading = LoadingScreen(opening, lambda: waiting.wait(60) and None)
         await pilot.app.push_screen(loading)
         loading.action_abandon()
         pilot.app.post_message(ready)
         waiting.set()
         await settled(pilot)
-        assert [type(screen).__name__ for screen in pilot.app.screen_stack] == ["Screen", "OpenScreen"]
+        assert [type(screen).__name__ for screen in pilot.app.screen_stack] == ["Screen", "SessionsScreen"]
 
 
 async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None:
@@ -148,7 +141,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
         starts = {
             "": "The bench shows",
-            "ctrl+o": "Choose a session",
+            "ctrl+o": "Every session that coding agents keep",
             "e": "Choose the format",
             "C": "A row for each",
             "ctrl+w": "",

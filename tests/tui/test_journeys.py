@@ -20,8 +20,8 @@ from workbench.formats.files import load
 from workbench.session import ToolResult
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.export import ExportScreen
-from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.repair import RepairScreen
+from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -42,8 +42,8 @@ async def write_down(pilot: Pilot[None], text: str) -> None:
 async def test_debug_an_overflow() -> None:
     """Open the session, ask why, go to what filled it, and see what clearing old tool results would do."""
     sample = SAMPLES / "claude-code-overflow.jsonl"
-    async with at_rest("files", given=[sample], size=SIZE) as pilot:
-        assert isinstance(pilot.app.screen, OpenScreen)
+    async with at_rest("sessions", given=[sample], size=SIZE) as pilot:
+        assert isinstance(pilot.app.screen, SessionsScreen)
         await press(pilot, "enter")
         bench = bench_screen(pilot)
         assert bench.bench.session.path == sample

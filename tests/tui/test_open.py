@@ -8,79 +8,44 @@ import shutil
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled
-from workbench.finding.glances import Found
 from workbench.tui.bench.following import look
-from workbench.tui.entries import found_entry
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.open import OpenScreen
-from workbench.tui.widgets.entries_list import EntriesList
+from workbench.tui.screens.sessions import SessionsScreen
+from workbench.tui.widgets.records import Records
 from workbench.tui.widgets.rounds_list import RoundsList
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
 
 def lines_of(pilot: Pilot[None]) -> list[str]:
-    files = pilot.app.screen.query_one(EntriesList)
+    files = pilot.app.screen.query_one(Records)
     return [files.render_line(y).text for y in range(files.scrollable_content_region.height)]
-
-
-async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home: Path, tmp_path: Path) -> None:
-    rollout = own_home / ".codex/sessions/2026/01/02/rollout-a.jsonl"
-    rollout.parent.mkdir(parents=True)
-    shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
-    session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
-    async with at_rest("files", size=SIZES[0]) as pilot:
-        screen = await brought(pilot, OpenScreen)
-        search = screen.query_one(Input)
-        search.value = "codex tide"
-        for size in SIZES:
-            await pilot.resize_terminal(*size)
-            await settled(pilot)
-            (line,) = [line for line in lines_of(pilot) if "The tide" in line]
-            assert line.startswith(" Codex")
-            assert "▏" in line
-            assert ("3\u00a0%" in line) == (size[0] == 200)
-        facts = str(screen.query_one("#facts").render())
-        assert "6 779 at the last call, 3 % of 258 400" in facts
-        search.value = "wharf"
-        await settled(pilot)
-        files = screen.query_one(EntriesList)
-        assert [entry.words for entry in files.entries] == ["title of mend the wharf"]
-        newer = [
-            found_entry(Found(tmp_path / f"{n}.jsonl", 9, 2_000.0 + n, "pi", "pi", f"wharf {n}")) for n in range(80)
-        ]
-        screen.post_message(OpenScreen.Listed(newer, 0, done=True))
-        await settled(pilot)
-        assert len(files.entries) == 81
-        assert files.entry is not None
-        assert files.entry.words == "title of mend the wharf"
-        assert files.line == 80
-        assert files.line - files.scroll_offset.y < files.scrollable_content_region.height
 
 
 async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) -> None:
     session_at(own_home / ".claude/projects/p/elsewhere.jsonl", "not asked for", 1_000)
     session_at(tmp_path / "a/gate.jsonl", "mend the gate", 1_000)
-    async with at_rest("files", given=[tmp_path], size=SIZES[1]) as pilot:
-        entries = pilot.app.screen.query_one(EntriesList).entries
-        assert [entry.words for entry in entries if entry.kind != "sample"] == ["title of mend the gate"]
+    async with at_rest("sessions", given=[tmp_path], size=SIZES[1]) as pilot:
+        rows = pilot.app.screen.query_one(Records).lines
+        assert [row["title"] for row in rows] == ["title of mend the gate"]
 
 
 async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", path)
     async with at_rest(path, size=SIZES[0]) as pilot:
-        assert isinstance(pilot.app.screen, OpenScreen)
+        assert isinstance(pilot.app.screen, SessionsScreen)
         assert "task 7, trial 0, reward 1.0" in lines_of(pilot)[0]
+        await press(pilot, "s", "w", "c", "ctrl+f")  # the sessions of one file are only chosen
+        assert isinstance(pilot.app.screen, SessionsScreen)
         await brought(pilot, HelpScreen, "f1")
-        await press(pilot, "escape", "z", "z", "enter")
-        assert "Nothing fits" in notes(pilot)[0]
+        await press(pilot, "escape", "f", "z", "z", "enter", "enter")
+        assert "Nothing is in the table" in notes(pilot)[0]
         await press(pilot, "escape", "down", "enter")
         session = bench_screen(pilot).bench.session
         assert (len(session.messages), session.facts.part) == (7, "2")
@@ -100,7 +65,7 @@ async def test_a5_a_session_with_broken_links_asks_which_branch(tmp_path: Path) 
     path = tmp_path / "broken.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (*first, *later)))
     async with at_rest(path, size=SIZES[1]) as pilot:
-        assert isinstance(pilot.app.screen, OpenScreen)
+        assert isinstance(pilot.app.screen, SessionsScreen)
         assert "the branch that Claude Code resumes" in lines_of(pilot)[0]
         await press(pilot, "down", "enter")
         session = bench_screen(pilot).bench.session

@@ -42,9 +42,9 @@ from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.bench.actions import ACTIONS
-from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -325,20 +325,24 @@ class Held(LoadingScreen):
 
 async def test_opening(album: Album) -> None:
     two = shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", "two.json")
-    async with at_rest("files", given=[story_file(Path()), Path(two)], size=MEDIUM) as pilot:
-        await album.take(pilot, "open")
-        await album.take(pilot, "a-file-of-two", "down", "enter")
+    given = [story_file(Path()), Path(two)]
+    for path in given:
+        os.utime(path, (1_767_323_045, 1_767_323_045))
+    async with at_rest("sessions", given=given, size=MEDIUM) as pilot:
+        await album.take(pilot, "sessions")
+        pilot.app.open(Path(two))  # type: ignore[attr-defined]
+        await album.take(pilot, "a-file-of-two")
         await press(pilot, "escape")
         logs = put_all(Path("logs"), [("quay.jsonl", quay()), ("long.jsonl", long([20_000, 60_000, 120_000]))])
         logs.append(Path(shutil.copyfile(logs[0], "logs/again.jsonl")))
         for log in logs:
             os.utime(log, (1_767_323_045, 1_767_323_045))  # the table shows when a file changed
-        await show(pilot, AuditScreen([Path("logs")]))
-        await album.take(pilot, "audit")
-        await album.take(pilot, "audit-where-to", "w")
+        await show(pilot, SessionsScreen([Path("logs")]))
+        await album.take(pilot, "read")
+        await album.take(pilot, "where-to", "w")
         await press(pilot, "escape", "escape")
         await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "open-80x24", *"json")
+        await album.take(pilot, "sessions-80x24", "f", *"json", "enter")
         await show(
             pilot,
             RefusalScreen("notes.txt is not a session file; `cwb inspect --health notes.txt` says what was tried."),

@@ -7,7 +7,7 @@ its tokens is taken from the same sessions: what was done again after the compac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -67,27 +67,25 @@ class Advice:
         return 1 - self.best.cost / self.own.cost if self.own.cost else 0.0
 
     def __str__(self) -> str:
-        verb = "was" if self.sessions == 1 else "were"
-        of = f"of the {counted(self.sessions, 'session')} that {verb} played"
-        again = f", {grouped(self.rework)} tokens done again after each counted in" if self.rework else ""
+        rework = f", {grouped(self.rework)} tokens of rework each" if self.rework else ""
+        sessions = counted(self.sessions, "session")
         if self.best is self.own:
-            said = f"{of} no size would have been cheaper by more than {percent(WORTH)}: leave it as it is"
-            said = f"{said} ({self._words(self.own)}{again})"
+            said = f"leave the trigger as it is: no other saves more than {percent(WORTH)}"
+            said = f"{said} over {sessions}, {self._words(self.own)}{rework}"
         else:
             size = grouped(self.best.trigger) + (f" of {grouped(self.window)}" if self.window else "")
-            said = f"{of} it would have been cheapest to compact at {size} tokens"
-            said = f"{said}: {self._words(self.best)} instead of {self._words(self.own)} as it does by itself{again}"
-            said = f"{said}; {self.setting or 'it has no setting for that'}"
+            said = f"compact at {size} tokens: {sessions} would have cost {self._words(self.best)}"
+            said = f"{said} instead of {self._words(self.own)}{rework}; {self.setting or 'it has no setting for that'}"
         wider = min(self.wider, key=lambda one: one.cost, default=None)
         if wider and wider.cost < self.best.cost * (1 - WORTH):
             said += f"; with a larger window, at {grouped(wider.trigger)} tokens, {self._words(wider)}"
         if self.lost and self.best.summaries > self.own.summaries:
-            lost = f"{grouped(self.lost)} of {counted(self.instructions, 'standing instruction')}"
-            said += f". What they lose has no price here: those recorded lost {lost}"
+            lost = f"{grouped(self.lost)} of {counted(self.instructions, 'rule')}"
+            said += f". The cost counts no lost rules: recorded compactions lost {lost}"
         return f"{self.tool}: {said}."
 
     def _words(self, one: Choice) -> str:
-        cost = dollars(one.cost) if self.dollars else f"{one.cost:.1f} million input tokens' worth"
+        cost = dollars(one.cost) if self.dollars else f"{one.cost:.1f} million input tokens"
         return f"{cost} with {counted(one.summaries, 'compaction')}"
 
 
@@ -132,6 +130,25 @@ def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: b
         cost += tokens * (row.price or 1.0) / MILLION if dollars else tokens / MILLION
         summaries += one.summaries
     return Choice(trigger, cost, summaries)
+
+
+def losses(rows: Sequence[SessionRow]) -> Iterator[str]:
+    """What the recorded compactions of these sessions lost and how many sessions are full, each with what to do."""
+    made = [one for row in rows for one in row.own]
+    rules = sum(one.instructions for one in made if one.lost is not None)
+    lost = sum(one.lost or 0 for one in made)
+    rework, larger = sum(one.rework_tokens for one in made), sum(one.larger for one in made)
+    if made:
+        did = [f"lost {grouped(lost)} of {counted(rules, 'rule')}" if rules else ""]
+        did += [f"led to {grouped(rework)} tokens of rework" if rework else ""]
+        did += [f"made the context larger {counted(larger, 'time')}" if larger else ""]
+        of = counted(sum(bool(row.own) for row in rows), "session")
+        said = " and ".join(filter(None, did)) or "lost no rule and led to no rework"
+        remedy = " Pin the rules before the next one: W on the bench, or cwb rules FILE." if lost else ""
+        yield f"{counted(len(made), 'compaction')} in {of} {said}.{remedy}"
+    if full := sum((row.full or 0.0) >= FULL for row in rows):
+        verb = "is" if full == 1 else "are"
+        yield f"{counted(full, 'session')} {verb} at least {percent(FULL)} full: ! on the bench, or cwb rescue FILE."
 
 
 FULL, FILLING = 0.9, 0.7

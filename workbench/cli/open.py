@@ -75,11 +75,11 @@ def command(
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
-    shown = "files" if choose else path if files else first_shown(bare=_is_bare())
+    shown = "sessions" if choose else path if files else first_shown(bare=_is_bare())
     app = WorkbenchApp(
         shown,
         epoch=epoch,
-        preset=preset or (None if files or choose or shown == "audit" else SAMPLE_PRESET),
+        preset=preset or (None if files or shown == "sessions" else SAMPLE_PRESET),
         window=window,
         part=part,
         follow=follow,
@@ -100,14 +100,14 @@ def _is_bare() -> bool:
     return all(ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE for name in ctx.params)
 
 
-def first_shown(*, bare: bool) -> Path | Literal["audit"]:
+def first_shown(*, bare: bool) -> Path | Literal["sessions"]:
     """What is shown without a FILE: the sessions of this machine, or the sample where there are none or an option is
     given."""
     from workbench.finding.discover import discover
     from workbench.finding.glances import Found
 
     if bare and any(isinstance(one, Found) for one in discover()):
-        return "audit"
+        return "sessions"
     return SAMPLES / OVERFLOWING
 
 

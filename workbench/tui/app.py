@@ -36,16 +36,15 @@ from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
 if TYPE_CHECKING:
     from workbench.session import Session
     from workbench.tui.bench.following import AllRead, ReadAgain
-    from workbench.tui.screens.audit import AuditScreen
-    from workbench.tui.screens.open import OpenScreen
+    from workbench.tui.screens.sessions import SessionsScreen
 
 
 class WorkbenchApp(App[None]):
-    """Shows `first` first: a path or a session that is loaded already on the bench, the choice of files, or the audit.
+    """Shows `first` first: a path or a session that is loaded already on the bench, or the list of sessions.
 
     `part` is the session's id in a file of several; with `follow` the bench follows the file. `given` are files to
-    choose from and to audit. `memory` is the folder in which work, recent files and the theme are remembered; without
-    one nothing is. With `fresh` earlier work on it is left aside. With `tour` a first start shows it.
+    list first and folders to search. `memory` is the folder in which work, recent files and the theme are remembered;
+    without one nothing is. With `fresh` earlier work on it is left aside. With `tour` a first start shows it.
     """
 
     TITLE = "Compaction workbench"
@@ -74,7 +73,7 @@ class WorkbenchApp(App[None]):
 
     def __init__(
         self,
-        first: Path | Session | Literal["files", "audit"],
+        first: Path | Session | Literal["sessions"],
         *,
         epoch: EpochChoice = None,
         preset: str | None = None,
@@ -136,10 +135,8 @@ class WorkbenchApp(App[None]):
 
     def begin(self) -> None:
         """Show what is shown first."""
-        if self.first == "audit":
-            self.action_audit()
-        elif self.first == "files":
-            self.action_choose()
+        if self.first == "sessions":
+            self.action_sessions()
         else:
             self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
 
@@ -167,10 +164,7 @@ class WorkbenchApp(App[None]):
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))
 
-    def on_open_screen_wanted(self, wanted: OpenScreen.Wanted) -> None:
-        self.open(wanted.path, wanted.part)
-
-    def on_audit_screen_wanted(self, wanted: AuditScreen.Wanted) -> None:
+    def on_sessions_screen_wanted(self, wanted: SessionsScreen.Wanted) -> None:
         self.open(wanted.path, wanted.part, wanted.epoch)
 
     def on_read_again(self, wanted: ReadAgain) -> None:
@@ -231,19 +225,12 @@ class WorkbenchApp(App[None]):
 
     # --- screens ----------------------------------------------------------------------------------------------------
 
-    def action_choose(self) -> None:
-        """Show what there is to open."""
-        from workbench.tui.screens.open import OpenScreen
+    def action_sessions(self) -> None:
+        """Show the sessions there are."""
+        from workbench.tui.screens.sessions import SessionsScreen
 
-        if not isinstance(self.screen, OpenScreen):
-            self.push_screen(OpenScreen.of(self.given, self.home.recents))
-
-    def action_audit(self) -> None:
-        """Show what compactions did to every session."""
-        from workbench.tui.screens.audit import AuditScreen
-
-        if not isinstance(self.screen, AuditScreen):
-            self.push_screen(AuditScreen(self.given))
+        if not isinstance(self.screen, SessionsScreen):
+            self.push_screen(SessionsScreen(self.given, self.home.recents))
 
     def action_tour(self) -> None:
         from workbench.tui.bench import visiting

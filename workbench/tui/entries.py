@@ -1,4 +1,4 @@
-"""What the open screen lists: files given, recent files, samples, sessions found. Pure: no widget, no textual."""
+"""Sessions to choose from before they are read: files given, recent files, samples, those found. Pure: no textual."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from workbench.analysis.fullness import fullness, glanced_window
-from workbench.base.figures import short
+from workbench.auditing.columns import SESSIONS, Record
 from workbench.base.resources import SAMPLES
+from workbench.base.tables import columns
 from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
 from workbench.tui.home import Recent
-from workbench.tui.plain import bar, figure, fit, one_line, percent, several
-
-Cells = list[tuple[str, str]]
-
-KINDS = ("given", "recent", "sample", "found", "part")
+from workbench.tui.plain import figure, one_line, percent, several
 
 _ROW = re.compile(r"^\|\s*`(?P<file>[^`]+)`\s*\|(?P<rest>.*)\|\s*$", re.MULTILINE)
 _MARKS = re.compile(r"[*`]")
@@ -30,7 +27,8 @@ _MARKS = re.compile(r"[*`]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line to choose. `about` is longer text for the preview; `bytes` and `time` are None where not yet known.
+    """One session to choose. `kind` is given, recent, sample, found or part. `about` is longer text for the preview;
+    `bytes` and `time` are None where not yet known.
 
     `part` is the session's id in a file of several. `found` is what a glance told of a session found on this machine,
     `tool` whose session a sample is.
@@ -52,8 +50,8 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Whose session it is, or what it is, in a word or two."""
-        return self.found.tool if self.found else self.about if self.kind == "part" else self.tool or self.kind
+        """The agent, in a word or two; "" before a glance tells it."""
+        return self.tool or (self.found.tool if self.found else "")
 
 
 def given_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -112,7 +110,7 @@ def found_entry(found: Found) -> Entry:
 
 def part_entries(path: Path, parts: Iterable[Part]) -> list[Entry]:
     """The sessions of one file, each with how many messages it has."""
-    return [Entry("part", path, part.title or part.id, f"{figure(part.messages)} msgs", part=part.id) for part in parts]
+    return [Entry("part", path, part.title or part.id, figure(part.messages), part=part.id) for part in parts]
 
 
 def typed_path(query: str) -> Path | None:
@@ -145,50 +143,27 @@ def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
 
 
 LABEL = 11
-"""Cells of whose session it is."""
+"""Cells of a sample's agent."""
+
+PART_COLUMNS = columns("messages:count title part")
+"""The sessions of one file have no more to tell before one of them is read."""
 
 
-def entry_cells(entry: Entry, width: int, now: float) -> Cells:
-    """One line of exactly `width` cells: agent or kind, words, folder or file, share of the window, tokens, else bytes,
-    age; a sample, which has none, says so there. A session of a file has none of these."""
-    if entry.kind == "part":
-        label = f" {fit(one_line(entry.label), LABEL)} "
-        return [(label, entry.kind), (fit(one_line(entry.words, 300), width - len(label)), "words")]
-    size = "" if entry.bytes is None else f"{short(entry.bytes)}B"
-    size = f"{short(entry.found.tokens)} tok" if entry.found and entry.found.tokens else size
-    age = entry.kind if entry.tool else "" if entry.time is None else age_words(now - entry.time)
+def part_record(entry: Entry) -> Record:
+    return {"path": str(entry.path), "part": entry.part, "title": entry.words, "messages": entry.about}
+
+
+def record_of(entry: Entry) -> Record:
+    """The row of a file that was not read yet: what a glance at it shows. Samples have no time, so they come last."""
     found = entry.found
-    place = Path(found.folder or entry.path.parent).name if found else entry.part or entry.path.name
-    places = min(36, width // 4) if width >= 90 else 0
-    share = fullness(found) if found else None
-    full = "      " if share is None else f" {bar(share, 5)}"
-    filled = percent(share).rjust(6) if width >= 90 else ""
-    rest = 13 + places + (1 if places else 0) + 6 + len(filled) + 19
-    return [
-        (f" {fit(one_line(entry.label), LABEL)} ", entry.kind),
-        (fit(one_line(entry.words, 300), width - rest), "words"),
-        ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
-        (full + filled, "full" if share is not None and share >= NEARLY else "dim"),
-        (f"{size:>10} ", "dim"),
-        (f"{age:>7} ", "dim"),
-    ]
-
-
-NEARLY = 0.8
-"""Share of its window from which a session is marked as nearly full."""
-
-
-def age_words(seconds: float) -> str:
-    """`now`, `5 min`, `3 h`, `12 d`, `2 y`."""
-    minutes = max(0.0, seconds) / 60
-    if minutes < 1:
-        return "now"
-    if minutes < 60:
-        return f"{minutes:.0f} min"
-    if minutes < 24 * 60:
-        return f"{minutes / 60:.0f} h"
-    days = minutes / (24 * 60)
-    return f"{days:.0f} d" if days < 730 else f"{days / 365:.0f} y"
+    known: Record = {"path": str(entry.path.absolute()), "part": entry.part, "tool": entry.label}
+    known |= {"title": f"Sample: {entry.words}" if entry.kind == "sample" else entry.words, "bytes": entry.bytes}
+    if entry.kind != "sample":
+        known["changed"] = found.time if found else entry.time
+    if found:
+        known |= {"tokens": found.tokens, "full": fullness(found), "model": found.model, "project": found.folder}
+        known["compactions"] = found.compactions if found.complete else None
+    return {one.key: known.get(one.key) for one in SESSIONS}
 
 
 def preview(entry: Entry) -> list[tuple[str, str]]:
@@ -198,7 +173,7 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
             ("file", str(entry.path)),
             ("part", entry.part),
             ("title", one_line(entry.words)),
-            ("holds", entry.about),
+            ("messages", entry.about),
         ]
     found = entry.found if entry.found and entry.part else glance(entry.path)
     if isinstance(found, Unreadable):

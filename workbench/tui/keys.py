@@ -22,7 +22,16 @@ CLOSE_KEY = Binding("escape,q", "dismiss(None)", "Close", id="screen.close", too
 _CLOSED = ("ask.cancel", "choose.cancel", "compare.close", "export.close", "go.stay", "list.close", "policies.cancel",
            "repair.close", "replay.close", "summarizer.cancel", "two.close", "why.close")  # fmt: skip
 
-FORMER = dict.fromkeys(_CLOSED, CLOSE_KEY.id or "")
+_AUDIT = ("open", "sort", "filter", "table", "write", "sums", "read", "leave")
+
+FORMER = {
+    **dict.fromkeys(_CLOSED, CLOSE_KEY.id or ""),
+    **{f"audit.{name}": f"sessions.{name}" for name in _AUDIT},
+    "open.choose": "sessions.open",
+    "open.browse": "sessions.browse",
+    "open.leave": "sessions.leave",
+    **dict.fromkeys(("bench.audit", "open.audit"), "bench.choose_file"),
+}
 """Ids of keys that are no more, with the id or the place that has their job."""
 
 

@@ -23,7 +23,7 @@ KEYS = """
 help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue ! | repair Z
 undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
 pane.request 2 | pane.summary 3 | pane.result 4,d | pane.checks 5
-pane.theirs 6,T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | kept X
+pane.theirs 6,T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o,ctrl+t | quit q | kept X
 questions Q | keep-by-pin i | keep-by-number b
 rules W,S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
 follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | window ctrl+w

@@ -179,8 +179,6 @@ _MEASURE = (
            visiting.replay, _all()),
     Action("play", "a", "Play", "The session as a story of one minute: it fills, is compacted, keeps or loses a rule.",
            visiting.play, planning.cannot_run),
-    Action("audit", "ctrl+t", "All sessions", "Compactions of every session on this machine, in one table.",
-           _of_app("audit")),
 )
 _TAKE_AWAY = (
     Action("export", "e", "Export", "Write the compacted session to a new file.", visiting.export, _all()),
@@ -193,7 +191,8 @@ _TAKE_AWAY = (
 _WORKBENCH = (
     Action("keys", "space", "All keys", "Every key of this screen, in groups; the next key does it.", _see_keys),
     Action("help", "?,f1", "Help", "Explain this screen and its keys.", _of_app("explain")),
-    Action("choose_file", "ctrl+o", "Open", "Choose another session to open.", visiting.choose_file),
+    Action("choose_file", "ctrl+o,ctrl+t", "Sessions",
+           "Every session on this machine, with what compactions did to it: open another one.", visiting.choose_file),
     Action("reread", "f5", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
     Action("leave", "escape", "Back", "Cancel what is running, or return to the list.", lambda host: host.leave()),
     Action("quit", "q", "Quit", "Quit the workbench.", _of_app("quit")),

@@ -67,13 +67,13 @@ ALSO = {
     "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"
     " time",
     "play": "demo show animation film cast svg presentation gif movie video record present room slideshow",
-    "audit": "audit machine statistics stats report everything history projects batch usage total totals overview",
     "export": "save resume share out download output continue file send publish handoff",
     "rescue": "resume full stuck recover continue save",
     "repair": "fix damaged broken corrupt cut orphan invalid restore heal",
     "keys": "menu commands shortcuts actions hotkeys keyboard bindings",
     "help": "shortcuts how explain manual docs documentation about ? keyboard hotkeys keys",
-    "choose_file": "load recent sample browse session file start folder directory files switch another",
+    "choose_file": "load open recent sample browse session file start folder directory files switch another audit"
+    " machine statistics stats report everything all history projects batch usage total totals overview",
     "reread": "refresh reload update sync",
     "leave": "stop cancel abort escape",
     "quit": "exit close bye end leave",

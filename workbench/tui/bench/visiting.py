@@ -131,7 +131,7 @@ async def compare(host: Host) -> None:
 
 async def choose_file(host: Host) -> None:
     write_now(host)
-    await host.app.run_action("choose")
+    await host.app.run_action("sessions")
 
 
 def toured(host: Host, finished: bool | None) -> None:

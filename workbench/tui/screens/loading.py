@@ -186,9 +186,9 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     @on(Several)
     def _several(self, event: Several) -> None:
         from workbench.tui.entries import part_entries
-        from workbench.tui.screens.open import OpenScreen
+        from workbench.tui.screens.sessions import SessionsScreen
 
-        sessions = OpenScreen(part_entries(event.path, event.parts), file=event.path)
+        sessions = SessionsScreen(file=event.path, parts=part_entries(event.path, event.parts))
         self.app.push_screen(sessions, self._take_part)
 
     def _take_part(self, part: str | None) -> None:

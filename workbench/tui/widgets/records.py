@@ -22,36 +22,59 @@ from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 from workbench.tui.widgets.table import BEFORE, MORE
 
-_WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 30, "time": 16, "changed": 16, "way": 8}
-_WIDTH, _TEXT = 9, 24
+_WIDTHS = {"tool": 12, "version": 9, "model": 18, "project": 16, "time": 16, "changed": 16, "way": 8, "tokens": 7}
+_WIDTH, _TEXT = 6, 24
 GAP = "  "
+GROWS = "title"
+"""The column that takes the room which the others leave."""
+
+NEARLY = 0.8
+"""Share of its window from which a session is marked as nearly full."""
+
+Seen = Sequence[tuple[Column, int]]
+"""Columns that are seen, each with its width."""
 
 
-def width_of(column: Column) -> int:
-    return _WIDTHS.get(column.key) or max(_TEXT if column.is_text else _WIDTH, len(column.key) + 2)
+def width_of(column: Column, within: int = 0) -> int:
+    """Cells of a column; a title has at least a quarter of those `within` which the table lies."""
+    if column.key == GROWS:
+        return max(_TEXT, within // 4)
+    return _WIDTHS.get(column.key) or (_TEXT if column.is_text else max(_WIDTH, len(column.heading) + 1))
 
 
-def cell(line: Record, column: Column) -> str:
-    """A value in its column's width; of a folder and a file the name."""
-    value = line[column.key]
-    text = words(value, column.kind)
-    if column.key in ("project", "path"):
+def cell(line: Record, column: Column, width: int) -> str:
+    """A value in its column's width; of a folder and a file the name, which stands for a title that is not there."""
+    untitled = column.key == GROWS and not line[GROWS]
+    text = words(line["path" if untitled else column.key], column.kind)
+    if untitled or column.key in ("project", "path"):
         text = text.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    width = width_of(column)
     return fit(one_line(text), width) if column.is_text else text.rjust(width)
 
 
-def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Sequence[Column], bool]:
+def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, bool]:
     """The columns from `left` on that are seen whole, at least one, and whether there are more: half a number is
     another number. Where there are more on either side, as many cells are left free as their sign needs."""
-    room, shown = width - len(BEFORE) * (left > 0), 0
+    room, free, shown = width - len(BEFORE) * (left > 0), 0, 0
     for number, column in enumerate(columns[left:], 1):
-        room -= width_of(column) + len(GAP)
+        room -= width_of(column, width) + len(GAP)
         last = left + number == len(columns)
-        if number > 1 and room + len(GAP) < (0 if last else len(MORE)):
+        spare = room + len(GAP) - (0 if last else len(MORE))
+        if number > 1 and spare < 0:
             break
-        shown = number
-    return columns[left : left + shown], left + shown < len(columns)
+        shown, free = number, spare
+    seen = columns[left : left + shown]
+    return [(one, width_of(one, width) + max(0, free) * (one.key == GROWS)) for one in seen], left + shown < len(
+        columns
+    )
+
+
+def _warns(line: Record, column: Column) -> bool:
+    """True for a value that calls for something to be done."""
+    value = line[column.key]
+    return value is not None and (
+        (column.key in ("larger", "lost") and bool(value))
+        or (column.key == "full" and isinstance(value, float) and value >= NEARLY)
+    )
 
 
 class Heads(Widget):
@@ -75,19 +98,18 @@ class Heads(Widget):
 
     def on_click(self, event: events.Click) -> None:
         x = event.x - len(BEFORE) * (self.left > 0)
-        for number, column in enumerate(seen_of(self.columns, self.left, self.size.width)[0], self.left):
-            if 0 <= x < width_of(column):
+        for number, (_, width) in enumerate(seen_of(self.columns, self.left, self.size.width)[0], self.left):
+            if 0 <= x < width:
                 self.post_message(self.Wanted(number))
-            x -= width_of(column) + len(GAP)
+            x -= width + len(GAP)
 
     def render(self) -> RenderResult:
         text = Text(BEFORE if self.left else "", no_wrap=True)
         seen, more = seen_of(self.columns, self.left, self.size.width)
-        for number, column in enumerate(seen, self.left):
+        for number, (column, width) in enumerate(seen, self.left):
             name, down = self.sorted
             sign = ("▾" if down else "▴") if column.key == name else ""
-            head = f"{column.key}{sign}"
-            width = width_of(column)
+            head = f"{column.heading}{sign}"
             shown = head.ljust(width) if column.is_text else head.rjust(width)
             text.append(shown, "reverse bold" if number == self.at else "bold" if sign else "").append(GAP)
         if more:
@@ -109,6 +131,12 @@ class Records(LineList):
     @dataclass
     class Chosen(Message):
         line: Record
+
+    @dataclass
+    class Moved(Message):
+        """Another line is under the cursor, or none."""
+
+        line: Record | None
 
     def __init__(self, heads: Heads) -> None:
         super().__init__()
@@ -139,6 +167,9 @@ class Records(LineList):
         self.set_lines(len(lines))
         self.into_view()
 
+    def moved(self) -> None:
+        self.post_message(self.Moved(self.here))
+
     def opened(self) -> None:
         if self.here is not None:
             self.post_message(self.Chosen(self.here))
@@ -147,14 +178,14 @@ class Records(LineList):
         heads = self.heads
         heads.at = max(0, min(heads.at + by, len(self.columns) - 1))
         heads.left = min(heads.left, heads.at)
-        while self.column not in seen_of(self.columns, heads.left, self.line_width)[0]:
+        while heads.at >= heads.left + len(seen_of(self.columns, heads.left, self.line_width)[0]):
             heads.left += 1
         heads.refresh()
         self.forget_lines()
 
     def line_text(self, line: int) -> str:
         """All of its columns, whether they are seen or not."""
-        return GAP.join(cell(self.lines[line], column).strip() for column in self.columns)
+        return GAP.join(cell(self.lines[line], column, width_of(column)).strip() for column in self.columns)
 
     def draw_line(self, line: int, width: int) -> Strip:
         record = self.lines[line]
@@ -163,7 +194,7 @@ class Records(LineList):
         left = self.heads.left
         segments = [Segment(" " * len(BEFORE) if left else "", style)]
         segments += (
-            Segment(cell(record, column) + GAP, warn if column.key == "larger" and record["larger"] else style)
-            for column in seen_of(self.columns, left, width)[0]
+            Segment(cell(record, column, room) + GAP, warn if _warns(record, column) else style)
+            for column, room in seen_of(self.columns, left, width)[0]
         )
         return Strip(segments).adjust_cell_length(width, style)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import Input, Static
 
 from tests.auditing.written import Written, long, quay
-from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled
+from tests.finding.test_discover import session_at
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled, story_file, until
 from workbench.auditing import run
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.work import Surveyed, Work
-from workbench.tui.screens.audit import AuditScreen
+from workbench.tui.entries import sample_entries
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import TextView
 
@@ -39,20 +43,28 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
-def names(screen: AuditScreen) -> list[str]:
+def names(screen: SessionsScreen) -> list[str]:
     return [Path(str(line["path"])).name for line in screen.query_one(Records).lines]
 
 
-def lines(screen: AuditScreen) -> list[str]:
+def title(screen: SessionsScreen) -> str:
+    return str(screen.query_one("#table").border_title)
+
+
+def advice(screen: SessionsScreen) -> str:
+    return str(screen.query_one("#advice Static", Static).render())
+
+
+def lines(screen: SessionsScreen) -> list[str]:
     table = screen.query_one(Records)
     return [table.render_line(y).text for y in range(len(table.lines))]
 
 
 async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
-        screen = await brought(pilot, AuditScreen)
+    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+        screen = await brought(pilot, SessionsScreen)
         assert names(screen) == ["quay.jsonl", "long.jsonl", "mole.jsonl"], "the newest first"
-        assert str(screen.query_one("#table").border_title) == "3 sessions"
+        assert title(screen) == "3 sessions · 1 unreadable"
         (mole,) = [line for line in lines(screen) if "mole" in line]
         assert "[bold]mole" in mole
         # To the column of the cost and twice s: the dearest first, then the cheapest.
@@ -64,7 +76,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         assert "peak▴" in str(screen.query_one(Heads).render())
         await press(pilot, "f", *"mole", "enter")
         assert names(screen) == ["mole.jsonl"]
-        assert str(screen.query_one("#table").border_title) == "1 session"
+        assert title(screen) == "1 session · 1 unreadable"
         await press(pilot, "escape")
         assert len(names(screen)) == 3
         assert screen.query_one(Input).value == ""
@@ -81,19 +93,25 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
 
 
 async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=SIZES[2]) as pilot:
-        screen = await brought(pilot, AuditScreen)
-        told = screen.query_one("#sums", TextView).text
-        assert "3 sessions · 1 compaction · 1 300 → 600 tokens" in told.replace("\u00a0", " ")
-        assert told.startswith("Claude Code: ")
+    async with at_rest("sessions", given=[corpus], size=SIZES[2]) as pilot:
+        screen = await brought(pilot, SessionsScreen)
+        losses, agent = advice(screen).replace("\u00a0", " ").split("\n")
+        assert losses.startswith("1 compaction in 1 session lost 1 of 1 rule")
+        assert agent.startswith("Claude Code: leave the trigger as it is: ")
+        below = screen.query_one("#below", TextView)
+        assert (str(below.border_title), "quay.jsonl" in below.text) == ("session", True)
+        await press(pilot, "b")
+        assert "3 sessions · 1 compaction · 1 300 → 600 tokens" in below.text.replace("\u00a0", " ")
         await press(pilot, "b", "b", "b")
-        assert str(screen.query_one("#sums").border_title).endswith("by project")
-        assert "[bold]mole" in screen.query_one("#sums", TextView).text
+        assert str(below.border_title) == "sums by project"
+        assert "[bold]mole" in below.text
+        await press(pilot, "b")
+        assert str(below.border_title) == "session"
 
 
 async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Path, tmp_path: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
-        screen = await brought(pilot, AuditScreen, "c")
+    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+        screen = await brought(pilot, SessionsScreen, "c")
         assert names(screen) == ["quay.jsonl"]
         assert "1 300" in lines(screen)[0]
         await press(pilot, "c", "enter")
@@ -121,12 +139,13 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
 
 
 async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
-        await brought(pilot, AuditScreen)
+    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+        await brought(pilot, SessionsScreen)
         await press(pilot, "enter")
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
-        await brought(pilot, AuditScreen, "ctrl+t")
-        await press(pilot, "escape")
+        for key in ("ctrl+t", "ctrl+o"):
+            await brought(pilot, SessionsScreen, key)
+            await press(pilot, "escape")
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
 
 
@@ -135,8 +154,8 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
     twice.said("Again.").answered("Yes.", prompt=2_000).compacted("They looked twice.", before=2_000)
     path = twice.said("And now?").answered("Done.", prompt=1_000).put(tmp_path / "corpus" / "twice.jsonl")
     for epoch in (1, 2):
-        async with at_rest("audit", given=[path.parent], size=SIZES[0]) as pilot:
-            screen = await brought(pilot, AuditScreen)
+        async with at_rest("sessions", given=[path.parent], size=SIZES[0]) as pilot:
+            screen = await brought(pilot, SessionsScreen)
             await press(pilot, "c")
             table = screen.query_one(Records)
             row = [line["epoch"] for line in table.lines].index(epoch)
@@ -144,9 +163,9 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
             assert bench_screen(pilot).bench.epoch == epoch
 
 
-async def test_where_there_is_nothing_to_sum_up_no_empty_frame_stands_below(tmp_path: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[tmp_path], size=SIZES[0]) as pilot:
-        assert not pilot.app.screen.query_one("#sums").display
+async def test_where_there_is_nothing_to_advise_nothing_stands_on_top(tmp_path: Path, own_home: Path) -> None:
+    async with at_rest("sessions", given=[tmp_path], size=SIZES[0]) as pilot:
+        assert not pilot.app.screen.query_one("#advice").display
         assert "No session lies in" in str(pilot.app.screen.query_one(Records).empty)
 
 
@@ -155,25 +174,22 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
 ) -> None:
     said = []
 
-    def told(screen: AuditScreen) -> None:
+    def told(screen: SessionsScreen) -> None:
         said.append(screen.query_one(Records).render_line(0).text.strip())
 
     folder = tmp_path / "corpus"
     folder.mkdir()
-    async with at_rest("audit", size=SIZES[1]) as pilot:
-        told(await brought(pilot, AuditScreen))
-    async with at_rest("audit", given=[folder], size=SIZES[1]) as pilot:
-        told(await brought(pilot, AuditScreen))
+    async with at_rest("sessions", given=[folder], size=SIZES[1]) as pilot:
+        told(await brought(pilot, SessionsScreen))
     long([20_000, 60_000]).put(folder / "long.jsonl")
-    async with at_rest("audit", given=[folder], size=SIZES[1]) as pilot:
-        screen = await brought(pilot, AuditScreen, "c")
+    async with at_rest("sessions", given=[folder], size=SIZES[1]) as pilot:
+        screen = await brought(pilot, SessionsScreen, "c")
         told(screen)
         await press(pilot, "c")
         told(screen)
         await press(pilot, "c", "f", *"kraken", "enter")
         told(screen)
     assert said == [
-        "No agent keeps sessions on this machine. cwb audit FOLDER looks in a folder.",
         "No session lies in corpus. f5 looks again.",
         "No session here records a compaction. c: what could not be read.",
         "Every file could be read. c: the sessions.",
@@ -182,24 +198,69 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
 
 
 async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=SIZES[0]) as pilot:
-        screen = await brought(pilot, AuditScreen)
+    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+        screen = await brought(pilot, SessionsScreen)
         table = screen.query_one(Records)
         for number, keys, here in ((1, (), "first 1"), (2, ("down",), "first 1"), (3, (), "first 1")):
             made = SessionRow(f"/first {number}", time=CHANGED + 10.0 * number)
-            screen.post_message(AuditScreen.Read([made], 0, done=True))
+            screen.post_message(SessionsScreen.Read([made], 0, done=True))
             await settled(pilot)
             await press(pilot, *keys)
             assert table.here is not None
             assert Path(str(table.here["path"])).name == here
 
 
-async def test_from_the_choice_of_files(corpus: Path, own_home: Path) -> None:
-    async with at_rest("files", given=[corpus], size=SIZES[0]) as pilot:
-        await brought(pilot, OpenScreen)
-        screen = await brought(pilot, AuditScreen, "ctrl+t")
-        assert len(names(screen)) == 3
-        await brought(pilot, OpenScreen, "escape")
+async def test_sessions_of_every_agent_are_listed_before_they_are_read(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is there, with what a glance shows, while no file could be read yet; the figures follow."""
+    go_on = threading.Event()
+    read = run.surveyed
+
+    def slow(work: Work) -> Surveyed:
+        assert go_on.wait(60)
+        return read(work)
+
+    monkeypatch.setattr(run, "surveyed", slow)
+    rollout = own_home / ".codex/sessions/2026/01/02/rollout-a.jsonl"
+    rollout.parent.mkdir(parents=True)
+    shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
+    session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
+    async with app_of("sessions", given=[story_file(tmp_path)]).run_test(size=SIZES[2]) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        table = screen.query_one(Records)
+        await until(lambda: any(line["tokens"] for line in table.lines if line["path"] == str(rollout)))
+        await until(lambda: bool(table.lines[-1]["tool"]))
+        assert names(screen)[:3] == ["story.json", "rollout-a.jsonl", "gate.jsonl"], "the named one, then the newest"
+        assert len(names(screen)) == 3 + len(sample_entries())
+        (codex,) = [line for line in lines(screen) if "The tide" in line]
+        assert codex[18:].split()[0] == "Codex"
+        assert codex[18:].split()[-4:] == ["779", "3", "%", "2"]
+        assert "looking" in title(screen) or "to go" in title(screen)
+        assert all(line["lost"] is None for line in table.lines)
+        go_on.set()
+        await settled(pilot)
+        assert [line["lost"] for line in table.lines if line["path"] == str(rollout)] == [0]
+        assert len(names(screen)) == 3 + len(sample_entries()), "each once"
+        await press(pilot, "f", *"wharf", "enter")
+        assert names(screen) == ["gate.jsonl"]
+        assert "› mend the wharf" in screen.query_one("#below", TextView).text
+
+
+async def test_a_path_is_typed_or_dropped_or_chosen(tmp_path: Path, own_home: Path) -> None:
+    path = story_file(tmp_path)
+    async with at_rest("sessions", size=SIZES[0]) as pilot:
+        await press(pilot, "f")
+        pilot.app.screen.query_one(Input).value = str(path)
+        await press(pilot, "enter")
+        assert bench_screen(pilot).bench.session.path == path
+        screen = await brought(pilot, SessionsScreen, "ctrl+o", "ctrl+f", "escape")
+        assert type(pilot.app.screen) is SessionsScreen
+        screen.query_one(Records).post_message(events.Paste(f"'{path}' "))
+        before = bench_screen(pilot)
+        await settled(pilot)
+        assert bench_screen(pilot) is not before
 
 
 async def test_keys_are_answered_while_files_are_read(
@@ -213,12 +274,12 @@ async def test_keys_are_answered_while_files_are_read(
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of("audit", given=[corpus]).run_test(size=SIZES[0]) as pilot:
+    async with app_of("sessions", given=[corpus]).run_test(size=SIZES[0]) as pilot:
         screen = pilot.app.screen
-        assert isinstance(screen, AuditScreen)
+        assert isinstance(screen, SessionsScreen)
         await pilot.press("b")
         await pilot.pause()
-        assert screen.key == 1
+        assert screen.sums == 1
         answered.set()
         await settled(pilot)
         assert len(names(screen)) == 4
@@ -234,7 +295,7 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of("audit", given=[corpus]).run_test(size=SIZES[0]) as pilot:
+    async with app_of("sessions", given=[corpus]).run_test(size=SIZES[0]) as pilot:
         await pilot.pause()
         await pilot.press("escape")
         left.set()
@@ -243,20 +304,20 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
 
 
 async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpus: Path, own_home: Path) -> None:
-    async with at_rest("audit", given=[corpus], size=(80, 24)) as pilot:
+    async with at_rest("sessions", given=[corpus], size=(80, 24)) as pilot:
         table = pilot.app.screen.query_one(Records)
         heads, wrong = table.heads, []
         for _ in range(len(table.columns)):
             shown = str(heads.render())
             named = shown.strip("‹› ").replace("▾", "").replace("▴", "").split()
-            wrong += [shown] if not {*named} <= {one.key for one in table.columns} or len(shown) > 78 else []
-            wrong += [shown] if table.columns[heads.at].key not in named else []
+            wrong += [shown] if not {*named} <= {one.heading for one in table.columns} or len(shown) > 78 else []
+            wrong += [shown] if table.columns[heads.at].heading not in named else []
             wrong += [shown] if ("‹" in shown, "›" in shown) != (heads.left > 0, named[-1] != "path") else []
             wrong += [line for line in lines(pilot.app.screen) if line[76:].strip() and named[-1] != "path"]  # type: ignore[arg-type]
             await press(pilot, "right")
         assert wrong == []
         await press(pilot, *["left"] * len(table.columns))
-        at = str(heads.render()).index("tool")
+        at = str(heads.render()).index("agent")
         for expected in (("changed", True), ("tool", False), ("tool", True)):
             assert heads.sorted == expected
             await pilot.click(heads, offset=(at, 0))

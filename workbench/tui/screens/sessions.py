@@ -1,0 +1,480 @@
+"""The sessions on this machine, the newest first, with what compactions did to each; or the sessions of one file."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input, Static
+from textual.worker import Worker, get_current_worker
+
+from workbench.auditing.advice import advise, losses
+from workbench.auditing.cache import RowCache
+from workbench.auditing.columns import TABLES, About, Record, matching, records, sorted_by
+from workbench.auditing.copies import counted_once
+from workbench.auditing.files import save
+from workbench.auditing.groups import KEYS, Group, groups
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.run import audited, candidates
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.figures import dollars, unbroken
+from workbench.base.tables import Column
+from workbench.finding.discover import Result, discover, is_session_folder
+from workbench.finding.glances import Found
+from workbench.tui import entries
+from workbench.tui.entries import Entry
+from workbench.tui.failures import failure_of
+from workbench.tui.home import Recent
+from workbench.tui.keys import HELP_KEY
+from workbench.tui.plain import figure, fit, one_line, several
+from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
+from workbench.tui.widgets.records import Heads, Records
+from workbench.tui.widgets.text_view import Part, TextView
+
+TELL_S = 0.5
+"""How often the table takes new sessions: it is sorted again each time."""
+
+SETTLE_S = 0.05
+"""How long the cursor rests before the pane below is filled."""
+
+GROUPS_SHOWN = 12
+SHOWN: dict[About, str] = {
+    "sessions": "changed tool title tokens full compactions lost next rework larger gone cost overhead calls peak "
+    "copies model version project path",
+    "compactions": "tool model project way before after larger seconds cost gone rework lost resumed time version path",
+    "unreadable": "path error bytes",
+}
+FIRST: dict[About, str] = {"sessions": "changed", "compactions": "before", "unreadable": "path"}
+"""The column by which each table is sorted at first."""
+
+HEADINGS = {"changed": "when", "tool": "agent", "full": "window"}
+"""Headings that differ from the columns' keys: `full` is the share of the window."""
+
+EMPTY: dict[About, str] = {
+    "compactions": "No session here records a compaction. c: what could not be read.",
+    "unreadable": "Every file could be read. c: the sessions.",
+}
+Key = tuple[str, str]
+"""Absolute path of a file, and the session's id in a file of several."""
+
+
+def _columns(about: About) -> list[Column]:
+    known = {one.key: one for one in TABLES[about]}
+    shown = (known[key] for key in SHOWN[about].split())
+    return [Column(one.key, HEADINGS.get(one.key, one.key), one.kind, one.about) for one in shown]
+
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (32, "-high")]
+
+
+class SessionsScreen(Screen[str | None]):
+    """Posts `Wanted` for the session that was chosen. With `file` it lists the sessions of that file alone, and is
+    dismissed with the id of the chosen one, or None."""
+
+    HELP = """\
+Every session that coding agents keep on this machine, the newest first, with those you opened lately; after them \
+samples. Files that you named come first; a folder that you named is searched instead of all this. The list is there \
+at once from the ends of each file; tokens, the share of the window that the last prompt took (window), recorded \
+compactions, the rules that they lost (lost) and the command to run next (next) follow as the files are read. ← and \
+→, or a click on its heading, choose a column, s or another click sorts by it and once more the other way round; \
+columns to the right tell of work that was repeated because of compactions (rework), compactions that made the \
+context larger, cost, and tokens that every call is sent beyond the conversation (overhead).
+
+Enter opens the session on the bench. f filters by words; a path typed there, or a file dropped on the terminal, is \
+opened, and ctrl+f chooses any file. c lists each compaction, which opens at the epoch that it ended, then what could \
+not be read. On top stands what the compactions lost and what to set; the pane below shows the session under the \
+cursor or, with b, sums by agent, version, model or project. A compaction that several files hold, for a session was \
+resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name the file \
+.html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the last time \
+are read; no model is asked, and no session is changed.
+
+A file with several sessions (samples of an evaluation, chats of a history, an agent's database, branches of a damaged \
+one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."""
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+    AUTO_FOCUS = "Records"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *TYPING,
+        Binding("enter", "choose", "Open", id="sessions.open", tooltip="Open the session, or the compaction's epoch."),
+        Binding("f", "filter", "Filter", id="sessions.filter", tooltip="Filter by words, or type a file's path."),
+        Binding("s", "sort", "Sort", id="sessions.sort", tooltip="Sort by the column at hand; again: reversed."),
+        Binding("c", "next_table", "Compactions", id="sessions.table", tooltip="Compactions; what could not be read."),
+        Binding("b", "next_sums", "Sums", id="sessions.sums", tooltip="Sums by agent, version, model and project."),
+        Binding("w", "write", "Write", id="sessions.write", tooltip="Write what is shown to a file: page or table."),
+        Binding("ctrl+f", "browse", "Any file", id="sessions.browse", tooltip="Choose any file from the folders."),
+        Binding("f5", "read", "Read again", show=False, id="sessions.read", tooltip="Read what has changed since."),
+        Binding("escape,q", "leave", "Back", id="sessions.leave", tooltip="Clear the filter, or leave."),
+        HELP_KEY,
+    ]
+
+    @dataclass
+    class Listed(Message):
+        """Sessions that a glance found, or named files with what a glance at them shows."""
+
+        entries: list[Entry]
+
+    @dataclass
+    class Read(Message):
+        """Rows of files that were read; `left` files are still to be read. The last one has `done` set."""
+
+        rows: list[SessionRow]
+        left: int
+        done: bool
+        trouble: str = ""
+
+    @dataclass
+    class Wanted(Message):
+        """For the application: open this file, or one session of it, at an epoch where a compaction was chosen."""
+
+        path: Path
+        part: str
+        epoch: int | None = None
+
+    def __init__(
+        self,
+        given: Sequence[Path] = (),
+        recents: Sequence[Recent] = (),
+        *,
+        file: Path | None = None,
+        parts: Sequence[Entry] = (),
+    ) -> None:
+        """`given` are files to list first, and folders to search instead of the agents' own places. `parts` are the
+        sessions of `file`."""
+        super().__init__()
+        self.file = file
+        self.folders = [path for path in given if path.is_dir() and not is_session_folder(path)]
+        self.given = [path for path in given if path not in self.folders]
+        self.own = list(parts) if file else entries.given_entries(self.given)
+        if not file and not self.folders:
+            self.own += [*entries.recent_entries(recents), *entries.sample_entries()]
+        self.entries: dict[Key, Entry] = {}
+        self.rows: dict[Key, SessionRow] = {}
+        self.about: About = "sessions"
+        self.order: tuple[str, bool] = ("" if file else FIRST["sessions"], True)
+        self.sums = 0
+        """0 shows the session under the cursor, above it the sums by one of `KEYS`."""
+        self.state = "" if file else " · looking …"
+
+    def compose(self) -> ComposeResult:
+        heads = Heads()
+        with VerticalScroll(id="advice", can_focus=False):
+            yield Static()
+        yield Input(placeholder="words, or the path of a file", id="search")
+        with Vertical(id="table"):
+            yield heads
+            yield Records(heads)
+        yield TextView(id="below")
+        yield KeysLine()
+
+    def on_mount(self) -> None:
+        self.action_read()
+
+    # --- finding and reading ----------------------------------------------------------------------------------------
+
+    def action_read(self) -> None:
+        self.entries, self.rows = {_key(one): one for one in self.own}, {}
+        self.list_them()
+        if self.file is None:
+            self.state = " · looking …"
+            self.find()
+            self.read()
+
+    @work(thread=True, exclusive=True, group="find", exit_on_error=False)
+    def find(self) -> None:
+        """Glance at every file, the newest first, for a list that is there before the files are read."""
+        worker, told = get_current_worker(), time.monotonic()
+        batch: list[Entry] = []
+        named = [one for one in self.own if one.kind != "sample"]
+        samples = [one for one in self.own if one.kind == "sample"]
+        found = map(entries.found_entry, self._found(worker))
+        for entry in chain(map(entries.seen, named), found, map(entries.seen, samples)):
+            batch.append(entry)
+            if worker.is_cancelled:
+                return
+            if time.monotonic() - told > TELL_S:
+                self.post_message(self.Listed(batch))
+                batch, told = [], time.monotonic()
+        self.post_message(self.Listed(batch))
+
+    def _found(self, worker: Worker[object]) -> Iterator[Found]:
+        cancelled: Callable[[], bool] = lambda: worker.is_cancelled
+        roots: Sequence[Path | None] = self.folders or [None]
+        every: Iterator[Result] = chain.from_iterable(discover(root=root, cancelled=cancelled) for root in roots)
+        return (one for one in every if isinstance(one, Found))
+
+    @on(Listed)
+    def _listed(self, event: Listed) -> None:
+        for entry in event.entries:
+            self.entries[_key(entry)] = entry
+        self.list_them()
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read(self) -> None:
+        """The rows as they are made, in a thread and, where there is much to read, on all cores."""
+        worker, cache, told = get_current_worker(), RowCache(paths.audits()), time.monotonic()
+        batch: list[SessionRow] = []
+        trouble = ""
+        own = [one.path for one in self.own if one.kind != "sample"]
+        try:
+            works = chain(candidates(self.folders), candidates(own) if own else ())
+            for found in audited(works, cache, cancelled=lambda: worker.is_cancelled):
+                batch += found.rows
+                if time.monotonic() - told > TELL_S and not worker.is_cancelled:
+                    self.post_message(self.Read(batch, found.left, done=False))
+                    batch, told = [], time.monotonic()
+        except BadInput as refused:
+            trouble = str(refused)
+        if not worker.is_cancelled:
+            self.post_message(self.Read(batch, 0, done=True, trouble=trouble or cache.trouble))
+
+    @on(Read)
+    def _read(self, event: Read) -> None:
+        self.rows |= {(row.path, row.part): row for row in event.rows}
+        self.state = "" if event.done else f" · {several(event.left, 'file')} to go" if event.left else " · looking …"
+        if event.trouble:
+            self.notify(one_line(event.trouble), severity="warning", markup=False)
+        self.list_them()
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    @on(Input.Changed, "#search")
+    def _filtered(self) -> None:
+        self.list_them()
+
+    @work(exclusive=True, group="list", exit_on_error=False, description="list")
+    async def list_them(self) -> None:
+        """Filter, sort and sum up in a thread, for there may be many thousand rows."""
+        query, about, order = self.query_one("#search", Input).value, self.about, self.order
+        columns = list(entries.PART_COLUMNS) if self.file else _columns(about)
+        rows, known = tuple(self.rows.values()), tuple(self.entries.values())
+        given = {str(path.absolute()) for path in self.given}
+
+        def made() -> tuple[list[Record], list[Part], list[Part]]:
+            if self.file:
+                return [entries.part_record(one) for one in entries.matching(known, query)], [], []
+            wanted = list(matching(counted_once(rows), query))
+            lines = list(records(wanted, about))
+            if about == "sessions":
+                read = {row.path for row in rows}
+                glanced = (one for one in known if str(one.path.absolute()) not in read)
+                lines += map(entries.record_of, entries.matching(list(glanced), query))
+            by = next(one for one in columns if one.key == order[0])
+            lines = sorted_by(lines, by, down=order[1])
+            lines.sort(key=lambda line: str(line["path"]) not in given)
+            return lines, _advice(wanted), sums(wanted, self.sums - 1) if self.sums else []
+
+        lines, advice, told = await asyncio.to_thread(made)
+        table = self.query_one(Records)
+        table.show(columns, lines, order, self._empty(query))
+        self.query_one("#advice Static", Static).update(Text("\n".join(part.text for part in advice)))
+        self.query_one("#advice").display = bool(advice)
+        place = f" in {one_line(self.file.name, 100)}" if self.file else ""
+        refused = sum(bool(row.error) for row in rows) if about == "sessions" else 0
+        unread = f" · {figure(refused)} unreadable" if refused else ""
+        title = f"{_many(len(lines), about)}{place}{unread}{self.state}"
+        self.query_one("#table").border_title = title.replace("[", r"\[")
+        self.query_one("#below").border_title = f"sums by {KEYS[self.sums - 1]}" if self.sums else "session"
+        if self.sums:
+            self.query_one("#below", TextView).show(told, key="sums")
+        else:
+            self.look(table.here)
+
+    def _empty(self, query: str) -> str:
+        """Why nothing is in the table, and what to press."""
+        if self.state:
+            return "Looking for sessions …"
+        if query.strip() and (self.entries or self.rows):
+            return f"No row has the words “{one_line(query.strip(), 30)}”: esc clears them."
+        if self.about != "sessions" and self.rows:
+            return EMPTY[self.about]
+        if self.folders:
+            below = " or ".join(folder.name or str(folder) for folder in self.folders)
+            return f"No session lies in {one_line(below, 40)}. f5 looks again."
+        return "No session is known here. ctrl+f chooses any file."
+
+    @on(Records.Moved)
+    def _moved(self, event: Records.Moved) -> None:
+        if not self.sums:
+            self.look(event.line)
+
+    @work(exclusive=True, group="preview", exit_on_error=False, description="look")
+    async def look(self, here: Record | None) -> None:
+        """Show the session under the cursor when that has rested; the file is read in a thread."""
+        parts: list[Part] = []
+        if here is not None:
+            await asyncio.sleep(SETTLE_S)
+            path, part = Path(str(here["path"])), str(here["part"] or "")
+            entry = self.entries.get((str(path), part)) or Entry("found", path, str(here.get("title") or ""), part=part)
+            parts = _drawn(await asyncio.to_thread(entries.preview, entry))
+        if not self.sums:
+            self.query_one("#below", TextView).show(parts, key=here and (here["path"], here["part"]))
+
+    def action_sort(self) -> None:
+        by = self.query_one(Records).column
+        if by is not None:
+            name, down = self.order
+            self.order = (by.key, not down if by.key == name else by.kind != "text")
+            self.list_them()
+
+    @on(Heads.Wanted)
+    def _clicked(self, event: Heads.Wanted) -> None:
+        table = self.query_one(Records)
+        again = table.heads.at == event.number
+        table.action_column(event.number - table.heads.at)
+        if again and self.file is None:
+            self.action_sort()
+
+    def action_next_table(self) -> None:
+        tables = list(TABLES)
+        self.about = tables[(tables.index(self.about) + 1) % len(tables)]
+        first = next(one for one in TABLES[self.about] if one.key == FIRST[self.about])
+        self.order = (first.key, first.kind != "text")
+        self.list_them()
+
+    def action_next_sums(self) -> None:
+        self.sums = (self.sums + 1) % (len(KEYS) + 1)
+        self.list_them()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+
+    # --- choosing ---------------------------------------------------------------------------------------------------
+
+    @on(Records.Chosen)
+    def action_choose(self) -> None:
+        here = self.query_one(Records).here
+        if here is None:
+            self.notify("Nothing is in the table.", severity="warning")
+        elif self.about == "unreadable":
+            self.notify(one_line(str(here["error"])), severity="warning", markup=False)
+        else:
+            epoch = here.get("epoch")
+            self.open(Path(str(here["path"])), str(here["part"] or ""), epoch if isinstance(epoch, int) else None)
+
+    def open(self, path: Path | None, part: str = "", epoch: int | None = None) -> None:
+        if self.file is not None:
+            self.dismiss(part)
+        elif path is not None:
+            self.post_message(self.Wanted(path, part, epoch))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The sessions of one file are filtered and chosen, and no more."""
+        return self.file is None or action not in ("sort", "next_table", "next_sums", "write", "browse", "read")
+
+    def action_browse(self) -> None:
+        # 85 ms to import, so only for those who browse.
+        from textual_fspicker import FileOpen
+
+        self.app.push_screen(FileOpen(Path.cwd(), "Open a session"), self.open)
+
+    def action_write(self) -> None:
+        """Ask where to, and write the rows that match, in the form that the name ends in."""
+        rows = list(matching(counted_once(tuple(self.rows.values())), self.query_one("#search", Input).value))
+        if not rows:
+            self.notify("Nothing that was read is in the table.", severity="warning")
+            return
+        about, by = self.about, (KEYS[max(0, self.sums - 1)],)
+        many = several(sum(not row.error for row in rows), "session")
+        ask = WritingScreen(
+            f"Write {many} to a new file: .html as a page of everything, .csv or .parquet as this table of {about}, "
+            ".json with every figure",
+            Path("audit.html"),
+            lambda path: save(path, rows, about, by),
+        )
+        self.app.push_screen(ask, lambda path: self.notify(f"written to {path}", markup=False) if path else None)
+
+    def action_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one("#search").focus()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A file dropped on the terminal comes as a paste of its path."""
+        if path := entries.typed_path(event.text.strip()):
+            self.open(path)
+
+    @on(Input.Submitted, "#search")
+    def _to_table(self) -> None:
+        typed = None if self.file else entries.typed_path(self.query_one("#search", Input).value)
+        if typed:
+            self.open(typed)
+        else:
+            self.query_one(Records).focus()
+
+    def action_leave(self) -> None:
+        search = self.query_one("#search", Input)
+        if search.value or search.has_focus:
+            search.value = ""
+            self.remove_class("-filtering")
+            self.query_one(Records).focus()
+        elif self.file is not None or len(self.app.screen_stack) > 2:
+            self.dismiss(None)
+        else:
+            self.app.exit()
+
+
+def _key(entry: Entry) -> Key:
+    return str(entry.path.absolute()), entry.part
+
+
+def _many(number: int, about: About) -> str:
+    """`1 session`, `12 compactions`, `3 unreadable`."""
+    return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
+
+
+def _advice(rows: Sequence[SessionRow]) -> list[Part]:
+    """What the compactions lost and what to do, a sentence each."""
+    lines = [*losses(rows), *map(str, advise(rows))]
+    return [Part(unbroken(one_line(line, 2_000))) for line in lines]
+
+
+def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
+    """What the rows come to by one of `KEYS`."""
+    parts: list[Part] = []
+    for number, one in enumerate(groups(rows, (KEYS[key],))):
+        if number == GROUPS_SHOWN:
+            return [*parts, Part("…", "dim")]
+        name = fit(one_line(one.key[0]) or "–", 24)
+        parts.append(Part(f"{name} {_sum(one)}", "title", then=((len(name), ""),)))
+    return parts
+
+
+def _sum(one: Group) -> str:
+    parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
+    if one.copies:
+        parts.append(f"{several(one.copies, 'copy')} not counted")
+    if one.larger:
+        parts.append(f"{figure(one.larger)} made it larger")
+    if one.before and one.after:
+        parts.append(f"{figure(one.before)} → {figure(one.after)} tokens")
+    if one.seconds is not None:
+        parts.append(f"{one.seconds:g} s")
+    if one.compacting:
+        parts.append(dollars(one.compacting))
+    if one.rework:
+        parts.append(f"{figure(one.rework)} × rework")
+    if one.instructions:
+        parts.append(f"{figure(one.lost)} of {several(one.instructions, 'rule')} lost")
+    if one.overhead:
+        parts.append(f"{figure(one.overhead)} sent beyond")
+    return " · ".join(parts)
+
+
+def _drawn(facts: list[tuple[str, str]]) -> list[Part]:
+    """Facts of a session; texts, which have no name, first."""
+    texts = [Part(value) for name, value in facts if not name]
+    return [*texts, *(Part(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]
