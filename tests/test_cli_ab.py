@@ -115,7 +115,7 @@ def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     assert run.exit_code == 0, run.output
     assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
     assert run.stdout.count("gone → gone: No such rule was given.") == 2
-    assert "Both drafts are the same, word for word." in run.stdout
+    assert "All drafts are the same, word for word." in run.stdout
     first, second = (journal.load(entry.id) for entry in journal.kept())
     prompts = {run.policy["prompt"].splitlines()[0] for run in (first, second)}
     assert "As a ballad." in prompts

@@ -30,7 +30,6 @@ from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
 from workbench.live_run import LiveRun
-from workbench.sides import sides
 from workbench.summarizers import journal
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.driver import drive
@@ -38,6 +37,7 @@ from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import but_known, recorded
 from workbench.trials import Came, Open, Trial, Verdict, Ways, foreseen, tried, tried_in_batches, verdicts
+from workbench.variants import of_prompts
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
@@ -120,7 +120,8 @@ def opening(*names: str) -> tuple[Open, list[str]]:
         bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
         held.append(weakref.ref(bench))
         order.append(file.name)
-        return sides(bench, [], [parsed(name) for name in names])
+        a, b = (one.live(bench) for one in of_prompts(bench, [], [parsed(name) for name in names]))
+        return a, b
 
     return opened, order
 

@@ -1,15 +1,156 @@
-"""Variants over one context as tables: size, cost and checks of each, and the state of watched sentences."""
+"""Variants of one compaction: presets, numbers, prompts or summarizers, each on the same messages.
+
+    of_numbers(preset, ["FIELD=A..B:STEP"])   a preset with several values of one or two of its numbers
+    of_prompts(bench, prompts, summarizers)   prompts by one summarizer, or one prompt by several, or each by each
+    ask_all(live, purse)                      runs every variant by its summarizer, all at once
+
+`assessment.compare` runs their presets offline, `analysis.replay` simulates them over the session, and `trials` asks
+them on many sessions. The tables at the end show any number of assessments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import fsum
 
 from workbench.analysis.cache import back_after
+from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
 from workbench.analysis.retention_tables import by_variant
+from workbench.analysis.sweep.axes import WINDOW
+from workbench.analysis.sweep.cells import plan_of
 from workbench.analysis.watched import sentence_columns
-from workbench.assessment import Assessment
+from workbench.assessment import Assessment, compute
+from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
-from workbench.bench import Bench, stands
+from workbench.bench import Bench, choose_preset, stands
+from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.preset import Preset, default_preset
+from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
+from workbench.quotes import quotes
+from workbench.summarizers.live_events import LiveEvent, nobody
+from workbench.summarizers.named import Name, need_key
+from workbench.summarizers.purse import Purse
+from workbench.tokens.cost import added
+
+OFFLINE = Name("extractive")
+
+OnHeard = Callable[[int, LiveEvent], None]
+"""Hears each event of a summarizer, with the place of its variant from 0."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of several things compared: a preset, its numbers and prompt included, and who writes its summaries."""
+
+    label: str
+    preset: Preset
+    summarizer: Name = OFFLINE
+
+    def live(self, bench: Bench) -> LiveRun:
+        """The bench under this variant, ready to ask the summarizer."""
+        return LiveRun(choose_preset(bench, self.preset), self.summarizer, self.label)
+
+
+# --- which variants there are -----------------------------------------------------------------------------------------
+
+
+def of_presets(presets: Iterable[Preset]) -> tuple[Variant, ...]:
+    return tuple(Variant(one.name, one) for one in presets)
+
+
+def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
+    """Raises BadInput for a field that the policy does not have, and for the window, which is no number of it."""
+    plan = plan_of(preset, vary, None, retained=False)
+    fields = [axis.field for axis in plan.axes]
+    if WINDOW in fields:
+        raise BadInput("The window is the model's, not a number of the preset; `cwb compare --vary` varies it.")
+    return tuple(
+        Variant(
+            ", ".join(f"{field}={value:g}" for field, value in zip(fields, setting, strict=True)),
+            plan.preset_with(setting),
+        )
+        for setting in plan.settings
+    )
+
+
+def check_several(prompts: Sequence[Found], names: Sequence[Name]) -> None:
+    """Raises BadInput where there is only one variant."""
+    if len(prompts) < 2 and len(names) < 2:
+        raise BadInput("Give at least two prompts, or two summarizers.")
+
+
+def of_prompts(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Variant, ...]:
+    """Each prompt (the bench's own where none is given) by each summarizer (offline where none is given).
+
+    Prompts of another strategy than the bench's take that strategy's first preset. Raises BadInput for prompts that
+    no model is asked with, and for those of different strategies.
+    """
+    known = next((one.strategy for one in prompts if one.strategy), bench.strategy.id)
+    prompts = [meant_for(one, known) for one in prompts]
+    base = bench.chosen
+    if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
+        base = of_its_time(default_preset(wanted), bench.session)
+    found = []
+    for one in prompts or (None,):
+        preset = with_prompt(base, one) if one else base
+        for name in names or (OFFLINE,):
+            words = ([one.id] if one else []) + ([str(name)] if len(names) > 1 else [])
+            found.append(Variant(" · ".join(words), preset, name))
+    return tuple(found)
+
+
+def with_prompt(preset: Preset, one: Found) -> Preset:
+    """The preset with another prompt in its policy, which has a field for it."""
+    return replace(preset, policy=policy_with(preset.policy, one), earlier=())
+
+
+# --- asking summarizers -----------------------------------------------------------------------------------------------
+
+
+def at_most(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
+    """Highest cost of each run that asks a model, None where the price is not known, and the model. Renders and counts
+    the requests: not for an event loop."""
+    asked = [one for one in live if one.name.model]
+    return [(added(each.at_most.dollars for each in quotes(one.bench, one.name)), one.name.model) for one in asked]
+
+
+async def ask_all(
+    live: Sequence[LiveRun], purse: Purse, on_heard: OnHeard | None = None, *, keeps: bool
+) -> tuple[FinishedRun, ...]:
+    """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
+    with `keeps` each answer is in the run history before the next is asked for.
+
+    Raises BadInput before anything is sent for a summarizer that cannot be used, and TooDear where all together could
+    cost more than `purse` allows.
+    """
+    for one in live:
+        await need_key(one.name)
+    if purse.limit is not None:
+        asked = await asyncio.to_thread(at_most, live)
+        for model in dict.fromkeys(model for most, model in asked if most is None):
+            await purse.allow(None, model)
+        known = [(most, model) for most, model in asked if most is not None]
+        await purse.allow(fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known)))
+    running = [_ask(number, one, purse, on_heard, keeps=keeps) for number, one in enumerate(live)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in running]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return tuple(task.result() for task in tasks)
+
+
+async def _ask(number: int, live: LiveRun, purse: Purse, on_heard: OnHeard | None, *, keeps: bool) -> FinishedRun:
+    summarizer = await connect(live, purse, partial(on_heard, number) if on_heard else nobody)
+    done = FinishedRun(live, await drive_live(live, live.bench.compacting(), summarizer, keeps=keeps))
+    await asyncio.to_thread(compute, done.found, "after", "checks", "grounding", "lost", "watched")
+    return done
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
 def figures(bench: Bench, several: Sequence[Assessment]) -> Table:

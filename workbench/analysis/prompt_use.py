@@ -146,5 +146,6 @@ def strategy_of(several: Sequence[Found], chosen: str) -> str:
             raise BadInput(f"The prompt {one.id} is not what a model is asked, so that there is nothing to try.")
     own = dict.fromkeys(one.strategy for one in several)
     if len(own) > 1:
-        raise BadInput(f"These prompts belong to different strategies ({', '.join(own)}); choose two of one strategy.")
+        strategies = ", ".join(own)
+        raise BadInput(f"These prompts belong to different strategies ({strategies}); choose prompts of one strategy.")
     return next(iter(own), chosen)

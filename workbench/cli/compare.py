@@ -93,8 +93,12 @@ WORDS = 400
     help="Replay FILEs with values of a number of the policy, or of `window`; A,B,C lists values, 50k is 50 000. Once "
     "or twice.",
 )
-@click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
-@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; twice.")
+@click.option(
+    "--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; repeatable."
+)
+@click.option(
+    "--model", "models", multiple=True, metavar="MODEL", help="A model, or CONNECTION/MODEL: live; repeatable."
+)
 @click.option("--sweep", "sweeps", is_flag=True, hidden=True)
 @click.option("--two", is_flag=True, hidden=True)
 @click.option(
@@ -102,7 +106,7 @@ WORDS = 400
     "summarizers",
     multiple=True,
     metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes, by default extractive, without a model; two are "
+    help="Who writes the summaries: any that `cwb compact` takes, by default extractive, without a model; several are "
     "compared. With --over-session estimate or extractive: filler of the likely length, as by default, or sentences "
     "of the session, as by default with --watch.",
 )
@@ -148,9 +152,10 @@ def command(
 
     With --over-session the recorded answers are taken to be the same whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
-    that fails is a row with its reason. Two prompts or models compact the same messages, and both drafts are shown; of
-    several FILEs, or the sessions in folders, each is a pair, and the verdict has the interval of paired draws. A run
-    that was broken off, or that reached --max-cost, goes on with the same command.
+    that fails is a row with its reason. Several prompts or models, or each prompt by each model, compact the same
+    messages, and every draft is shown; of several FILEs, or the sessions in folders, two are a pair in each, and the
+    verdict has the interval of paired draws. A run that was broken off, or that reached --max-cost, goes on with the
+    same command.
 
     \b
     cwb compare FILE --presets claude-code,codex --diff
@@ -160,7 +165,7 @@ def command(
     cwb compare FOLDER --model claude-haiku-5-5 --model claude-opus-5-5 --batch --max-cost 5
 
     \b
-    Exit codes: 0 done, 2 bad input or usage, 4 neither of two gave a summary, 5 it could cost more than
+    Exit codes: 0 done, 2 bad input or usage, 4 none gave a summary, 5 it could cost more than
     --max-cost, 130 cancelled
     """
     if over_session:

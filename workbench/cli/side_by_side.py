@@ -1,4 +1,4 @@
-"""`cwb compare` with two prompts or two models: both drafts side by side; of several sessions a verdict."""
+"""`cwb compare` with several prompts or models: every draft on the same messages; of several sessions a verdict."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from workbench.analysis.prompt_use import by_id
+from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.experiment import compared
@@ -24,10 +25,10 @@ from workbench.cli.spending import OverTheLimit
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
 from workbench.live_run import FinishedRun, LiveRun
-from workbench.sides import check_two, sides, tried
 from workbench.summarizers.named import Name, asking, parsed
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import usage_words
+from workbench.variants import ask_all, check_several, of_prompts
 
 
 def side_by_side(
@@ -42,8 +43,8 @@ def side_by_side(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    """Compact with two prompts or by two models, and write both drafts and what each lost; of several sessions the
-    verdict over all pairs. Raises BadInput where there are not two of one thing and at most one of the other."""
+    """Compact with each prompt by each model, and write every draft and what it lost; of several sessions the verdict
+    over all pairs. Raises BadInput where there is only one variant."""
     named = [*(asking(model) for model in models), *map(parsed, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
@@ -52,28 +53,29 @@ def side_by_side(
         return
     if as_csv:
         raise click.UsageError("--csv writes the tables of several sessions; name more FILEs, or a folder.")
+    found = [by_id(prompt) for prompt in prompts]
+    check_several(found, named)
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
-    pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
+    live = [one.live(bench) for one in of_prompts(bench, found, named)]
     _tell_where(named)
-    for side in pair:
-        for doubt in side.bench.doubts if side.name.model else ():
-            warn(f"{side.label}: {doubt}")
-    both = _run(pair, purse, journal=not no_journal)
-    kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in both]
+    for each in live:
+        for doubt in each.bench.doubts if each.name.model else ():
+            warn(f"{each.label}: {doubt}")
+    done = _run(live, purse, journal=not no_journal)
+    kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in done]
     if as_json:
-        tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
-        write_json({"before": both[0].found.before, "sides": tries})
-        _leave(both)
+        tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
+        write_json({"before": done[0].found.before, "sides": tries})
+        _leave(done)
         return
-    a, b = both
-    click.echo(f"before: {size_words(a.found.before)}")
-    for one, run in zip(both, kept, strict=True):
+    click.echo(f"before: {size_words(done[0].found.before)}")
+    for one, run in zip(done, kept, strict=True):
         click.echo()
         click.secho(one.live.label, bold=True)
         write_fields([(name, value) for name, value in _rows(one, run) if value])
-    if a.draft == b.draft and a.draft:
-        click.echo("\nBoth drafts are the same, word for word.")
-    _leave(both)
+    if len({one.draft for one in done}) == 1 and done[0].draft:
+        click.echo("\nAll drafts are the same, word for word.")
+    _leave(done)
 
 
 def _many(
@@ -84,13 +86,17 @@ def _many(
     if chosen.part:
         raise click.UsageError("--part is of one session; name one FILE.")
     found = [by_id(prompt) for prompt in prompts]
-    check_two(found, named)
+    if sorted((len(found), len(named))) not in ([0, 2], [1, 2]):
+        raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt; "
+                       "one FILE takes more.")  # fmt: skip
     _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
     def opened(path: Path) -> tuple[LiveRun, LiveRun]:
         let_go()
-        return sides(on_bench(replace(chosen, files=(path,)), policy), found, named)
+        bench = on_bench(replace(chosen, files=(path,)), policy)
+        a, b = (one.live(bench) for one in of_prompts(bench, found, named))
+        return a, b
 
     compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
@@ -102,21 +108,21 @@ def _tell_where(named: Sequence[Name]) -> None:
             warn(f"{name.model} is asked at {name.connection.address}.")
 
 
-def _leave(both: Sequence[FinishedRun]) -> None:
-    """Where neither side has a summary, there is nothing to compare."""
-    if all(one.failures and not one.draft for one in both):
+def _leave(done: Sequence[FinishedRun]) -> None:
+    """Without any summary there is nothing to compare."""
+    if all(one.failures and not one.draft for one in done):
         raise click.exceptions.Exit(NO_SUMMARY)
 
 
-def _run(pair: tuple[LiveRun, LiveRun], purse: Purse, *, journal: bool) -> tuple[FinishedRun, ...]:
+def _run(live: Sequence[LiveRun], purse: Purse, *, journal: bool) -> tuple[FinishedRun, ...]:
     clock = time.perf_counter()
     try:
-        return completed(tried(pair, purse, keeps=journal))
+        return completed(ask_all(live, purse, keeps=journal))
     except TooDear as refused:
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
-        kept = [keep(side.unfinished(seconds)) for side in pair if journal and side.name.is_kept]
+        kept = [keep(one.unfinished(seconds)) for one in live if journal and one.name.is_kept]
         where = f"; what had come is kept as {', '.join(filter(None, kept))}" if any(kept) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 

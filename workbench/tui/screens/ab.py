@@ -25,7 +25,6 @@ from workbench.bench import Bench, Stand, set_policy
 from workbench.compaction.policy import Policy
 from workbench.live_run import FinishedRun, LiveRun
 from workbench.session import fingerprint
-from workbench.sides import tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Sent, Shrunk, Wrote, sentence
 from workbench.summarizers.named import Name, parsed
@@ -41,6 +40,7 @@ from workbench.tui.spending import purse_of
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
+from workbench.variants import ask_all
 
 FLUSH_S = 0.2
 """How often what has come is drawn, however often it comes."""
@@ -204,7 +204,7 @@ Live and rehearsed runs are kept in the journal."""
         self.running, clock = True, time.perf_counter()
         self.draw()
         try:
-            both = await tried(
+            both = await ask_all(
                 pair, purse_of(self.app), lambda number, event: self.halves[number].heard(event), keeps=True
             )
         except BadInput as refused:

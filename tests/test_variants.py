@@ -1,8 +1,9 @@
-"""Two ways to write the same summary: which pairs can be tried, and what is known of a pair when it is stopped."""
+"""Variants of the same compaction: which there are, asking all of them at once, and what is known when that stops."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,17 @@ import pytest
 from tests.summarizers.fake_api import KEY, MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story
-from workbench.analysis.prompt_use import by_id
+from workbench.analysis.prompt_use import Found, by_id
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, counted, open_bench
 from workbench.compaction.preset import default_preset
-from workbench.sides import sides, tried
+from workbench.live_run import LiveRun
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens import Counter
+from workbench.variants import ask_all, check_several, of_numbers, of_prompts
 
 EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
 
@@ -32,17 +34,39 @@ def bench() -> Bench:
     return counted(made, counter)
 
 
+def live(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> list[LiveRun]:
+    return [one.live(bench) for one in of_prompts(bench, prompts, names)]
+
+
 def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
     english, chinese = by_id("exchange-summary.en"), by_id("exchange-summary.zh")
-    a, b = sides(bench, [english, chinese], [])
+    a, b = live(bench, [english, chinese], [])
     assert (a.label, b.label, a.name, b.name) == ("exchange-summary.en", "exchange-summary.zh", EXTRACTIVE, EXTRACTIVE)
     assert [side.bench.policy.model_dump()["prompt"] for side in (a, b)] == [english.prompt.text, chinese.prompt.text]
-    a, b = sides(bench, [], [EXTRACTIVE, GARBAGE])
-    assert a.bench is b.bench is bench
-    a, b = sides(bench, [by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
-    assert {side.bench.strategy.id for side in (a, b)} == {"message-window"}
-    with pytest.raises(BadInput, match="two prompts and at most one"):
-        sides(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
+    several = live(bench, [], [EXTRACTIVE, GARBAGE, Name("typed")])
+    assert [one.label for one in several] == ["extractive", "rehearse:garbage", "typed"]
+    assert all(one.bench.policy == bench.policy for one in several)
+    a, b = live(bench, [by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
+    assert {one.bench.strategy.id for one in (a, b)} == {"message-window"}
+    each_by_each = live(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
+    assert [one.label for one in each_by_each] == [
+        f"exchange-summary.{language} · {name}" for language in ("en", "zh") for name in (EXTRACTIVE, GARBAGE)
+    ]
+    for prompts, names in (([], []), ([english], []), ([], [GARBAGE]), ([english], [GARBAGE])):
+        with pytest.raises(BadInput, match="two prompts, or two summarizers"):
+            check_several(prompts, names)
+
+
+def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
+    several = of_numbers(bench.chosen, ["history_tail_size_chars_to_exclude=10000,20000"])
+    assert [one.label for one in several] == [
+        "history_tail_size_chars_to_exclude=10000", "history_tail_size_chars_to_exclude=20000",
+    ]  # fmt: skip
+    policies = [one.live(bench).bench.policy.model_dump() for one in several]
+    assert [one["history_tail_size_chars_to_exclude"] for one in policies] == [10_000, 20_000]
+    assert len({one.preset.name for one in several}) == 1
+    with pytest.raises(BadInput, match="cwb compare --vary"):
+        of_numbers(bench.chosen, ["window=100k,200k"])
 
 
 def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_the_one_at_hand(
@@ -50,23 +74,23 @@ def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_t
 ) -> None:
     own = tmp_path / "mine.md"
     own.write_text("---\nid: my-very-own\nlanguage: en\nplaceholders: []\n---\nTell it in one sentence.\n")
-    _, mine = sides(bench, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    _, mine = live(bench, [by_id("exchange-summary.en"), by_id(str(own))], [])
     assert mine.label == "mine"
     assert mine.bench.policy.model_dump()["prompt"] == "Tell it in one sentence."
     other = choose_preset(bench, default_preset("user-messages"))
-    _, mine = sides(other, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    _, mine = live(other, [by_id("exchange-summary.en"), by_id(str(own))], [])
     assert (mine.bench.strategy.id, mine.bench.policy.model_dump()["prompt"]) == (
         "exchange-summary", "Tell it in one sentence.",
     )  # fmt: skip
-    _, mine = sides(other, [by_id(str(own)), by_id(str(own))], [])
+    _, mine = live(other, [by_id(str(own)), by_id(str(own))], [])
     assert mine.bench.strategy.id == "user-messages"
 
 
 async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -> None:
     before = repr(bench.messages)
     heard: list[int] = []
-    pair = sides(bench, [], [GARBAGE, Name("rehearse", "refused")])
-    both = await tried(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
+    pair = live(bench, [], [GARBAGE, Name("rehearse", "refused")])
+    both = await ask_all(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
     assert both[0].found.after.tokens < both[0].found.before.tokens == both[1].found.after.tokens
@@ -86,8 +110,8 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
 
     async with fake_api(stalling("Half a"), stalling("Half a")) as api:
         client_talks_to(api, monkeypatch)
-        pair = sides(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
-        task = asyncio.ensure_future(tried(pair, Purse(), heard, keeps=True))
+        pair = live(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
+        task = asyncio.ensure_future(ask_all(pair, Purse(), heard, keeps=True))
         await writing.wait()
         task.cancel()
         await asyncio.wait([task])
@@ -105,8 +129,8 @@ async def test_an_answer_is_kept_before_both_are_there(
 ) -> None:
     async with fake_api(answer("The parser was mended.")) as api:
         client_talks_to(api, monkeypatch)
-        pair = sides(bench, [], [Name("anthropic", MODEL), GARBAGE])
-        await tried(pair, Purse(), keeps=keeps)
+        pair = live(bench, [], [Name("anthropic", MODEL), GARBAGE])
+        await ask_all(pair, Purse(), keeps=keeps)
     kept = [journal.load(one.id) for one in journal.kept()]
     assert [(one.id, one.end) for one in kept] == ([(pair[0].recorder.id, "cancelled")] if keeps else [])
     assert [call.text for one in kept for call in one.calls] == (["The parser was mended."] if keeps else [])
@@ -117,7 +141,7 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
         client_talks_to(api, monkeypatch)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
+            await ask_all(live(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
     assert api.received == []
 
 
@@ -147,9 +171,9 @@ async def test_f3_a_pair_with_an_unpriced_model_keeps_the_limit_for_the_priced_o
 
     async with fake_api(answer("One."), answer("Two.")) as api:
         client_talks_to(api, monkeypatch)
-        pair = sides(bench, [], [Name("anthropic", "my-llama"), Name("anthropic", MODEL)])
+        pair = live(bench, [], [Name("anthropic", "my-llama"), Name("anthropic", MODEL)])
         try:
-            await tried(pair, Purse(limit, ask=ask), keeps=False)
+            await ask_all(pair, Purse(limit, ask=ask), keeps=False)
         except TooDear:
             assert sent == 0
         assert len(api.received) == sent
