@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from textual.events import Paste
 from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
@@ -21,7 +22,7 @@ from workbench.formats.files import load
 from workbench.formats.registry import FORMATS
 from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
-from workbench.tui.screens.ask import AskScreen
+from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.refusal import RefusalScreen
@@ -180,6 +181,31 @@ async def test_a_question_blames_nobody_before_a_key_is_pressed() -> None:
         assert "✘" not in str(said.render())
         await press(pilot, "x")
         assert "✘ Say what is to be different." in str(said.render())
+
+
+async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -> None:
+    outcomes: list[str | BadInput] = [BadInput("No room."), "counted: 7", ""]
+    given: list[str] = []
+
+    async def do(typed: str) -> str:
+        given.append(typed)
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, BadInput):
+            raise outcome
+        return outcome
+
+    async with at_rest(story(), size=SIZE) as pilot:
+        await pilot.app.push_screen(AskScreen("Count", "Which?", "one", Answer, do))
+        screen = pilot.app.screen
+        screen.query_one(Input).post_message(Paste("a\nb"))
+        await settled(pilot)
+        for words in ("✘ No room.", "counted: 7"):
+            await press(pilot, "enter")
+            assert str(screen.query_one("#understood", Static).render()) == words
+            assert screen.query_one(Input).has_focus
+        await press(pilot, "enter")
+        assert pilot.app.screen is not screen
+    assert given == ["a b"] * 3, "a paste of two lines is one, in the place of what was there"
 
 
 async def test_a_sample_is_not_exported_into_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

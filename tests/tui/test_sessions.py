@@ -19,8 +19,8 @@ from workbench.auditing import run
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.work import Surveyed, Work
 from workbench.tui.entries import sample_entries
+from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import TextView
@@ -121,7 +121,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
         assert len(names(screen)) == 3
         await press(pilot, "f", *"lights", "enter")
         for name in ("all.html", "all.csv", "all.json"):
-            ask = await brought(pilot, WritingScreen, "w")
+            ask = await brought(pilot, AskScreen, "w")
             assert "Write 1 session to a new file" in str(ask.query_one(Static).render())
             assert ask.query_one(Input).value == "audit.html"
             ask.query_one(Input).value = str(tmp_path / name)
@@ -129,10 +129,10 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
             assert notes(pilot)[-1] == f"written to {tmp_path / name}"
         told = [(tmp_path / name).read_text("utf-8") for name in ("all.html", "all.csv", "all.json")]
         assert all("quay.jsonl" in text and "mole.jsonl" not in text for text in told)
-        ask = await brought(pilot, WritingScreen, "w")
+        ask = await brought(pilot, AskScreen, "w")
         ask.query_one(Input).value = str(tmp_path / "all.txt")
         await press(pilot, "enter")
-        assert "an audit is written as" in str(ask.query_one("#sentence", Static).render())
+        assert "an audit is written as" in str(ask.query_one("#understood", Static).render())
         await press(pilot, "escape")
         assert pilot.app.screen is screen
         assert not (tmp_path / "all.txt").exists()

@@ -23,7 +23,7 @@ from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.rows import Groups
-from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.screens.ask import AskScreen
 from workbench.tui.status_lines import opening_words
 from workbench.tui.widgets.text_view import TextView
 
@@ -203,13 +203,13 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
     there = tmp_path / "there.txt"
     there.write_text("mine")
     async with on_bench(story()) as (pilot, _):
-        screen = await brought(pilot, WritingScreen, "2", "w")
-        screen.query_one("#path", Input).value = str(there)
+        screen = await brought(pilot, AskScreen, "2", "w")
+        screen.query_one(Input).value = str(there)
         await press(pilot, "enter")
-        assert "exists already" in str(screen.query_one("#sentence", Static).render())
+        assert "exists already" in str(screen.query_one("#understood", Static).render())
         assert there.read_text() == "mine"
         new = tmp_path / "request.txt"
-        screen.query_one("#path", Input).value = str(new)
+        screen.query_one(Input).value = str(new)
         await press(pilot, "enter")
         bench = bench_screen(pilot).bench
         assert new.read_text() == bench.plan.requests[0].text

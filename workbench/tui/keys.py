@@ -20,7 +20,7 @@ CLOSE_KEY = Binding("escape,q", "dismiss(None)", "Close", id="screen.close", too
 """For a screen that a key has nothing to ask before it closes. Where something is typed, q is a letter."""
 
 _CLOSED = ("ask.cancel", "choose.cancel", "compare.close", "export.close", "go.stay", "list.close", "policies.cancel",
-           "repair.close", "replay.close", "summarizer.cancel", "two.close", "why.close")  # fmt: skip
+           "repair.close", "replay.close", "summarizer.cancel", "two.close", "why.close", "writing.leave")  # fmt: skip
 
 _AUDIT = ("open", "sort", "filter", "table", "write", "sums", "read", "leave")
 

@@ -18,7 +18,7 @@ from workbench.tui.middle.tabs import TABS, sent_texts
 from workbench.tui.middle.view import Folds
 from workbench.tui.middle.view import View as Source
 from workbench.tui.plain import figure
-from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.screens.ask import ask_path
 from workbench.tui.widgets.list_keys import hit
 from workbench.tui.widgets.text_view import TextView, wrap
 
@@ -97,12 +97,12 @@ def write_text(host: Host) -> None:
     def write(text: str) -> None:
         session = host.store.bench.session
         name = session.path.stem if session.path else "session"
-        screen = WritingScreen(
+        screen = ask_path(
             f"Write {figure(len(text))} characters to a new file",
             Path(f"{name}-{host.store.view.tab}.txt"),
             lambda path: write_atomically(path, text.encode("utf-8", "surrogatepass")),
         )
-        host.ask(screen, lambda path: host.tell(f"written to {path}"))
+        host.ask(screen, lambda answer: host.tell(f"written to {answer.value}"))
 
     host.spawn("text", _written_to_a_file, host, write)
 

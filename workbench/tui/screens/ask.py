@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
+from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
 from workbench.tokens.window import Window, window_of
+from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.one_line import OneLine
 
 T = TypeVar("T")
 
@@ -42,25 +46,32 @@ TAKES = "enter takes it, esc leaves it"
 
 
 class AskScreen(ModalScreen[Answer[T] | None]):
-    """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take."""
+    """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take.
+
+    `do` is done with the answer before the screen closes, and raises BadInput where that fails: the reason stands
+    below the line. So do the words that it returns; where it returns "", the screen closes."""
 
     HELP = """\
 One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
-you type; enter takes it, escape leaves everything as it is."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        CLOSE_KEY,
-        HELP_KEY,
-    ]
+you type; enter takes it, escape leaves everything as it is. What takes a while can be cancelled with escape."""
+    BINDINGS: ClassVar[list[BindingType]] = [CLOSE_KEY, HELP_KEY]
 
-    def __init__(self, title: str, about: str, value: str, read: Callable[[str], Answer[T]]) -> None:
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        value: str,
+        read: Callable[[str], Answer[T]],
+        do: Callable[[T], Awaitable[str]] | None = None,
+    ) -> None:
         super().__init__()
-        self.words, self.about, self.value, self.read = title, about, value, read
+        self.words, self.about, self.value, self.read, self.do = title, about, value, read, do
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self.words
             yield Static(Text(unbroken(self.about)), classes="about")
-            yield Input(self.value, compact=True, id="answer")
+            yield OneLine(self.value, compact=True, id="answer")
             yield Static(id="understood")
         yield KeysLine()
 
@@ -68,16 +79,18 @@ you type; enter takes it, escape leaves everything as it is."""
         self._answer(self.value)
 
     def _answer(self, typed: str) -> Answer[T] | None:
-        said = self.query_one("#understood", Static)
         try:
             answer = self.read(typed)
         except BadInput as refused:
-            said.update(Text(unbroken(f"✘ {refused}") if typed.strip() else TAKES))
-            said.set_class(bool(typed.strip()), "-refused")
+            self._say(f"✘ {refused}" if typed.strip() else TAKES, is_refused=bool(typed.strip()))
             return None
-        said.update(Text(unbroken(f"{answer.note} · {TAKES}").strip(" ·")))
-        said.remove_class("-refused")
+        self._say(f"{answer.note} · {TAKES}".strip(" ·"))
         return answer
+
+    def _say(self, words: str, *, is_refused: bool = False) -> None:
+        said = self.query_one("#understood", Static)
+        said.update(Text(unbroken(words)))
+        said.set_class(is_refused, "-refused")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
@@ -86,7 +99,46 @@ you type; enter takes it, escape leaves everything as it is."""
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         if answer := self._answer(event.value):
-            self.dismiss(answer)
+            if self.do is None:
+                self.dismiss(answer)
+            else:
+                self._done(answer, self.do)
+
+    @work(group="ask", exit_on_error=False, description="ask")
+    async def _done(self, answer: Answer[T], do: Callable[[T], Awaitable[str]]) -> None:
+        typed = self.query_one(Input)
+        typed.disabled = True  # once at a time
+        self._say("working …, esc cancels")
+        try:
+            words = await do(answer.value)
+        except BadInput as refused:
+            self._say(f"✘ {refused}", is_refused=True)
+        else:
+            if not words:
+                self.dismiss(answer)
+                return
+            self._say(words)
+        typed.disabled = False
+        typed.focus()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self._say(f"✘ {failure}", is_refused=True)
+
+
+def ask_path(about: str, path: Path, write: Callable[[Path], object]) -> AskScreen[Path]:
+    """Ask where to write something, and have `write` write it there in a thread. It never writes over a file."""
+
+    def read(typed: str) -> Answer[Path]:
+        if not typed.strip():
+            raise BadInput("A file has a name.")
+        return Answer(Path(typed.strip()).expanduser())
+
+    async def do(path: Path) -> str:
+        await to_its_end(lambda: write(path))
+        return ""
+
+    return AskScreen("Write", about, str(path), read, do)
 
 
 _TOKENS = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)

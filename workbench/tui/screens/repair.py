@@ -16,7 +16,7 @@ from workbench.repairs.engine import Repair, repair
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
-from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.screens.ask import Answer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
@@ -90,8 +90,8 @@ kept."""
         def write(path: Path) -> None:
             save(repair, path)
 
-        def written(path: Path | None) -> None:
-            if path is not None:
-                self.dismiss(path)
+        def written(answer: Answer[Path] | None) -> None:
+            if answer is not None:
+                self.dismiss(answer.value)
 
-        self.app.push_screen(WritingScreen("The repaired copy of the session.", where, write), written)
+        self.app.push_screen(ask_path("The repaired copy of the session.", where, write), written)

@@ -40,7 +40,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.home import Recent
 from workbench.tui.keys import HELP_KEY
 from workbench.tui.plain import figure, fit, one_line, several
-from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.screens.ask import Answer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.records import Heads, Records
@@ -390,13 +390,18 @@ one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."
             return
         about, by = self.about, (KEYS[max(0, self.sums - 1)],)
         many = several(sum(not row.error for row in rows), "session")
-        ask = WritingScreen(
+        ask = ask_path(
             f"Write {many} to a new file: .html as a page of everything, .csv or .parquet as this table of {about}, "
             ".json with every figure",
             Path("audit.html"),
             lambda path: save(path, rows, about, by),
         )
-        self.app.push_screen(ask, lambda path: self.notify(f"written to {path}", markup=False) if path else None)
+
+        def written(answer: Answer[Path] | None) -> None:
+            if answer is not None:
+                self.notify(f"written to {answer.value}", markup=False)
+
+        self.app.push_screen(ask, written)
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
