@@ -93,4 +93,4 @@ def test_a12_an_empty_condensation_took_nothing_out(shared: Path) -> None:
     assert cwb("inspect", file).output.startswith(
         "Compaction loop: 12 compactions, no new step since call 4; they removed nothing.\n"
     )
-    assert "were taken out" not in cwb("inspect", "--health", file).output
+    assert "contents were removed" not in cwb("inspect", "--health", file).output

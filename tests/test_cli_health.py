@@ -63,7 +63,7 @@ def test_a_part_of_a_session_names_its_folder(tmp_path: Path) -> None:
     (tmp_path / "ui_messages.json").write_text("[]")
     run = cwb("inspect", "--health", tmp_path / "ui_messages.json")
     assert run.exit_code == 2
-    assert run.stderr.strip().endswith(f"is only a part of a session; open its folder {tmp_path}.")
+    assert run.stderr.strip().endswith(f"is only part of a session; open its folder {tmp_path}.")
     assert document("inspect", "--health", tmp_path)["why"] == "a folder with api_conversation_history.json"
 
 
@@ -105,9 +105,9 @@ def test_sub_agents_are_named_and_can_be_opened(shared: Path) -> None:
     path = shared / "sessions/claude-code/spotter-fa812bfe.jsonl"
     beside = {one["id"]: one["what"] for one in document("inspect", "--health", path)["beside"]}
     assert list(beside) == ["a93ccab", "aa84377", "acompact-70d8e7"]
-    assert "which led to the boundary" in beside["acompact-70d8e7"]
+    assert "for the boundary" in beside["acompact-70d8e7"]
     call = document("inspect", "--health", path, "--part", "acompact-70d8e7")
-    assert "asked for" in call["beside"][0]["what"]
+    assert "characters sent" in call["beside"][0]["what"]
 
 
 def test_every_real_file_is_told_of(shared: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_copy_is_written_next_to_the_file_and_each_fix_listed(tmp_path: Path) 
     assert run.stdout.splitlines()[:4] == [
         f"Claude Code, {file}: 2 repairs.",
         "  line 3  linked to line 2: its parent is not in the file before it",
-        "  line 5  removed 8 NUL bytes, which a crash left",
+        "  line 5  removed 8 NUL bytes left by a crash",
         f"Written to {tmp_path / 'copy.jsonl'}; read back: 4 messages in the context.",
     ]
     assert file.read_bytes() == before
@@ -64,7 +64,7 @@ def test_json_has_the_fixes_as_values(tmp_path: Path) -> None:
             "line": 5,
             "entry": None,
             "subject": "8",
-            "reason": "removed 8 NUL bytes, which a crash left",
+            "reason": "removed 8 NUL bytes left by a crash",
         },
     ]
     assert (found["format"], found["left"], found["branches"], found["messages"], found["out"], found["steps"]) == (
@@ -97,7 +97,7 @@ def test_faults_that_are_left_are_named_and_the_code_is_3(tmp_path: Path) -> Non
     )
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "is empty"), ("hello\n", "This is not a session file")])
+@pytest.mark.parametrize(("text", "said"), [("", "is empty"), ("hello\n", "Not a known session format")])
 def test_what_is_no_session_is_refused_with_one_sentence(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text(text)

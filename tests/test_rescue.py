@@ -259,5 +259,5 @@ def test_a16_where_nothing_is_to_be_compacted_the_repaired_session_is_written(tm
 def test_a16_doctor_names_the_number_that_drop_takes(tmp_path: Path) -> None:
     file = orphaned(tmp_path)
     (found,) = [one for one in document("inspect", "--health", file)["findings"] if one["what"] == "orphan results"]
-    assert found["text"] == "1 answer no call: message 2 (line 5)"
+    assert found["text"] == "1 without a call: message 2 (line 5)"
     assert load(file).context()[1].results[0].call_id == "c1"

@@ -65,7 +65,7 @@ def test_f16_a_pipe_or_socket_is_not_opened(kind: str, tmp_path: Path, unopened:
     link = tmp_path / "link.jsonl"
     link.symlink_to(real)
     for path in (real, link):
-        with pytest.raises(BadInput, match=f"{re.escape(str(path))} is {kind}, not a regular file; copy what it gives"):
+        with pytest.raises(BadInput, match=f"{re.escape(str(path))} is {kind}, not a regular file; copy its content"):
             load(path)
         for read in (open_file, read_file, read_text):
             with pytest.raises(OSError, match=f"it is {kind}"):
@@ -77,7 +77,7 @@ NO_FILES = [*((one, "a file that the system") for one in SYSTEM), *((one, "a dev
 
 @pytest.mark.parametrize(("path", "what"), NO_FILES)
 def test_f16_a_device_and_a_file_of_the_system_are_not_opened(path: Path, what: str, unopened: Unopened) -> None:
-    with pytest.raises(BadInput, match=f"{path} is {what}.* copy what it gives to a file and name that"):
+    with pytest.raises(BadInput, match=f"{path} is {what}.* copy its content to a file and open that"):
         load(unopened(path))
     with pytest.raises(OSError, match=f"it is {what}"):
         open_file(path)

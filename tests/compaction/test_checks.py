@@ -88,7 +88,7 @@ def test_the_two_ends_of_a_huge_request_are_not_the_request(told: Callable[[str]
 
 
 EMPTY = Made(Message("e", "assistant", (Text(" "),)))
-UNKNOWN = "An API that is not known would reject 1 message: a3 opens the conversation, which the assistant may not"
+UNKNOWN = "Unknown API would reject 1 message: a3 opens the conversation, which the assistant role may not"
 
 
 @pytest.mark.parametrize(

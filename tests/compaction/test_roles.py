@@ -25,10 +25,10 @@ ALL = (*KNOWN,)
 ANTHROPIC, GEMINI, CHAT = "anthropic-messages", "gemini", "openai-chat"
 STRICT = (ANTHROPIC, GEMINI)
 OPENS_A, OPENS_T = (
-    "opens the conversation, which the assistant may not",
-    "opens the conversation, which the tool may not",
+    "opens the conversation, which the assistant role may not",
+    "opens the conversation, which the tool role may not",
 )
-BEHIND, APART = "has a call right behind an answer", "has a result that does not stand right behind its call"
+BEHIND, APART = "has a call right after an answer", "has a result that is not right after its call"
 
 
 def said(words: str) -> list[Message]:
@@ -167,7 +167,7 @@ def test_the_check_says_what_the_api_does_with_neighbours() -> None:
         GEMINI: "Gemini: 2 consecutive same-role messages accepted",
         CHAT: "OpenAI Chat: 2 consecutive same-role messages accepted",
         "openai-responses": "OpenAI Responses: 2 consecutive same-role messages accepted",
-        None: "An API that is not known: 2 consecutive same-role messages accepted",
+        None: "Unknown API: 2 consecutive same-role messages accepted",
     }
     assert legal(*moved("S u a", Kept(0, 1), api=ANTHROPIC)).detail == "no messages remain"
     assert legal(*moved("S u a", Kept(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: user and agent alternate"

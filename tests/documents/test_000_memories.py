@@ -197,12 +197,12 @@ def test_the_answer_replaces_the_agents_memories_in_the_file(tmp_path: Path) -> 
 @rule("000-083")
 def test_memories_that_a_format_has_no_place_for_are_not_called_written(tmp_path: Path) -> None:
     done = workbench.compact(load(SAMPLE), preset="augment-memories")
-    with pytest.raises(BadInput, match=r"Codex rollout has no place for an agent's memories, and 50 lines of new ones"):
+    with pytest.raises(BadInput, match=r"Codex rollout cannot store an agent's memories, and 50 lines of new ones"):
         workbench.save(done, tmp_path, "codex")
     assert list(tmp_path.iterdir()) == []
     kept = workbench.compact(load(SAMPLE), "trim")
     assert workbench.save(kept, tmp_path, "codex").exists()
-    loss = "71 lines of the agent's memories left out: Codex rollout has no place for them"
+    loss = "71 lines of the agent's memories left out: Codex rollout cannot store them"
     assert loss in cwb("compact", SAMPLE, "--strategy", "trim", "--to", "codex", "-o", tmp_path).stdout
 
 

@@ -17,7 +17,7 @@ from workbench.formats.files import load
 from workbench.formats.steps import steps
 
 CLAUDE = SAMPLES / "claude-code-overflow.jsonl"
-GONE = "# /home/dana/harbour is not on this machine: go to where its project is"
+GONE = "# /home/dana/harbour is not on this machine: change to the project folder"
 RESUME = "claude --resume 7c41f0de-2187-4b42-9a8e-5f0c3d6b1e90"
 PLACE = ".claude/projects/-home-dana-harbour/7c41f0de-2187-4b42-9a8e-5f0c3d6b1e90.jsonl"
 
@@ -49,13 +49,13 @@ def test_another_session_in_its_place_is_pointed_out(own_home: Path) -> None:
     shutil.copy(CLAUDE, there)
     assert len(steps_of(load(CLAUDE))) == 4
     there.write_bytes(CLAUDE.read_bytes()[:-1])
-    assert steps_of(load(CLAUDE))[1] == f"# what lies at ~/{PLACE} stays: it is another, or went on since"
+    assert steps_of(load(CLAUDE))[1] == f"# ~/{PLACE} exists with other content and is kept"
 
 
 def test_what_no_command_opens_is_said(tmp_path: Path) -> None:
     for sample, said in {
         "amp-bells.json": "# Amp thread is only read here: go on with it where it came from",
-        "atif-handover.json": "# ATIF is a record: no tool resumes one",
+        "atif-handover.json": "# ATIF is a record: no agent resumes it",
     }.items():
         lines = steps_of(load(SAMPLES / sample))
         assert (lines, can_be_resumed(lines)) == ((said,), False)

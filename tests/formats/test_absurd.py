@@ -43,8 +43,8 @@ def of(*messages: Message, epochs: tuple[Epoch, ...] = (), system: str = "") -> 
 
 def told(count: str, tokens: int, characters: str) -> str:
     return (
-        f"{count} cannot have been billed for what stands before them, the first with {tokens} tokens for {characters}"
-        " characters; no figure stands on such a bill"
+        f"{count} report too few tokens for the text before them, the first with {tokens} tokens for {characters}"
+        " characters; their usage is ignored"
     )
 
 
@@ -135,11 +135,10 @@ def test_a3_what_media_add_is_not_known() -> None:
 
 def test_a3_the_warning_names_the_first_of_them() -> None:
     assert [str(one) for one in judged(grown(10, 2_001, 30, 4_280_000, window=1_000)).warnings] == [
-        "a usage of 2 001 tokens is recorded, too many for a window of 1 000; it is left out of every figure, "
-        "and 1 other like it"
+        "a usage of 2 001 tokens was recorded, more than a window of 1 000; ignored, and 1 other like it"
     ]
     assert [str(one) for one in judged(grown(1_000_017)).warnings] == [
-        "a usage of 1 000 017 tokens is recorded, too many for the messages before it; it is left out of every figure"
+        "a usage of 1 000 017 tokens was recorded, more than the messages before it; ignored"
     ]
 
 
@@ -177,5 +176,5 @@ def test_f8_usage_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, count
     answer = replace(agent("a", "Yes."), usage=Usage(10, tokens))
     session = judged(session_of([user("u", "Go."), answer]))
     assert (session.messages[1].usage is None) is not counts
-    told = ["the usage of 1 call is beyond all bounds, and is not counted"]
+    told = ["the usage of 1 call is impossibly large; ignored"]
     assert [str(warning) for warning in session.warnings] == ([] if counts else told)

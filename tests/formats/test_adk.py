@@ -189,14 +189,16 @@ def part(data: bytes, agent: str) -> Session:
 def test_each_agent_is_told_what_the_others_did() -> None:
     data = body(TEAM)
     assert [(p.id, p.title, p.messages) for p in FORMAT.codec.sessions_in(SOMEWHERE, data)] == [
-        ("chief", "as chief is sent it", 4),
-        ("mate", "as mate is sent it", 3),
+        ("chief", "as sent to chief", 4),
+        ("mate", "as sent to mate", 3),
     ]
     mate = part(data, "mate")
     assert shape(mate.context()) == TOLD_BY_CHIEF
     assert [m.usage for m in mate.context()] == [None] * 6 + [Usage(9), None]
     newest = read(FORMAT, data)  # a thought alone is not spoken
-    assert [str(w) for w in newest.warnings] == ["2 agents speak; this is what mate is sent, the last to speak"]
+    assert [str(w) for w in newest.warnings] == [
+        "2 agents in the file; shown: the context of mate, the last active one"
+    ]
     assert shape(newest.context()) == TOLD_BY_CHIEF
     chief = part(data, "chief")
     assert [m.text or "calls" for m in chief.context() if m.kind == "meta"] == [
@@ -333,11 +335,11 @@ def test_events_without_content_stay_in_the_file() -> None:
 @pytest.mark.parametrize(
     ("events", "faults"),
     [
-        ([event(1, "agent", ANSWER)], ["Event 1 answers a call of look that no event before it made."]),
-        ([event(1, "agent", {"nothing": 1})], ["Event 1 has a part that holds nothing that ADK knows."]),
+        ([event(1, "agent", ANSWER)], ["Event 1 answers a call of look that no earlier event made."]),
+        ([event(1, "agent", {"nothing": 1})], ["Event 1 has a part of no type that ADK knows."]),
         (
             [event(1, "agent", {"function_call": {"name": "f", "args": "x"}})],
-            ["Event 1 calls f with args that are no object."],
+            ["Event 1 calls f with args that are not an object."],
         ),
         ([{**event(1, "user", {"text": "x"}), "timestamp": "now"}], ["Event 1 has no author or no timestamp."]),
         (
@@ -346,7 +348,7 @@ def test_events_without_content_stay_in_the_file() -> None:
         ),
         (
             [{**event(1, "user", {"text": "x"}), "content": {"role": "tool", "parts": []}}],
-            ["Event 1 has content of neither the user nor the model."],
+            ["Event 1 has content with a role other than user or model."],
         ),
         ("x", ["There are no events."]),
     ],

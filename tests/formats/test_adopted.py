@@ -92,7 +92,7 @@ def test_no_conversation_of_langchain_begins_with_the_agent(system: str) -> None
         ("user", "[…]"),
         ("assistant", "yes"),
     ]
-    assert Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), "[…]") in written.losses
+    assert Loss(LossKind.USER_INSERTED, 1, ("the API allows no assistant message there",), "[…]") in written.losses
 
 
 def test_a_new_system_summary_in_a_loaded_list_of_langchain_is_the_users() -> None:

@@ -83,7 +83,7 @@ def test_what_is_stored_is_shown_as_it_is_sent(document: Any) -> None:
 
 def test_what_is_for_the_screen_is_told() -> None:
     assert [str(warning) for warning in read(FORMAT, as_bytes(STORED)).warnings] == [
-        "2 parts of data and sources are for the screen and not sent"
+        "2 parts of type data or source are for display and not sent"
     ]
 
 

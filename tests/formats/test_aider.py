@@ -29,8 +29,8 @@ def test_the_sample_forgets_its_console() -> None:
     assert parts[0].title.startswith("2026-02-11 07:12:09  Convert the recipes")
     session = read(FORMAT, SAMPLE)
     assert str(session.warnings[0]) == (
-        "holds 2 sessions; this is what aider restores from them, but that it summarises at once what its model's "
-        "history may not hold, which is not recorded"
+        "holds 2 sessions, shown as aider restores them; aider may summarize the part above its "
+        "history limit; the file does not record that"
     )
     second = read_part(Path("x"), SAMPLE, "2", no_progress)
     assert shape(second.context()) == shape(session.context())  # it says that it restored the first
@@ -70,7 +70,7 @@ def test_a_history_may_begin_in_the_middle() -> None:
     data = b"> half a console line\n\n#### hello\n\nyes\n" + SAMPLE
     parts = sessions_in(Path("x"), data)
     assert [part.messages for part in parts] == [3, 4, 6]
-    assert parts[0].title == "begins before the file  hello"
+    assert parts[0].title == "began before this file  hello"
 
 
 @pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
@@ -94,7 +94,7 @@ def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     ("data", "faults"),
     [
         (b"#### x", ["No line says when the chat started."]),
-        (b"# aider chat started at x\n> y", ["Nobody says anything."]),
+        (b"# aider chat started at x\n> y", ["There is no message."]),
     ],
 )
 def test_the_validator_finds(data: bytes, faults: list[str]) -> None:

@@ -103,7 +103,7 @@ def test_a_thread_that_goes_on_from_another_begins_with_its_summary() -> None:
 
 def test_what_is_odd_is_told() -> None:
     session = read(FORMAT, thread({"role": "robot", "content": "hi"}, {"role": "user", "fileMentions": {"files": []}}))
-    assert [str(one) for one in session.warnings] == ["message 1 has the role robot; it is read as the user's"]
+    assert [str(one) for one in session.warnings] == ["message 1 has the role robot; read as user"]
     session = read(FORMAT, thread({"role": "user", "content": "hi", "fileMentions": {"files": [{}]}}))
     assert "which are not shown" in str(session.warnings[0])
 

@@ -221,7 +221,7 @@ def test_an_assistant_first_gets_a_user_before_it() -> None:
     for messages in (session.messages[3:], [replace(session.messages[3], source=())]):
         written = FORMAT.codec.write(session, messages)
         assert FORMAT.codec.validate(written.data) == []
-        assert written.losses == (Loss(LossKind.USER_INSERTED, 1, ("the API demands one in front",), "[…]"),)
+        assert written.losses == (Loss(LossKind.USER_INSERTED, 1, ("the API requires one at the start",), "[…]"),)
 
 
 def test_functions_of_another_dialect_become_tools() -> None:
@@ -236,14 +236,14 @@ def test_functions_of_another_dialect_become_tools() -> None:
 @pytest.mark.parametrize(
     ("messages", "faults"),
     [
-        ([{"role": "assistant", "content": "a"}], ["Message 1 is not the user's, as the first must be."]),
+        ([{"role": "assistant", "content": "a"}], ["Message 1 is not a user message; the first must be."]),
         ([{"role": "user", "content": ""}], ["Message 1 has an empty text block."]),
         ([{"role": "user", "content": []}], ["Message 1 has no content."]),
         (
             [{"role": "system", "content": "a"}],
             [
-                "Message 1 is not the user's, as the first must be.",
-                "Message 1 is neither the user's nor the assistant's.",
+                "Message 1 is not a user message; the first must be.",
+                "Message 1 is neither a user nor an assistant message.",
             ],
         ),
         (
@@ -274,7 +274,7 @@ def test_functions_of_another_dialect_become_tools() -> None:
                     "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "a"}],
                 },
             ],
-            ["Message 3 has a tool_result block after other blocks, and results come first."],
+            ["Message 3 has a tool_result block after other blocks; results must come first."],
         ),
         (
             [*BODY["messages"][:3], *BODY["messages"][1:3]],
@@ -298,8 +298,8 @@ def test_odd_files() -> None:
     surrogate = read(FORMAT, b'{"system":"s","messages":[{"role":"user","content":"\\ud800 \xff"}]}')
     assert surrogate.messages[0].text == "\ufffd \ufffd"
     assert [str(warning) for warning in surrogate.warnings] == [
-        "line 1: holds bytes that are not UTF-8; they are shown as � and kept as they are",
-        "holds halves of characters; they are shown as � and kept as they are",
+        "line 1: holds bytes that are not UTF-8; shown as � and kept unchanged",
+        "holds lone surrogates; shown as � and kept unchanged",
     ]
     assert b'"\\ud800 \xff"' in FORMAT.codec.write(surrogate, surrogate.context()).data
 

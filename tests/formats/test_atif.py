@@ -81,7 +81,7 @@ def test_half_a_step_is_written_anew() -> None:
         ({"steps": [{"step_id": 2, "source": "user", "message": "x"}]}, ["Step 1 has the step_id 2."]),
         (
             {"steps": [{"step_id": 1, "source": "robot", "message": "x"}]},
-            ["Step 1 is neither the user's, the agent's nor the system's."],
+            ["Step 1 is from neither user, agent nor system."],
         ),
         (
             {"steps": [{"step_id": 1, "source": "user", "message": None}]},
@@ -89,7 +89,7 @@ def test_half_a_step_is_written_anew() -> None:
         ),
         (
             {"steps": [{"step_id": 1, "source": "user", "message": "x", "metrics": {}}]},
-            ["Step 1 has metrics, which is for the agent's steps alone."],
+            ["Step 1 has metrics, which only agent steps may have."],
         ),
         (
             {"steps": [{"step_id": 1, **STEPS[2], "tool_calls": [call("c1")]}]},
@@ -132,9 +132,7 @@ def test_sub_agents_have_trajectories_of_their_own_inside() -> None:
     data = body(subagent_trajectories=[inside])
     outer = read(FORMAT, data)
     assert len(outer.messages) == 5
-    assert [str(w) for w in outer.warnings] == [
-        "holds 2 trajectories, those of sub-agents inside; this is the outer one"
-    ]
+    assert [str(w) for w in outer.warnings] == ["holds 2 trajectories, including sub-agents; shown: the outer one"]
     assert [(p.id, p.title, p.messages) for p in FORMAT.codec.sessions_in(SOMEWHERE, data)] == [
         ("s", "a", 4),
         ("t2", "helper", 1),

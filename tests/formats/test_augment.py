@@ -231,8 +231,8 @@ def test_silent_truncation_is_told() -> None:
     ]
     session = read(FORMAT, document(entries))
     assert [str(w) for w in session.warnings] == [
-        "between exchanges 2 and 3 the history sent fell from 122579 to 34205 tokens, and no summary says why: auggie"
-        " dropped its oldest part silently"
+        "between exchanges 2 and 3 the history sent fell from 122579 to 34205 tokens without a summary: auggie"
+        " dropped the oldest part without a record"
     ]
 
 
@@ -369,7 +369,10 @@ def test_kept_parts_keep_what_they_say(messages: list[Message], data: st.DataObj
     [
         (lambda d: d.pop("created"), ["It has no created as text."]),
         (lambda d: d.update(chatHistory=[]), ["There are no entries in chatHistory."]),
-        (lambda d: d["chatHistory"][1].update(sequenceId=1), ["Entry 2 has the sequenceId 1, which does not rise."]),
+        (
+            lambda d: d["chatHistory"][1].update(sequenceId=1),
+            ["Entry 2 has the sequenceId 1, which does not increase."],
+        ),
         (
             lambda d: d["chatHistory"][1].update(isHistorySummary=True),
             ["Entry 3 has no result for the call t1 of entry 1."],

@@ -61,7 +61,7 @@ def test_a_state_has_each_agents_context() -> None:
     data = state(chief=CONTEXT, mate=CONTEXT[:1])
     assert [(p.id, p.messages) for p in FORMAT.codec.sessions_in(SOMEWHERE, data)] == [("chief", 5), ("mate", 1)]
     session = read(FORMAT, data)
-    assert str(session.warnings[0]) == "2 agents speak; this is what chief is sent, the last to speak"
+    assert str(session.warnings[0]) == "2 agents in the file; shown: the context of chief, the last active one"
     assert shape(session.context()) == [
         ("user", "normal", (Text("look"),)),
         ("assistant", "normal", (Thinking("hm"), ToolUse("c1", "look", {"a": 1}))),
@@ -109,7 +109,7 @@ def test_a_list_of_the_persons_words_alone_and_what_is_none() -> None:
     assert shape(read(FORMAT, data).context()) == [("user", "normal", (Text("look"),))]
     for other in ([], [{"type": "text", "source": "x"}], [{"type": "TextMessage"}], {"agent_states": []}):
         assert not FORMAT.recognise(Look.of(json.dumps(other).encode()))
-    with pytest.raises(BadInput, match="no agent's context"):
+    with pytest.raises(BadInput, match="neither an agent's context"):
         read(FORMAT, b"{}")
 
 

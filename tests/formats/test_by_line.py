@@ -127,7 +127,7 @@ def test_a_line_is_held_against_one_that_was_read_long_before(tmp_path: Path, mo
     assert_same(apart, whole, path)
     assert isinstance(apart, Session)
     assert [str(one) for one in apart.warnings] == [
-        "line 4: repeats line 2 word for word; counted once",
+        "line 4: duplicates line 2; counted once",
         "line 5: has the uuid of line 3; both are kept",
     ]
 

@@ -176,9 +176,7 @@ def test_a_call_that_failed_has_no_answer() -> None:
 
 @pytest.mark.parametrize("data", [har(), traced(({"events": []}, {})), b'{"log": {"entries": [{"request": 3}]}}'])
 def test_a_capture_without_a_model_is_refused(data: bytes) -> None:
-    with pytest.raises(
-        BadInput, match=r"no request in it asks a model; capture the calls of an agent and open that\.$"
-    ):
+    with pytest.raises(BadInput, match=r"it contains no request to a model; capture an agent's calls and open that\.$"):
         FORMAT.codec.read(Path("x"), data, no_progress)
 
 

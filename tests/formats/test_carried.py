@@ -139,7 +139,7 @@ def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp
     assert load(body).facts.carried == replace(CARRIES, prompt=7)
     other = tmp_path / "other.json"
     beside(other).write_text("mine")
-    with pytest.raises(BadInput, match=r"other.json.workbench is in the way of what is written beside other.json"):
+    with pytest.raises(BadInput, match=r"other.json.workbench exists, and other.json needs it for its sidecar file"):
         save(made, other)
     assert (other.exists(), beside(other).read_text()) == (False, "mine")
 
@@ -173,7 +173,7 @@ def test_a_copy_carries_nothing_new() -> None:
 def test_what_does_not_come_back_is_not_written(tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it.")])
     made = export(session, session.messages, "pi", carried=CARRIES)
-    with pytest.raises(BadInput, match="what it says of its size does not come back"):
+    with pytest.raises(BadInput, match="its recorded size is lost"):
         save(read_back(replace(made, carried=replace(CARRIES, prompt=0))), tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 

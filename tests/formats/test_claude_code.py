@@ -390,7 +390,7 @@ def test_progress_is_told_and_a_file_without_messages_refused() -> None:
     data = jsonl(*small())
     claude_code.FORMAT.codec.read(Path("x.jsonl"), data, lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(data), len(data))
-    with pytest.raises(BadInput, match="without a single message"):
+    with pytest.raises(BadInput, match="without messages"):
         read({"type": "summary", "summary": "T", "leafUuid": "x"})
 
 

@@ -53,9 +53,9 @@ def test_a5_behind_a_missing_parent_the_loader_goes_on_five_seconds_before_or_no
     session = read(*broken(gap))
     assert ids(session.context()) == branch(session) == shown
     told = {
-        4: "line 5: its parent is missing; line 3, written shortly before, is taken for it",
-        2: "line 5: names a parent that is not in this file, so Claude Code resumes from here on: 3 messages before it "
-        "are lost to it; --part joined opens all of them",
+        4: "line 5: its parent is missing; linked to line 3, written shortly before",
+        2: "line 5: names a parent that is not in this file, so Claude Code resumes from here: 3 messages before it "
+        "are not loaded; --part joined opens all of them",
     }
     assert [str(warning) for warning in session.warnings] == [told[len(shown)]]
 
@@ -81,7 +81,7 @@ def test_a5_all_pieces_are_exported_as_one_branch_that_is_resumed(tmp_path: Path
     (tmp_path / "broken.jsonl").write_bytes(jsonl(*broken(6)))
     session = load(tmp_path / "broken.jsonl", part="joined")
     assert [message.usage is None for message in session.context() if message.role == "assistant"] == [False, True]
-    assert "1 call from here on sent a part of this branch; their usage is not counted" in session.warnings[-1].text
+    assert "1 call from here on sent only part of this branch; their usage is ignored" in session.warnings[-1].text
     written = export(session, session.context()).written.data
     assert rules.validate(written) == []
     assert [m.text for m in read_bytes(written).context()] == [m.text for m in session.context()]
@@ -115,5 +115,5 @@ def test_a5_parents_that_go_in_a_circle_end_where_it_closes() -> None:
     lines = [user("u0", None, "Before"), user("u1", "a1", "Go"), assistant("a1", "u1", "m1", text("Yes"))]
     session = read(*[{**one, "timestamp": f"2026-02-08T10:3{at}:00Z"} for at, one in enumerate(lines)])
     assert ids(session.context()) == ["u1", "a1"]
-    told = "its parents go in a circle, so Claude Code resumes from here on: 1 message before it is lost to it"
+    told = "its parents go in a circle, so Claude Code resumes from here: 1 message before it is not loaded"
     assert [str(warning) for warning in session.warnings] == [f"line 2: {told}"]

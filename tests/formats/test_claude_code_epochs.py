@@ -119,13 +119,13 @@ def test_lines_that_are_not_there_keep_nothing(about: Line) -> None:
         ({"preservedMessages": {"anchorUuid": "s1", "uuids": ["a1", "r1"]}}, []),
         (
             {"preservedMessages": {"anchorUuid": "s1", "uuids": ["a1", "r1", "x", "y"]}},
-            ["line 6: 2 of 4 preserved messages are not in this file, so Claude Code preserves nothing on resume"],
+            ["line 6: 2 of 4 preserved messages are not in this file, so Claude Code keeps none of it on resume"],
         ),
         (
             {"preservedSegment": {"headUuid": "x", "anchorUuid": "s1", "tailUuid": "r2"}},
             [
                 "line 6: 1 of 2 ends of the preserved segment is not in this file, "
-                "so Claude Code preserves nothing on resume"
+                "so Claude Code keeps none of it on resume"
             ],
         ),
     ],
@@ -138,7 +138,7 @@ def test_a32_preserved_messages_that_the_file_lacks_are_told(about: Line, told: 
 
 def test_a32_of_the_real_session(shared: Path) -> None:
     session = load(shared / "sessions-new" / "claude-code" / "omp-906611b-2.1.219-preserved.jsonl")
-    told = "line 5: 16 of 16 preserved messages are not in this file, so Claude Code preserves nothing on resume"
+    told = "line 5: 16 of 16 preserved messages are not in this file, so Claude Code keeps none of it on resume"
     assert told in map(str, session.warnings)
 
 

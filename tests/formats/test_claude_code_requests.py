@@ -72,11 +72,11 @@ def told(session: Session) -> list[str]:
 def test_the_doctor_says_whether_they_are_and_names_the_first_difference() -> None:
     assert told(read(*two_calls())) == ["complete: equal to 2 requests that the file records"]
     assert told(read(*two_calls("\n\n<r>9 left</r>\n<r>Be brief</r>"))) == [
-        "missing: 1 of 2 requests that the file records held something else, first that before line 10: "
-        "in turn 3 “<r>Be brief</r>” was sent beside what is shown; 15 characters more were sent"
+        "missing: 1 of 2 requests recorded in the file differ, the first before line 10: "
+        "in turn 3 “<r>Be brief</r>” was sent but is not shown; 15 more characters were sent"
     ]
     assert told(read(*two_calls(""))) == [
-        "missing: 1 of 2 requests that the file records held something else, first that before line 10: "
+        "missing: 1 of 2 requests recorded in the file differ, the first before line 10: "
         "in turn 3 “<r>9 left</r>” was not sent"
     ]
     assert told(read(*two_calls()[:2], assistant("a9", "x1", "m9", text("Done.")))) == []
@@ -86,9 +86,9 @@ def test_other_calls_and_missing_turns_are_differences() -> None:
     lines = two_calls()
     other = blob({"type": "tool_result", "tool_use_id": "t7", "content": "one\n\n<r>9 left</r>"})
     swapped = [*lines[:7], other, asked("q2", "0" * 64, other["hash"], base="q1", keep=1), lines[9]]
-    assert outcome(*swapped)[1].difference == "in turn 3 2 calls and results were sent and 2 others are shown"
+    assert outcome(*swapped)[1].difference == "in turn 3 2 calls and results were sent, 2 different ones are shown"
     shorter = [*lines[:8], asked("q2", lines[7]["hash"], base="q1", keep=1), lines[9]]
-    assert outcome(*shorter)[1].difference.endswith("calls and results were sent and 1 others are shown")
+    assert outcome(*shorter)[1].difference.endswith("calls and results were sent, 1 different ones are shown")
 
 
 def test_a_request_keeps_as_much_of_an_earlier_one_as_it_says() -> None:
@@ -104,7 +104,7 @@ def test_a_request_keeps_as_much_of_an_earlier_one_as_it_says() -> None:
 def test_turns_that_are_shown_and_were_not_sent_are_a_difference() -> None:
     lines = two_calls()
     assert outcome(*lines[:8], asked("q2", base="q1", keep=1), lines[9])[1].difference == (
-        "1 turns were sent and 3 are shown"
+        "1 turns were sent, 3 are shown"
     )
 
 
@@ -112,7 +112,7 @@ def test_what_was_sent_twice_is_shown_twice() -> None:
     twice = blob(text("Read it."), text("Read it."))
     once = [user("u1", None, "Read it."), twice, asked("q1", twice["hash"])]
     answer = assistant("a1", "u1", "m1", text("Done."), requestRef="q1")
-    assert outcome(*once, answer)[0].difference == "in turn 1 “Read it.” was sent beside what is shown"
+    assert outcome(*once, answer)[0].difference == "in turn 1 “Read it.” was sent but is not shown"
     again = [*once, user("u2", "u1", "Read it."), {**answer, "parentUuid": "u2"}]
     assert outcome(*again) == [Checked("a1", "")]
 

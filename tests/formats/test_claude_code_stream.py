@@ -93,14 +93,14 @@ def test_the_names_of_the_tools_are_no_definitions() -> None:
     session = read(*lines())
     assert session.tools == (Tool("Read", '{"name":"Read"}'), Tool("Task", '{"name":"Task"}'))
     told = [one.text for one in findings(session) if one.what == "tool definitions"]
-    assert told == ["of 2 tools the names alone"]
+    assert told == ["only the names of 2 tools"]
 
 
 def test_the_newest_result_tells_the_cost_and_a_missing_question_is_told() -> None:
     session = read(lines()[0], *lines()[3:], done(0.75))
     assert session.facts.cost == 0.75
     assert [str(warning) for warning in session.warnings] == [
-        "what the person asked is not in what was printed; only --replay-user-messages has it"
+        "user messages are missing: Claude Code prints them only with --replay-user-messages"
     ]
 
 

@@ -96,7 +96,7 @@ def test_a_folder_adds_what_its_manifest_says(tmp_path: Path) -> None:
     (folder / "1_a.messages.json").rename(folder / "b.messages.json")
     (folder / "c.messages.json").write_text("{}")
     assert not recognise_folder(folder)
-    with pytest.raises(BadInput, match="has no one"):
+    with pytest.raises(BadInput, match="does not have exactly one"):
         read_folder(folder, no_progress)
 
 
@@ -246,7 +246,7 @@ def test_a_compaction_of_other_messages_is_passed_over(tmp_path: Path, count: in
     session = load(beside(tmp_path, count, last, SUMMARY))
     assert [message.id for message in session.context()] == ["u1", "a1", "u2", "a2", "u3", "a3"]
     assert [str(warning) for warning in session.warnings] == [
-        "the compaction beside it is of other messages; Cline passes over it, too"
+        "ignored a compaction that belongs to other messages, as Cline does"
     ]
 
 
@@ -324,15 +324,15 @@ def test_results_of_parallel_calls_may_stand_in_messages_of_their_own() -> None:
                 "Message 3 has no result for the call t2 of message 2.",
             ],
         ),
-        ({"messages": [MESSAGES[3]]}, ["Message 1 is the assistant's, but the first must be the user's."]),
+        ({"messages": [MESSAGES[3]]}, ["Message 1 is an assistant message; the first must be a user message."]),
         (
             {"messages": [MESSAGES[0], say("x", "user", metadata={})]},
             ["Message 2 has no content, or one that is neither text nor a list of blocks."],
         ),
-        ({"messages": [say("x", "system", "y")]}, ["Message 1 is neither the user's nor the assistant's."]),
+        ({"messages": [say("x", "system", "y")]}, ["Message 1 is neither a user nor an assistant message."]),
         (
             {"messages": [MESSAGES[0], say("x", "user", "y", metadata={"kind": "compaction_summary"})]},
-            ["Message 2 is a summary, so the next compaction forgets what stands before it."],
+            ["Message 2 is a summary, so the next compaction drops the messages before it."],
         ),
         ({"messages": [say("x", "user", {"type": 3})]}, ["Message 1 has a block without a type."]),
     ],

@@ -410,8 +410,7 @@ def test_a_fork_and_a_reverted_turn_go_on_from_another_file(tmp_path: Path) -> N
         assert [message.text for message in session.context()] == words
         assert session.id == (THREADS[0] if path is again else THREADS[2])
         assert [warning.text for warning in session.warnings] == [
-            f"goes on from {(base if path is again else again).name}: what stands there is read, too, "
-            "and lines are counted from its start"
+            f"continues {(base if path is again else again).name}, which is read as well; line numbers start there"
         ]
         assert b"history_base" not in session.records.data
         assert b"reverted" not in session.records.data
@@ -455,13 +454,13 @@ def test_odd_lines_are_told_and_survive() -> None:
     odd = [b"{broken", b"42", line("new_kind", {"a": 1}), line("response_item", {"no": "type"}), item(type="message")]
     session = read(FORMAT, rollout(*FIRST, *odd))
     assert [str(warning) for warning in session.warnings] == [
-        "line 21: not JSON; kept as it is, not shown",
-        "line 22: not a JSON object; kept as it is, not shown",
-        "1 record of unknown type 'new_kind' is kept, but not shown",
-        "1 record of a response item without a type is kept, but not shown",
+        "line 21: not JSON; kept in the file, not shown",
+        "line 22: not a JSON object; kept in the file, not shown",
+        "1 record of unknown type 'new_kind' is kept in the file, not shown",
+        "1 record of a response item without a type is kept in the file, not shown",
     ]
     assert b"new_kind" in FORMAT.codec.write(session, session.context()[1:]).data
-    with pytest.raises(BadInput, match="without a single message"):
+    with pytest.raises(BadInput, match="without messages"):
         read(FORMAT, FIRST[0])
 
 
@@ -482,8 +481,8 @@ def test_odd_lines_are_told_and_survive() -> None:
             [FIRST[0], item(**said("user", "x"))],
             ["There is no user_message event, so Codex would not list the session."],
         ),
-        ([*FIRST[:5], b"{broken"], ["Line 6 is not a rollout line, so Codex would pass over it."]),
-        ([*FIRST[:5], item(**output("zz", "x"))], ["Line 6 has an output, but its call does not stand before it."]),
+        ([*FIRST[:5], b"{broken"], ["Line 6 is not a rollout line, so Codex would skip it."]),
+        ([*FIRST[:5], item(**output("zz", "x"))], ["Line 6 has an output without its call before it."]),
         ([*FIRST[:5], item(**call("a")), item(**call("a"))], ["Line 7 has a call with the id of line 6."]),
         (
             [*FIRST[:5], item(type="function_call", name="f", arguments={}, call_id="a")],
@@ -495,7 +494,7 @@ def test_odd_lines_are_told_and_survive() -> None:
         ),
         (
             [*FIRST[:5], item(type="message", role="assistant", content=[{"type": "input_text"}])],
-            ["Line 6 has a part of type input_text, which a message of its role cannot have."],
+            ["Line 6 has a part of type input_text, which its role does not allow."],
         ),
         ([*FIRST, tokens(90_000)], ["Line 21 claims 90005 tokens, more than the context can have."]),
         ([FIRST[0], *FIRST[3:5], counted(50_000, 50_000), counted(90_000, 40_000), counted(90_000, 40_000)], []),
@@ -552,7 +551,7 @@ def test_a_window_that_cannot_be_is_left_out_with_one_note(window: Any) -> None:
     absurd = event("token_count", info={"model_context_window": window})
     (epoch,) = (session := read(FORMAT, rollout(*FIRST, absurd, absurd))).epochs
     assert epoch.window == 1000
-    said_of = f"line 21: a context window of {window!r} tokens is recorded, which cannot be; it is left out"
+    said_of = f"line 21: an impossible context window of {window!r} tokens is recorded; ignored"
     assert list(map(str, session.warnings)) == [said_of]
 
 
@@ -649,7 +648,7 @@ def test_c_the_rules_know_a_count_from_before_a_compaction(behind: list[bytes], 
 def test_a18_a_rollout_that_trae_wrote_says_so(about: dict[str, Any], is_trae: bool) -> None:
     session = read(FORMAT, b"\n".join([line("session_meta", {**META, **about}), *FIRST[1:]]))
     told = [str(warning) for warning in session.warnings if "Trae" in warning.text]
-    assert told == (["line 1: written by Trae CLI and read as Codex's, whose form it has"] if is_trae else [])
+    assert told == (["line 1: written by Trae CLI in Codex's format; read as Codex"] if is_trae else [])
 
 
 def test_a3_a_count_far_above_the_window_leaves_the_one_before_it() -> None:
@@ -662,7 +661,7 @@ def test_a3_a_count_far_above_the_window_leaves_the_one_before_it() -> None:
     assert counted_last(2_000) == (2_000, [])
     assert counted_last(2_001) == (
         500,
-        ["line 11: a usage of 2 001 tokens is recorded, too many for a window of 1 000; it is left out of every "
+        ["line 11: a usage of 2 001 tokens was recorded, more than a window of 1 000; it is left out of every "
          "figure"],
     )  # fmt: skip
 

@@ -100,7 +100,7 @@ def test_a_turns_usage_is_a_bill_only_where_it_made_one_call() -> None:
     session = read(FORMAT, lines(THREAD, *one, *several, *last))
     assert [message.usage for message in session.context()] == [Usage(30, 7, 60, 10), None, None, None, Usage(5, 7)]
     assert str(session.warnings[1]) == (
-        "line 8: a turn's usage is a sum over its calls (2 000 tokens in, 7 out), the bill of none"
+        "line 8: a turn's usage is a sum over its calls (2 000 tokens in, 7 out), not the usage of one call"
     )
     assert len(session.warnings) == 2
 
@@ -115,5 +115,5 @@ def test_what_codex_says_of_its_failing_is_told_once() -> None:
         "line 6: Codex says: old config",
     ]
     assert [(one.line, one.text) for one in session.facts.overflow_errors] == [(7, long["error"]["message"])]  # type: ignore[index]
-    with pytest.raises(BadInput, match="without a single item"):
+    with pytest.raises(BadInput, match="without items"):
         read(FORMAT, lines(THREAD, TURN, gone))

@@ -300,9 +300,7 @@ def test_a_rewind_a_truncation_and_a_cleared_context() -> None:
     assert [m.text for m in session.context()][-2:] == ["", "again"]
     assert len(session.branch) == len(session.messages) - 4
     cut = read(FORMAT, chain(*EVENTS, event("session.truncation", messagesRemovedDuringTruncation=3)))
-    assert str(cut.warnings[0]) == (
-        "line 19: 3 messages were left out of what was sent, and the file does not say which"
-    )
+    assert str(cut.warnings[0]) == ("line 19: 3 messages were not sent; the file does not say which")
     cleared = read(FORMAT, chain(*EVENTS, event("session.context_cleared", messagesCleared=7, initialMessage="new")))
     assert [m.text for m in cleared.context()] == ["new"]
     assert cleared.epochs[0].ended_by is not None
@@ -410,7 +408,7 @@ def test_odd_lines_are_told() -> None:
         ),
         ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], ["Line 19 has no timestamp."]),
         ([*EVENTS, event("user.message")], ["Line 19 has no content, which a user.message event needs."]),
-        ([*EVENTS, done("t9", "x")], ["Line 19 has a result, but its call does not stand before it."]),
+        ([*EVENTS, done("t9", "x")], ["Line 19 has a result without its call before it."]),
         ([*EVENTS, answered(request("t9")), answered(text="x")], ["A call of line 19 has no result before line 20."]),
         ([*EVENTS, answered({"toolCallId": 1})], ["Line 19 has a call without an id or a name."]),
         ([*EVENTS, event("session.compaction_complete", success=True)], ["Line 19 is a compaction without a summary."]),
@@ -458,6 +456,4 @@ def test_the_window_is_what_an_event_records(kind: str, field: str) -> None:
     assert [epoch.window for epoch in session.epochs] == [168_000, 168_000]
     absurd = read(FORMAT, chain(*talk, event(kind, **{field: 0}), ended, *talk))
     assert [epoch.window for epoch in absurd.epochs] == [None, None]
-    assert "line 3: a context window of 0 tokens is recorded, which cannot be; it is left out" in map(
-        str, absurd.warnings
-    )
+    assert "line 3: an impossible context window of 0 tokens is recorded; ignored" in map(str, absurd.warnings)

@@ -204,7 +204,7 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
     base.commit()
     session = load(path, part="main")
     assert [str(warning) for warning in session.warnings] == [
-        "the parts of message a2 are no JSON list; it is shown as empty"
+        "the parts of message a2 are not a JSON list; shown as empty"
     ]
     with pytest.raises(BadInput, match="no session 'none'"):
         load(path, part="none")

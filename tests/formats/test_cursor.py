@@ -101,12 +101,12 @@ def test_the_conversations_of_a_database_the_newest_first(tmp_path: Path) -> Non
     path.write_bytes(data)
     session = files.load(path)
     assert (session.id, session.epochs[-1].window, session.facts.tokens_now) == ("c1", 200_000, 41_000)
-    assert [str(one) for one in session.warnings] == ["holds 2 conversations; this is the one that was used last"]
+    assert [str(one) for one in session.warnings] == ["holds 2 conversations; this is the most recently used one"]
     sessions_in = FORMAT.codec.sessions_in
     assert sessions_in is not None
     parts = sessions_in(Path("x"), data)
     assert [(one.id, one.title, one.messages) for one in parts] == [("c1", "n1", 2), ("c0", "n0", 6)]
-    with pytest.raises(BadInput, match=r"has no conversation 'x'; choose one of those it lists\.$"):
+    with pytest.raises(BadInput, match=r"has no conversation 'x'; choose a listed one\.$"):
         files.load(path, part="x")
 
 
@@ -119,5 +119,5 @@ def test_a_transcript_has_calls_and_no_results() -> None:
         ("user", "Is that before sunrise?", 0),
     ]
     assert [str(one) for one in session.warnings] == [
-        "holds no results of tools, and no bills: Cursor leaves them out of an agent's transcript"
+        "has no tool results and no usage: Cursor does not write them to an agent's transcript"
     ]

@@ -38,7 +38,7 @@ def test_a10_a_line_glued_behind_a_cut_one_is_read_in_every_format(path: Path, t
     assert _texts(found) == _texts(whole)
     odd = [warning for warning in found.warnings if warning.line == at + 1]
     assert [warning.text for warning in odd if warning not in whole.warnings] == [
-        "is cut off, and another record follows on the same line; kept as it is, not shown",
+        "is cut off, and another record follows on the same line; kept in the file, not shown",
         "a second record on the same line",
     ]
 
@@ -52,7 +52,7 @@ def test_a11_lines_of_nul_bytes_are_told_in_every_format(path: Path, tmp_path: P
     found = _damaged(tmp_path, [*lines[:at], b"\x00" * 412 + b"\n", *lines[at:]])
     assert _texts(found) == _texts(whole)
     told = [str(warning) for warning in found.warnings if warning not in whole.warnings]
-    assert f"line {at + 1}: 412 NUL bytes, as a crash leaves them; left out" in told
+    assert f"line {at + 1}: 412 NUL bytes left by a crash; ignored" in told
 
 
 @pytest.mark.parametrize("sample", ["gemini", "pi", "copilot", "codex-two-compactions", "claude-code-overflow"])

@@ -39,7 +39,7 @@ def test_lines_of_the_other_api_are_read_too_and_odd_ones_told() -> None:
     session = read(chat_jsonl.FORMAT, lines(HI, call, 3, result))
     assert [message.role for message in session.messages] == ["user", "assistant", "tool"]
     assert [message.source for message in session.messages] == [(0,), (1,), (3,)]
-    assert [str(one) for one in session.warnings] == ["line 3: not a JSON object; kept as it is, not shown"]
+    assert [str(one) for one in session.warnings] == ["line 3: not a JSON object; kept in the file, not shown"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_lines_of_batches() -> None:
         session = read(openai_jsonl.FORMAT, lines({"custom_id": "r", key: value}))
         assert [message.text for message in session.messages] == said[key]
         assert session.id == "r"
-        assert ("holds the answer alone" in str(session.warnings)) == (key in ("response", "result"))
+        assert ("has only the answer" in str(session.warnings)) == (key in ("response", "result"))
     billed = read(openai_jsonl.FORMAT, lines({"custom_id": "r", "response": told["response"]}))
     assert (billed.messages[0].usage, billed.model) == (Usage(5, 1), "m")
     preferred = {"input": {"messages": [HI]}, "preferred_output": [HO], "non_preferred_output": [HI]}
@@ -100,7 +100,7 @@ def test_the_lines_of_batches() -> None:
 def test_a_line_that_failed_is_refused_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(lines({"custom_id": "r", "response": {"body": {"error": {}}}}))
-    with pytest.raises(BadInput, match="line 1 holds no conversation"):
+    with pytest.raises(BadInput, match="line 1 holds no readable conversation"):
         files.load(path)
 
 
@@ -132,7 +132,7 @@ def test_the_turns_of_older_and_odder_data_sets() -> None:
     assert [call.id for call in session.messages[1].calls] == ["call-2-1", "call-2-2"]
     assert [message.results[0].call_id for message in session.messages[2:5]] == ["call-2-1", "call-2-2", ""]
     assert session.messages[5].blocks == ()
-    assert [str(one) for one in session.warnings] == ["turn 6 is of narrator; it is read as the user's"]
+    assert [str(one) for one in session.warnings] == ["turn 6 is of narrator; read as user"]
     broken = read(sharegpt.FORMAT, turns(("tool_call", "{no json")))
     assert broken.messages[0].blocks == (Text("{no json"),)
 

@@ -55,7 +55,7 @@ def test_an_anchor_that_is_not_there_is_warned_of() -> None:
     session = opened(*TURNS, state)
     assert ids(session) == ["c"]
     assert [str(warning) for warning in session.warnings] == [
-        "line 5: its anchor is no message before it; nothing is kept behind it"
+        "line 5: its anchor is not an earlier message; nothing is kept"
     ]
 
 
@@ -92,5 +92,5 @@ def test_the_sample_and_the_settings_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_session_without_a_message_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"^s\.jsonl is a session of Droid without a single message"):
+    with pytest.raises(BadInput, match=r"^s\.jsonl is a session of Droid without messages"):
         opened({"type": "todo_state"})

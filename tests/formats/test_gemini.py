@@ -227,7 +227,7 @@ def test_odd_records_are_told() -> None:
     ("messages", "faults"),
     [
         ([MESSAGES[0], MESSAGES[2]], ["It holds no message that Gemini CLI would send."]),
-        ([MESSAGES[1], record("x", "robot", "x")], ["Message 2 is of no type that Gemini CLI knows."]),
+        ([MESSAGES[1], record("x", "robot", "x")], ["Message 2 has a type that Gemini CLI does not know."]),
         ([MESSAGES[1], {**MESSAGES[1], "id": ""}], ["Message 2 has no id."]),
         (
             [MESSAGES[1], record("g", "gemini", "", toolCalls=[{"id": "t"}])],
@@ -247,7 +247,7 @@ def test_odd_records_are_told() -> None:
         ),
         (
             [record("r", "user", response("t", output="x"))],
-            ["Message 1 has a response, but its call does not stand before it."],
+            ["Message 1 has a responsewithout its call before it."],
         ),
         (
             [MESSAGES[1], record("g", "gemini", "x", tokens=counts(90_000))],
@@ -264,7 +264,7 @@ def test_the_rules_find_faults_around_the_messages() -> None:
     unowned = json.dumps({"sessionId": "x", "messages": MESSAGES}).encode()
     assert FORMAT.codec.validate(unowned) == ["It has no projectHash as text."]
     broken = lines(HEAD, *MESSAGES) + b"{broken"
-    assert FORMAT.codec.validate(broken) == ["Line 8 is not a JSON object, so Gemini CLI would pass over it."]
+    assert FORMAT.codec.validate(broken) == ["Line 8 is not a JSON object, so Gemini CLI would skip it."]
 
 
 ENVIRONMENT = record("env", "user", [{"text": "<session_context>\nToday is Monday.\n</session_context>"}])

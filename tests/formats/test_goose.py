@@ -186,7 +186,7 @@ def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
     session = loaded(path)
     assert (session.id, str(session.warnings[0])) == (
         "20260101_1",
-        "holds 3 sessions; this is the one that was used last",
+        "holds 3 sessions; this is the most recently used one",
     )
     assert len(goose.FORMAT.codec.read_part(path, data, "20250101_2", no_progress).messages) == 1
     with pytest.raises(BadInput, match="no session 'x'"):
@@ -326,7 +326,7 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
     ("messages", "faults"),
     [
         ([said("user", text("x"), agent=False)], ["There is no message that the agent would see."]),
-        ([said("robot", text("x"))], ["Message 1 is neither a user's nor an assistant's."]),
+        ([said("robot", text("x"))], ["Message 1 is neither a user nor an assistant message."]),
         ([{**said("user", text("x")), "created": 1.5}], ["Message 1 has no time of creation in whole seconds."]),
         ([said("user")], ["Message 1 has no content."]),
         ([said("user", {"type": "strange"})], ["Message 1 has content of a type that goose does not know."]),
@@ -346,7 +346,10 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
             [MESSAGES[0], said("assistant", request("t")), MESSAGES[0]],
             ["Message 2 has a request without a response, so goose removes it."],
         ),
-        ([MESSAGES[4]], ["Message 1 is an assistant's and the first that the agent would see, so goose removes it."]),
+        (
+            [MESSAGES[4]],
+            ["Message 1 is the first message the agent would see and an assistant's, so goose removes it."],
+        ),
     ],
 )
 def test_the_rules_find_each_fault(messages: list[Any], faults: list[str]) -> None:
@@ -359,11 +362,11 @@ def test_the_rules_find_faults_around_the_messages() -> None:
     assert FORMAT.codec.validate(document({**MESSAGES[0], "metadata": None})) == ["Message 1 does not say who sees it."]
     demanded = ("id", "working_dir", "created_at", "updated_at", "extension_data", "message_count", "name")
     assert FORMAT.codec.validate(b'{"conversation": []}') == [
-        *(f"It has no {key}, which the import demands." for key in demanded),
+        *(f"It has no {key}, which the import requires." for key in demanded),
         "There is no message that the agent would see.",
     ]
     broken = lines(*MESSAGES) + b"\n{broken"
-    assert FORMAT.codec.validate(broken) == ["Line 7 is not a JSON object, so goose would pass over it."]
+    assert FORMAT.codec.validate(broken) == ["Line 7 is not a JSON object, so goose would skip it."]
 
 
 def test_a17_the_size_in_the_header_is_that_of_the_context(tmp_path: Path) -> None:

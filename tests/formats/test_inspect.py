@@ -200,16 +200,16 @@ def test_a_damaged_zip_is_refused(damage: str) -> None:
         (None, ["Sample 1 has no messages."]),
         (
             [{"role": "robot", "content": ""}],
-            ["Message 1 of sample 1 has a role that is none of system, user, assistant, tool."],
+            ["Message 1 of sample 1 has a role other than system, user, assistant, tool."],
         ),
         (
             [{"role": "user", "content": None}],
             ["Message 1 of sample 1 has content that is neither text nor a list of parts."],
         ),
-        (MESSAGES[3:4], ["Message 1 of sample 1 answers the call c1, which no message before it made."]),
+        (MESSAGES[3:4], ["Message 1 of sample 1 answers the call c1, which no earlier message made."]),
         (
             [{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": "f", "arguments": "x"}]}],
-            ["Message 1 of sample 1 calls f with arguments that are no object."],
+            ["Message 1 of sample 1 calls f with arguments that are not an object."],
         ),
     ],
 )
@@ -373,7 +373,7 @@ def test_a_log_without_inputs_tells_only_that_it_was_compacted() -> None:
     session = run(TALK, sent(C), compaction("edit"))
     assert len(session.epochs) == 1
     assert [str(warning) for warning in session.warnings] == [
-        "Inspect compacted 1 time (from 90 tokens); what was sent then is not in the log"
+        "Inspect compacted 1 time (from 90 tokens); the shortened context is not in the log"
     ]
 
 
@@ -384,7 +384,7 @@ def test_a_compaction_before_anything_else_was_sent_is_told_by_what_was() -> Non
     assert (ids(session), session.warnings) == (["u", "a", "ta~cleared", "c"], ())
     after = run([ASK, A, TA, C], *made, compaction("edit"))
     assert [str(warning) for warning in after.warnings] == [
-        "Inspect compacted 1 time (from 90 tokens); what was sent then is not in the log"
+        "Inspect compacted 1 time (from 90 tokens); the shortened context is not in the log"
     ]
 
 

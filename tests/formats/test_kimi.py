@@ -194,7 +194,7 @@ def test_the_context_that_kimi_cli_kept(tmp_path: Path) -> None:
 
 
 def test_a_journal_without_a_message_is_refused_with_its_name() -> None:
-    with pytest.raises(BadInput, match=r"^wire\.jsonl is a journal of Kimi Code without a single message"):
+    with pytest.raises(BadInput, match=r"^wire\.jsonl is a journal of Kimi Code without messages"):
         opened({"type": "profile.bind", "systemPrompt": "x"})
 
 

@@ -180,21 +180,21 @@ def test_removals_are_told_and_kept() -> None:
         ([7], ["Message 1 is not an object."]),
         (
             [{"lc": 1, "type": "not_implemented", "id": ["HumanMessage"], "kwargs": {}}],
-            ["Message 1 is no constructor of a message."],
+            ["Message 1 is not a message constructor."],
         ),
         ([{"type": "robot", "data": {}}], ["Message 1 has no known type or no data."]),
         (plain([("human", {"content": None})]), ["Message 1 has content that is neither text nor a list of blocks."]),
-        (plain(FIELDS[3:4]), ["Message 1 answers the call c1, which no message before it left open."]),
+        (plain(FIELDS[3:4]), ["Message 1 answers the call c1, which is not open."]),
         (
             plain([FIELDS[2], FIELDS[6]]),
             [
-                "Message 2 stands before the answer to the call c1.",
-                "Message 2 stands before the answer to the call c2.",
+                "Message 2 comes before the result of the call c1.",
+                "Message 2 comes before the result of the call c2.",
             ],
         ),
         (
             plain([("ai", {"content": "", "tool_calls": [CALL | {"args": "x"}]})]),
-            ["Message 1 calls f with args that are no object."],
+            ["Message 1 calls f with args that are not an object."],
         ),
     ],
 )

@@ -16,8 +16,8 @@ from workbench.session import Media, Opaque, Thinking
         (Loss(LossKind.REASONING, 12_000), "12 000 reasoning blocks left out: only the model that wrote it can use it"),
         (Loss(LossKind.SYSTEM_PROMPT, 1, ("Codex",)), "system prompt left out: Codex sends its own"),
         (
-            Loss(LossKind.USER_INSERTED, 2, ("the API takes no answer there",), "[…]"),
-            "2 user messages inserted, '[…]': the API takes no answer there",
+            Loss(LossKind.USER_INSERTED, 2, ("the API allows no assistant message there",), "[…]"),
+            "2 user messages inserted, '[…]': the API allows no assistant message there",
         ),
         (Loss(LossKind.SUMMARIES_AS_EVENTS, 2, ("ADK",)), "2 summaries made by ADK, written as an ordinary event"),
     ],
@@ -58,6 +58,6 @@ def test_what_was_written_says_its_losses_in_words() -> None:
     written = Written(b"", "x", losses=(Loss(LossKind.MEDIA), Loss(LossKind.MEDIA), Loss(LossKind.UNCHANGED)))
     assert written.losses == (Loss(LossKind.MEDIA, 2), Loss(LossKind.UNCHANGED))
     assert written.notes == (
-        "2 attachments replaced by a line that names it",
+        "2 attachments replaced by a one-line placeholder",
         "nothing changed: this is the loaded session",
     )

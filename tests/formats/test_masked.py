@@ -118,7 +118,7 @@ def test_an_export_is_masked_as_it_is_made(format: str, tmp_path: Path) -> None:
     file.write_text(json.dumps({"model": "claude-sonnet-5-5", "max_tokens": 9, "messages": messages}))
     made = export(session := load(file), session.context(), format)
     if made.written.data.startswith(b"SQLite"):
-        with pytest.raises(BadInput, match="only in such a one secrets can be masked"):
+        with pytest.raises(BadInput, match="so its secrets cannot be masked"):
             masked_export(made)
         return
     once = masked_export(made)
@@ -179,5 +179,5 @@ def test_what_is_no_text_cannot_be_masked(tmp_path: Path) -> None:
     with sqlite3.connect(file := tmp_path / "s.db") as base:
         base.execute("CREATE TABLE a (b)")
     for place in (file, tmp_path):
-        with pytest.raises(BadInput, match="only in such a one secrets can be masked"):
+        with pytest.raises(BadInput, match="so its secrets cannot be masked"):
             load_masked(place)

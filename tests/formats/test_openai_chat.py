@@ -179,26 +179,26 @@ def test_another_format_gets_what_the_api_demands() -> None:
         ([], ["There are no messages."]),
         (
             [{"role": "robot", "content": "x"}],
-            ["Message 1 has a role that is none of system, developer, user, assistant, tool."],
+            ["Message 1 has a role other than system, developer, user, assistant, tool."],
         ),
         ([{"role": "user", "content": ""}], ["Message 1 has no content."]),
         ([{"role": "assistant", "content": None}], ["Message 1 has no content."]),
         (
             [{"role": "tool", "tool_call_id": "c", "content": "x"}],
-            ["Message 1 answers the call c, which no message before it left open."],
+            ["Message 1 answers the call c, which is not open."],
         ),
         (
             [MESSAGES[2], {"role": "user", "content": "x"}],
             [
                 "Message 1 has two calls with the same id.",
-                "Message 2 stands before the answer to the call c of message 1.",
-                "Message 2 stands before the answer to the call c of message 1.",
+                "Message 2 comes before the result of the call c of message 1.",
+                "Message 2 comes before the result of the call c of message 1.",
             ],
         ),
         ([MESSAGES[2]], ["Message 1 has two calls with the same id."]),
         (
             [{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}],
-            ["Message 1 calls f with arguments that are no text."],
+            ["Message 1 calls f with arguments that are not text."],
         ),
     ],
 )

@@ -135,11 +135,11 @@ OLDER = "only the server knows: older items are not in the file"
             ITEMS[:2],
             [
                 "takes its instructions from a prompt that only the server knows",
-                "lets the API leave out items from its middle or start (truncation: auto); the file does not say which",
+                "lets the API drop items from its middle or start (truncation: auto); the file does not say which",
             ],
             [],
         ),
-        ({}, ITEMS[-1:], ["1 item named by reference alone: what they hold is not in the file"], []),
+        ({}, ITEMS[-1:], ["1 item only referenced: their content is not in the file"], []),
     ],
 )
 def test_what_is_at_the_server_is_told(more: Any, items: Any, told: list[str], faults: list[str]) -> None:
@@ -217,7 +217,7 @@ def test_kinds_that_say_nothing_are_passed_over(value: Any) -> None:
         ("", ["The input is empty."]),
         (
             [{"role": "robot", "content": "x"}],
-            ["Item 1 has a role that is none of user, assistant, system, developer."],
+            ["Item 1 has a role other than user, assistant, system, developer."],
         ),
         (
             [{"role": "user", "content": ""}],
@@ -225,16 +225,16 @@ def test_kinds_that_say_nothing_are_passed_over(value: Any) -> None:
         ),
         (
             [{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}],
-            ["Item 1 has a part of type input_text, which is none for the assistant."],
+            ["Item 1 has a part of type input_text, which is invalid for role assistant."],
         ),
         ([ITEMS[6]], ["Item 1 answers the call c1, which no item before it made."]),
-        ([ITEMS[4], ITEMS[4]], ["Item 2 makes the call c1, which is open already."]),
+        ([ITEMS[4], ITEMS[4]], ["Item 2 repeats the open call c1."]),
         ([ITEMS[4], {"role": "user", "content": "x"}], ["Item 1 makes the call c1, which has no output."]),
-        ([ITEMS[2]], ["Item 1 is reasoning without the item that must follow it."]),
+        ([ITEMS[2]], ["Item 1 is reasoning without the item that must follow."]),
         ([{"type": "compaction"}], ["Item 1 is a compaction without encrypted_content."]),
         (
             [{"type": "function_call", "call_id": "c", "name": "f", "arguments": {}}],
-            ["Item 1 calls f with arguments that are no text."],
+            ["Item 1 calls f with arguments that are not text."],
         ),
     ],
 )

@@ -290,24 +290,24 @@ def test_results_without_their_calls_become_text() -> None:
         (
             {1: {"id": "msg_1"}},
             [
-                "Message 2 has the id msg_1, which stands before it.",
+                "Message 2 has the id msg_1, which comes before it.",
                 "Message 2 has a text part that belongs to another message.",
                 "Message 2 has a tool part that belongs to another message.",
             ],
         ),
         ({1: {"parentID": "msg_9"}}, ["Message 2 has the parent msg_9, which is no user's message before it."]),
         ({1: {"sessionID": "ses_2"}}, ["Message 2 belongs to another session."]),
-        ({1: {"time": {"created": 5}}}, ["Message 2 was created before the message in front of it."]),
+        ({1: {"time": {"created": 5}}}, ["Message 2 was created before the previous message."]),
         ({1: {"tokens": None}}, ["Message 2 has no tokens of the right type."]),
-        ({3: {"summary": True}}, ["Message 4 is a summary, but its parent asks for none."]),
+        ({3: {"summary": True}}, ["Message 4 is a summary, but its parent does not request one."]),
         (
             {0: {"role": "tool"}},
             [
-                "Message 1 is neither the user's nor the assistant's.",
+                "Message 1 is neither a user nor an assistant message.",
                 "Message 2 has the parent msg_1, which is no user's message before it.",
             ],
         ),
-        ({0: {"model": {}}}, ["Message 1 has a model that names no provider or no model."]),
+        ({0: {"model": {}}}, ["Message 1 has a model without a provider or name."]),
     ],
 )
 def test_the_validator_finds(change: dict[Any, Json], faults: list[str]) -> None:
@@ -321,9 +321,9 @@ def test_the_validator_finds(change: dict[Any, Json], faults: list[str]) -> None
 def test_the_validator_finds_faulty_parts() -> None:
     bad = agent("msg_2", "msg_1", {"type": "text"}, {"type": "odd"}, tool("c", "done"), tool("d", output=3))
     assert FORMAT.codec.validate(export(user("msg_1", tool("e", output="")), bad)) == [
-        "Message 1 is the user's, but holds a call.",
+        "Message 1 is a user message with a tool call.",
         "Message 2, in a text part, has no text of the right type.",
-        "Message 2 has a part of a type that the import refuses.",
+        "Message 2 has a part of a type that the import rejects.",
         "Message 2 has the call c with the status done.",
         "Message 2, in the state of the call d, has no output of the right type.",
     ]

@@ -233,5 +233,5 @@ def test_links_and_ids_never_lead_out_of_the_storage_folder(tmp_path: Path) -> N
 def test_a_session_file_alone_says_where_its_messages_should_be(tmp_path: Path) -> None:
     path = tmp_path / f"{EXPORT['info']['id']}.json"
     path.write_text(json.dumps(EXPORT["info"]))
-    with pytest.raises(BadInput, match="messages lie in no folder message beside it"):
+    with pytest.raises(BadInput, match="messages are not in the folder message next to it"):
         load(path)

@@ -278,9 +278,7 @@ def test_what_is_sent_is_the_branch_of_the_newest_event() -> None:
         "done with three",
     ]
     assert list(session.branch) == [0, 1, 2, 5, 6]
-    assert [str(w) for w in session.warnings] == [
-        "3 of 9 events stand on other branches of the conversation; they are not sent"
-    ]
+    assert [str(w) for w in session.warnings] == ["3 of 9 events are on other branches and not sent"]
 
 
 def test_a_folder_names_the_event_that_it_goes_on_with(tmp_path: Path) -> None:
@@ -291,7 +289,7 @@ def test_a_folder_names_the_event_that_it_goes_on_with(tmp_path: Path) -> None:
     assert texts(empty) == []
     lost = read_folder(folder(tmp_path / "d", TREE, leaf_event_id="gone"), no_progress)
     assert texts(lost)[-1] == "done with three"
-    assert str(lost.warnings[0]) == "the event gone that the conversation goes on with is not there"
+    assert str(lost.warnings[0]) == "the event gone, where the conversation continues, is missing"
     for context in (back.context(), back.context()[1:], back.context(1)):
         written = assert_exact(FORMAT, replace(back, id=""), context)
         events = json.loads(written.data)
@@ -306,7 +304,7 @@ def test_a_root_that_begins_anew_and_a_parent_that_is_gone() -> None:
     assert texts(older) == ["Be brief.", "one", "yes"]  # before there was a tree an event followed the one before it
     cut = read(tree({**message("u1", "user", "one"), "after": "gone"}, message("m1", "assistant", "yes")))
     assert texts(cut) == ["one", "yes"]
-    assert str(cut.warnings[0]) == "event 1 follows the event gone, which is not there"
+    assert str(cut.warnings[0]) == "event 1 follows the missing event gone"
 
 
 def test_a_call_without_its_result_is_left_out_of_the_view_but_at_its_end() -> None:
@@ -615,7 +613,7 @@ def test_an_export_parts_what_is_forgotten_of_a_tool_loop_from_the_rest(shape_of
     assert FORMAT.codec.validate(written.data) == []
 
 
-@pytest.mark.parametrize(("events", "way"), [(EVENTS, "in a folder that is there"), (OLD, "nothing goes on with")])
+@pytest.mark.parametrize(("events", "way"), [(EVENTS, "into an existing folder"), (OLD, "nothing resumes")])
 def test_how_to_go_on_is_told_of_each_generation(events: list[Json], way: str) -> None:
     session = read(events)
     for messages in (session.context(), session.context()[:-1]):
@@ -648,13 +646,13 @@ def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
         ([EVENTS[2], {**EVENTS[2], "id": "again"}, EVENTS[4], condensation("k", ["a1"], None, None)], []),
         (
             [EVENTS[2], EVENTS[4], {**EVENTS[2], "id": "again"}, condensation("k", ["a1"], None, None)],
-            ["Event 2 answers a call that is forgotten."],
+            ["Event 2 answers a forgotten call."],
         ),
         ([], ["There are no events."]),
-        ([{**OLD[1], "id": "--1"}, OLD[2]], ["Event 1 has an id that is no number."]),
-        ([{**OLD[1], "id": "²"}, OLD[2]], ["Event 1 has an id that is no number."]),
-        ([7], ["Event 1 is neither the user's, the agent's nor the environment's."]),
-        ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s, which stands before it."]),
+        ([{**OLD[1], "id": "--1"}, OLD[2]], ["Event 1 has an id that is not a number."]),
+        ([{**OLD[1], "id": "²"}, OLD[2]], ["Event 1 has an id that is not a number."]),
+        ([7], ["Event 1 is from neither user, agent nor environment."]),
+        ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s, which comes before it."]),
         (
             [v1("x", "ActionEvent")],
             [
@@ -664,20 +662,20 @@ def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
                 "Event 1 has no llm_response_id.",
             ],
         ),
-        ([EVENTS[4]], ["Event 1 answers the call c1, which no event before it makes."]),
+        ([EVENTS[4]], ["Event 1 answers the call c1, which no earlier event makes."]),
         (
             [EVENTS[2], {**EVENTS[4], "action_id": "other"}],
             ["Event 2 answers the call c1, but names another event than a1."],
         ),
-        ([EVENTS[2], EVENTS[4], condensation("k", ["a1"], None, None)], ["Event 2 answers a call that is forgotten."]),
-        ([EVENTS[0], condensation("k", ["gone"], None, None)], ["Event 2 forgets gone, which no event before it has."]),
+        ([EVENTS[2], EVENTS[4], condensation("k", ["a1"], None, None)], ["Event 2 answers a forgotten call."]),
+        ([EVENTS[0], condensation("k", ["gone"], None, None)], ["Event 2 forgets gone, which no earlier event has."]),
         ([EVENTS[0], condensation("k", [], "sum", None)], ["Event 2 has a summary without an offset."]),
         (
             [EVENTS[0], condensation("k", [], "sum", 99)],
-            ["Event 2 has a summary that stands behind the end of what is left."],
+            ["Event 2 has a summary offset past the last message kept."],
         ),
-        ([OLD[1], OLD[1]], ["Event 2 has the id 1, which does not rise."]),
-        ([{**OLD[1], "id": "x"}], ["Event 1 has an id that is no number."]),
+        ([OLD[1], OLD[1]], ["Event 2 has the id 1, which does not increase."]),
+        ([{**OLD[1], "id": "x"}], ["Event 1 has an id that is not a number."]),
     ],
 )
 def test_the_validator_finds(events: list[Any], faults: list[str]) -> None:
@@ -756,7 +754,7 @@ def test_an_evaluation_holds_a_conversation_on_each_line(tmp_path: Path) -> None
     with pytest.raises(BadInput, match="no run '1'"):
         read_part(path, data, "1", no_progress)
     path.write_text(json.dumps(lines[0]))
-    with pytest.raises(BadInput, match="no line of this evaluation holds a history"):
+    with pytest.raises(BadInput, match="no line of this evaluation has a history"):
         load(path)
 
 
@@ -780,7 +778,7 @@ def test_what_v0_observed_is_text() -> None:
     events = json.loads(json.dumps(OLD))
     place, seen = next((n, event) for n, event in enumerate(events) if "observation" in event)
     seen["content"] = []
-    assert f"Event {place + 1} has content that is no text." in FORMAT.codec.validate(json.dumps(events).encode())
+    assert f"Event {place + 1} has content that is not text." in FORMAT.codec.validate(json.dumps(events).encode())
 
 
 def kept(path: Path, **state: Any) -> Path:
@@ -846,7 +844,7 @@ def test_a_folder_that_does_not_hold_what_was_promised_is_not_there(tmp_path: Pa
     session = load(kept(tmp_path / "given"))
     made = export(session, session.context()[1:])
     (tmp_path / "out").mkdir()
-    with pytest.raises(BadInput, match="would not hold what was promised"):
+    with pytest.raises(BadInput, match="would lose content"):
         save(replace(made, messages=(*made.messages, SUMMARY)), tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -874,7 +872,7 @@ def test_a12_a_condensation_that_forgets_nothing_is_an_empty_compaction(
     told = [(one.what, one.text) for one in findings(session) if one.what.startswith("epoch")]
     if forgotten:
         assert told == [
-            ("epoch 1", "ended by a recorded removal: messages were taken out, with nothing in their place"),
+            ("epoch 1", "ended by a recorded removal: messages removed without a replacement"),
             ("epoch 2", "ended by a recorded compaction that removed nothing"),
         ]
     else:

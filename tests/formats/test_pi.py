@@ -123,7 +123,7 @@ def test_what_extensions_put_in() -> None:
     assert tail[3].blocks == (Opaque("strange", {"type": "strange", "x": 1}), Opaque("str", "bare"))
     assert session.title == "A name"
     assert [str(warning) for warning in session.warnings] == [
-        "1 entry of unknown type 'brand_new' is kept, but not shown"
+        "1 entry of unknown type 'brand_new' is kept in the file, not shown"
     ]
     written = assert_exact(FORMAT, session, session.context()[1:])
     assert b'"role": "custom"' in written.data.replace(b'"role":"custom"', b'"role": "custom"')
@@ -202,24 +202,27 @@ def test_odd_lines_are_told() -> None:
 @pytest.mark.parametrize(
     ("values", "faults"),
     [
-        (ENTRIES, ["The first line is not a session header with an id: pi would start afresh."]),
-        ([{**HEADER, "version": 9}, *ENTRIES], ["Version 9 is none that pi knows."]),
-        ([HEADER, *ENTRIES[:1]], ["There is no message on the way to the newest entry."]),
+        (ENTRIES, ["The first line is not a session header with an id: pi would start a new session."]),
+        ([{**HEADER, "version": 9}, *ENTRIES], ["pi does not know version 9."]),
+        ([HEADER, *ENTRIES[:1]], ["The newest entry's branch has no message."]),
         ([HEADER, *ENTRIES, {**ENTRIES[1]}], ["Line 13 has the id of an earlier line."]),
-        ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], ["Line 13 names a parent that does not stand before it."]),
+        ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], ["Line 13 names a parent that is not before it."]),
         ([HEADER, *ENTRIES, said("z", "e10", "user", "")], ["Line 13 has a message without content."]),
         (
             [HEADER, *ENTRIES, said("z", "e10", "robot", "x")],
-            ["Line 13 has a message of a role that pi does not know."],
+            ["Line 13 has a message with a role that pi does not know."],
         ),
         (
             [HEADER, *ENTRIES, said("z", "e10", "assistant", [])],
-            ["Line 13 has a response without usage, on which pi counts."],
+            ["Line 13 has a response without usage, which pi requires."],
         ),
-        ([HEADER, *ENTRIES, said("z", "e10", "assistant", "x")], ["Line 13 has a message whose content is no list."]),
+        (
+            [HEADER, *ENTRIES, said("z", "e10", "assistant", "x")],
+            ["Line 13 has a message whose content is not a list."],
+        ),
         (
             [HEADER, *ENTRIES, result("z", "e10", "c9")],
-            ["Line 13 has a result, but its call does not stand before it."],
+            ["Line 13 has a result without its call before it."],
         ),
         (
             [HEADER, *ENTRIES, response("z", "e10", text("x"), total=90_000)],
@@ -235,7 +238,7 @@ def test_odd_lines_are_told() -> None:
             [],
         ),
         ([HEADER, *ENTRIES, entry("compaction", "z", "e10")], ["Line 13 is a compaction without a summary."]),
-        ([HEADER, *ENTRIES, 7], ["Line 13 is not a JSON object, so pi would pass over it."]),
+        ([HEADER, *ENTRIES, 7], ["Line 13 is not a JSON object, so pi would skip it."]),
     ],
 )
 def test_the_rules_find_each_fault(values: list[Any], faults: list[str]) -> None:

@@ -105,7 +105,7 @@ def test_a6_an_appended_compaction_keeps_no_range_with_an_older_one_in_a_pair() 
 def test_a6_the_rules_object_to_a_message_between_a_call_and_its_result() -> None:
     between = [*PATH[:2], said("u9", "a1", "user", "Wait."), {**PATH[3], "parentId": "u9"}]
     assert faults(FORMAT, lines(HEADER, *between)) == [
-        "Line 5 has a result that does not stand right behind its call, which pi answers before it."
+        "Line 5 has a result that is not right after its call; pi fills in another result first."
     ]
 
 

@@ -194,7 +194,7 @@ def test_an_edit_before_what_a_compaction_kept_is_over() -> None:
         ),
         (
             {},
-            "line 7: edits an entry and has no `replacement`, so pi cannot open the session; it is passed over",
+            "line 7: edits an entry and has no `replacement`, so pi cannot open the session; ignored",
             "Line 7 is an edit without a replacement: pi cannot open the session.",
         ),
     ],

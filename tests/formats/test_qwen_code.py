@@ -158,5 +158,5 @@ def test_odd_records_are_told(tmp_path: Path) -> None:
     assert [m.id for m in session.context()][-2:] == ["u2", "u3"]
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(FIRST[1]) + "\n")
-    with pytest.raises(BadInput, match="Qwen Code session without a single message"):
+    with pytest.raises(BadInput, match="Qwen Code session without messages"):
         load(path)

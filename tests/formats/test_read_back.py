@@ -46,21 +46,21 @@ def told(message: Message, *texts: str) -> Message:
         ([ASKED, *(replace(READS, blocks=(block,)) for block in READS.blocks), ANSWER, DONE], [], ""),
         ([ASKED, READS, DONE, ANSWER], [], ""),
         ([told(ASKED, "Read", "a.py"), *TALK[1:]], [], ""),
-        ([told(ASKED, "Read a", ".py"), *TALK[1:]], [], "message 1 does not come back as it was: “Read a.py”"),
+        ([told(ASKED, "Read a", ".py"), *TALK[1:]], [], "message 1 changed or is missing: “Read a.py”"),
         ([replace(ASKED, blocks=PARTED), *TALK[1:]], [], ""),
-        (TALK[1:], [], "message 1 does not come back as it was: “Read a.py”"),
-        ([*TALK[:2], DONE], [], "of 1 results it holds 0"),
-        ([*TALK[:2], result("r", ("c", "import sys")), DONE], [], "a result does not come back: “import os”"),
-        ([*TALK[:3], ANSWER, DONE], [], "it holds a result that was not promised: “import os”"),
-        ([*TALK, result("n", ("e", "none"))], [], "it holds a result that was not promised: “none”"),
+        (TALK[1:], [], "message 1 changed or is missing: “Read a.py”"),
+        ([*TALK[:2], DONE], [], "it has 0 of 1 results"),
+        ([*TALK[:2], result("r", ("c", "import sys")), DONE], [], "a tool result is missing: “import os”"),
+        ([*TALK[:3], ANSWER, DONE], [], "it has an unexpected tool result: “import os”"),
+        ([*TALK, result("n", ("e", "none"))], [], "it has an unexpected tool result: “none”"),
         ([*TALK, result("n", ("e", "none"))], [Loss(LossKind.UNANSWERED_CALLS)], ""),
-        ([told(ASKED, "Read b.py"), *TALK[1:]], [], "message 1 does not come back as it was: “Read a.py”"),
-        ([DONE, *TALK[:3]], [], "message 4 does not come back as it was: “Done”"),
-        ([*TALK[:3], replace(DONE, role="user")], [], "message 4 does not come back as it was: “Done”"),
+        ([told(ASKED, "Read b.py"), *TALK[1:]], [], "message 1 changed or is missing: “Read a.py”"),
+        ([DONE, *TALK[:3]], [], "message 4 changed or is missing: “Done”"),
+        ([*TALK[:3], replace(DONE, role="user")], [], "message 4 changed or is missing: “Done”"),
         ([ASKED, agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 21])), *TALK[2:]], [],
-         "message 2 does not come back as it was: “20”"),
+         "message 2 changed or is missing: “20”"),
         ([*TALK, told(DONE, "x" * FILLER)], [], ""),
-        ([*TALK, told(DONE, "x" * (FILLER + 1))], [], f"it holds what was not promised: “{'x' * 59}…”"),
+        ([*TALK, told(DONE, "x" * (FILLER + 1))], [], f"it has unexpected text: “{'x' * 59}…”"),
         ([*TALK, told(DONE, "x" * (FILLER + 1))], [Loss(LossKind.USER_INSERTED, 1, ("",), "x" * (FILLER + 1))], ""),
         ([ASKED, told(READS, 'I will. Read {"path":"a.py","lines":[1,20]}'), told(ANSWER, "import os"), DONE],
          [Loss(LossKind.CALLS_AS_TEXT, 1, ("it",)), Loss(LossKind.RESULTS_AS_TEXT, 1, ("it",))], ""),
@@ -85,16 +85,16 @@ def test_a_result_that_is_a_part_of_another_has_a_place_of_its_own(whole_first: 
     losses = [Loss(LossKind.CALLS_AS_TEXT, 2, ("it",)), Loss(LossKind.RESULTS_AS_TEXT, 2, ("it",))]
     assert difference(session_of(talk), talk, session_of(found), losses) == ""
     found = [ASKED, asked, told(talk[2], f"sacks, {part}and flour"), DONE]
-    assert difference(session_of(talk), talk, session_of(found), losses).startswith("a result does not come back")
+    assert difference(session_of(talk), talk, session_of(found), losses).startswith("a tool result is missing")
 
 
 @pytest.mark.parametrize(
     ("block", "lost", "kind"),
     [
-        (HIDDEN, "of 1 blocks of the session's own format it holds 0", LossKind.UNKNOWN_BLOCKS),
-        (Thinking("", "sig"), "of 1 blocks of reasoning without words it holds 0", LossKind.REASONING),
-        (THOUGHT, "message 2 does not come back as it was: “Which file?”", LossKind.REASONING),
-        (Media("image/png", 9), "of 1 images or documents it holds 0", LossKind.MEDIA),
+        (HIDDEN, "it has 0 of 1 format-specific blocks", LossKind.UNKNOWN_BLOCKS),
+        (Thinking("", "sig"), "it has 0 of 1 blocks of reasoning without words", LossKind.REASONING),
+        (THOUGHT, "message 2 changed or is missing: “Which file?”", LossKind.REASONING),
+        (Media("image/png", 9), "it has 0 of 1 images or documents", LossKind.MEDIA),
     ],
 )
 def test_what_is_no_word_may_be_missing_where_a_loss_is_declared(block: object, lost: str, kind: LossKind) -> None:
@@ -108,8 +108,8 @@ def test_what_is_no_word_may_be_missing_where_a_loss_is_declared(block: object, 
 @pytest.mark.parametrize(
     ("declared", "phrase"),
     [
-        (0, "message 2 does not come back as it was: “First a.py.”"),
-        (1, "of 4 blocks of reasoning it holds 2, and 1 declared as lost"),
+        (0, "message 2 changed or is missing: “First a.py.”"),
+        (1, "it has 2 of 4 blocks of reasoning, and 1 declared as lost"),
         (2, ""),
     ],
 )
@@ -123,7 +123,7 @@ def test_a24_reasoning_may_be_missing_as_often_as_declared(declared: int, phrase
     if declared:
         assert difference(session_of(promised), promised, found, losses) == phrase
     else:
-        assert difference(session_of(promised), promised, found) == "of 1 blocks of reasoning without words it holds 0"
+        assert difference(session_of(promised), promised, found) == "it has 0 of 1 blocks of reasoning without words"
         worded = [ASKED, replace(DONE, blocks=(*thoughts[:1], *thoughts[2:], *DONE.blocks))]
         assert difference(session_of(worded), worded, found) == phrase
 
@@ -131,7 +131,7 @@ def test_a24_reasoning_may_be_missing_as_often_as_declared(declared: int, phrase
 @pytest.mark.parametrize(
     ("block", "kind", "name"),
     [
-        (HIDDEN, LossKind.UNKNOWN_BLOCKS, "blocks of the session's own format"),
+        (HIDDEN, LossKind.UNKNOWN_BLOCKS, "format-specific blocks"),
         (Media("image/png", 9), LossKind.MEDIA, "images or documents"),
     ],
 )
@@ -140,7 +140,7 @@ def test_a24_of_each_sort_of_block_may_be_missing_what_is_declared(block: Block,
     placeholders = (Text("[image/png, 9 bytes]"),) * 2 if isinstance(block, Media) else ()
     found = session_of([ASKED, replace(DONE, blocks=(block, *placeholders, *DONE.blocks))])
     differs = [difference(session_of(promised), promised, found, [Loss(kind, n)]) for n in (1, 2, 3)]
-    assert differs == [f"of 3 {name} it holds 1, and 1 declared as lost", "", ""]
+    assert differs == [f"it has 1 of 3 {name}, and 1 declared as lost", "", ""]
 
 
 def test_a24_a_loss_of_one_kind_explains_no_other() -> None:
@@ -156,7 +156,7 @@ def test_a24_what_was_inserted_may_be_there_as_often_as_declared() -> None:
     found = session_of([ASKED, told(DONE, text), *TALK[1:], told(DONE, text)])
     losses = [Loss(LossKind.USER_INSERTED, n, ("",), text) for n in (1, 2)]
     differs = [difference(session_of(TALK), TALK, found, [loss]) for loss in losses]
-    assert differs == [f"it holds what was not promised: “{'x' * 59}…”", ""]
+    assert differs == [f"it has unexpected text: “{'x' * 59}…”", ""]
     apart = [Loss(LossKind.USER_INSERTED, 1, (why,), text) for why in ("first", "later")]
     assert difference(session_of(TALK), TALK, found, apart) == ""
 
@@ -165,13 +165,13 @@ def test_a24_results_may_be_added_as_often_as_calls_are_declared_unanswered() ->
     found = session_of([*TALK, result("n", ("e", "none"), ("f", "none"))])
     losses = [Loss(LossKind.UNANSWERED_CALLS, n) for n in (1, 2)]
     differs = [difference(session_of(TALK), TALK, found, [loss]) for loss in losses]
-    assert differs == ["it holds a result that was not promised: “none”", ""]
+    assert differs == ["it has an unexpected tool result: “none”", ""]
 
 
 def test_a_system_prompt_may_lie_beside_the_messages_or_be_a_declared_loss() -> None:
     own = [Message("s", "system", (Text("Be kind."),)), *TALK]
     assert difference(session_of(own), own, session_of(TALK, system="Be kind.")) == ""
-    assert difference(session_of(own), own, session_of(TALK)) == "message 1 does not come back as it was: “Be kind.”"
+    assert difference(session_of(own), own, session_of(TALK)) == "message 1 changed or is missing: “Be kind.”"
     assert difference(session_of(own), own, session_of(TALK), [Loss(LossKind.SYSTEM_MESSAGES, 1, ("",))]) == ""
     source = session_of(TALK, system="Be kind. " * 20)
     assert difference(source, TALK, session_of([told(ASKED, source.system), *TALK])) == ""
@@ -233,7 +233,7 @@ def test_a24_an_export_that_declares_only_empty_messages_loses_no_reasoning_and_
     assert lost & {loss.kind for loss in made.written.losses}, "nothing to refuse"
     others = (loss for loss in made.written.losses if loss.kind not in lost)
     silent = with_losses(made, [*others, Loss(LossKind.EMPTY_MESSAGES, 9)])
-    with pytest.raises(BadInput, match=r"is not written, because as .* it would not hold what was promised: "):
+    with pytest.raises(BadInput, match=r"was not written: as .* it would lose content \("):
         save(silent, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -290,7 +290,7 @@ def test_of_a_broken_writer_nobody_says_that_it_wrote(target: str) -> None:
         with suppress(BadInput):  # what cannot be read at all is broken enough
             assume(words(read(made)) != words(read(sound)))
         with TemporaryDirectory() as folder:
-            with pytest.raises(BadInput, match=r"is not written, because as .* it would not hold what was promised: "):
+            with pytest.raises(BadInput, match=r"was not written: as .* it would lose content \("):
                 save(made, Path(folder))
             assert list(Path(folder).iterdir()) == []
             assert save(sound, Path(folder)).word == "written"
@@ -302,9 +302,9 @@ def test_a_refused_export_leaves_the_file_that_was_there_and_sends_nothing(tmp_p
     session, out, sent = session_of(TALK), tmp_path / "out.json", BytesIO()
     out.write_text("mine")
     made = broken(session, TALK, "openai-chat", TALK[:1])
-    with pytest.raises(BadInput, match=r"of 1 calls it holds 0; choose another format\.$"):
+    with pytest.raises(BadInput, match=r"\(it has 0 of 1 calls\); choose another format\.$"):
         save(made, out, overwrite=True)
-    with pytest.raises(BadInput, match=r"^the export is not written"):
+    with pytest.raises(BadInput, match=r"^the export was not written"):
         send(made, sent, Path("-"))
     assert (out.read_text(), [*tmp_path.iterdir()], sent.getvalue()) == ("mine", [out], b"")
     sound = export(session, TALK, "openai-chat")
@@ -321,7 +321,7 @@ def test_whatever_a_strategy_says_a_file_that_did_not_change_is_not_called_writt
     made = export(session, outcome.messages, memories=outcome.memories)
     idle = read_back(replace(made, written=replace(made.written, data=session.records.data)))
     assert outcome.status in ("compacted", "fallback")
-    with pytest.raises(BadInput, match="it would not hold what was promised"):
+    with pytest.raises(BadInput, match="it would lose content"):
         save(idle, tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert save(made, tmp_path / "new.json").word == "written"

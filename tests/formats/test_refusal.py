@@ -22,13 +22,10 @@ from workbench.formats.files import INSIDE, load, parts_of
 from workbench.formats.look import Look
 from workbench.formats.refusal import LONGEST, NAMES, refused
 
-GIVE = (
-    "name the session file that the tool itself keeps, or give the conversation as a JSON list of messages with role "
-    "and content."
-)
-NAME = "name the session file that the tool itself keeps."
-REQUEST = "open the request that it answers, or the session that holds both."
-UNPACK = "unpack it and name a session file in it."
+GIVE = "open the session file that the agent wrote, or a JSON list of messages with role and content."
+NAME = "open the session file that the agent wrote."
+REQUEST = "open its request, or the session that has both."
+UNPACK = "unpack it and open a session file in it."
 WHOLE = "restore a whole copy and open that."
 
 
@@ -65,21 +62,21 @@ TOLD: dict[bytes, str] = {
     b'{"a": 1, "b": ]': f"JSON that is damaged or cut off, with the keys a, b; {WHOLE}",
     b"{{{{": f"JSON that is damaged or cut off; {WHOLE}",
     encoded({"parentUuid": None, "isSidechain": False, "x": 1}): (
-        f"a JSON object with the keys parentUuid, isSidechain, x, nearest to Claude Code, which has isSidechain, "
-        f"parentUuid too; {GIVE}"
+        f"a JSON object with the keys parentUuid, isSidechain, x, closest to Claude Code, which also has isSidechain, "
+        f"parentUuid; {GIVE}"
     ),
     encoded({"type": "message", "role": "assistant", "content": []}): (
-        f"one answer of the Messages API, without what was asked; {REQUEST}"
+        f"one response of the Messages API without its request; {REQUEST}"
     ),
     encoded({"object": "chat.completion", "choices": []}): (
-        f"one answer of Chat Completions, without what was asked; {REQUEST}"
+        f"one response of Chat Completions without its request; {REQUEST}"
     ),
-    encoded({"candidates": [], "usageMetadata": {}}): f"one answer of Gemini, without what was asked; {REQUEST}",
-    b"event: ping\ndata: {}\n\n": f"a stream of server-sent events, one answer of an API; {REQUEST}",
+    encoded({"candidates": [], "usageMetadata": {}}): f"one response of Gemini without its request; {REQUEST}",
+    b"event: ping\ndata: {}\n\n": f"a stream of server-sent events, one API response; {REQUEST}",
     b"name,age\nAda,36\nAlan,41\n": f"a table with the columns name, age; {GIVE}",
     b"name\tage\nAda\t36\n": f"a table with the columns name, age; {GIVE}",
-    b"Dear all,\nnothing is here.\n": f"text, of which only aider's chat history is read; {NAME}",
-    b"# Notes\n\nsome text\n": f"Markdown, of which only aider's chat history is read; {NAME}",
+    b"Dear all,\nnothing is here.\n": f"text; the only text format is aider's chat history; {NAME}",
+    b"# Notes\n\nsome text\n": f"Markdown; the only Markdown format is aider's chat history; {NAME}",
     b"<!DOCTYPE html><p>x": f"XML or HTML; {NAME}",
     bytes(range(256)) * 40: f"a binary file; {NAME}",
     b"\x89PNG\r\n\x1a\n": f"an image; {NAME}",
@@ -102,7 +99,7 @@ def test_a_file_is_refused_by_what_it_looks_like(tmp_path: Path, data: bytes) ->
         with pytest.raises(BadInput) as caught:
             opened(path)
         said = str(caught.value)
-        assert said == f"{path}: This is not a session file of a kind known here, but {TOLD[data]}"
+        assert said == f"{path}: Not a known session format: {TOLD[data]}"
         assert "\n" not in said
 
 
@@ -123,25 +120,25 @@ def test_a18_a_session_of_iflow_is_no_session_of_claude_code(known_by: str, tmp_
     path.write_bytes(b"".join(encoded(one) + b"\n" for one in (asked, answer, result)))
     with pytest.raises(BadInput) as caught:
         load(path)
-    told = "but a session of iFlow CLI, which is not read; give the conversation as a JSON list of messages"
+    told = "a session of iFlow CLI, which is not supported; a JSON list of messages"
     assert told in str(caught.value)
 
 
 def test_a18_of_the_case(shared: Path) -> None:
-    with pytest.raises(BadInput, match="a session of iFlow CLI, which is not read"):
+    with pytest.raises(BadInput, match="a session of iFlow CLI, which is not supported"):
         load(shared / "cases" / "agentsview-iflow.jsonl")
     assert [str(one) for one in load(shared / "cases" / "agentsview-traex.jsonl").warnings] == [
-        "line 1: written by Trae CLI and read as Codex's, whose form it has"
+        "line 1: written by Trae CLI in Codex's format; read as Codex"
     ]
 
 
 def test_of_keys_that_many_have_nothing_is_told() -> None:
     """`id` and `type` are in every second format; a key that one format alone has is enough with another."""
-    assert "nearest" not in refused(Look.of(encoded({"id": 1, "type": 2})), registry.FORMATS)
-    assert "nearest to Codex rollout, which has payload, type too" in refused(
+    assert "closest" not in refused(Look.of(encoded({"id": 1, "type": 2})), registry.FORMATS)
+    assert "closest to Codex rollout, which also has payload, type" in refused(
         Look.of(encoded({"payload": 1, "type": 2})), registry.FORMATS
     )
-    assert "nearest" not in refused(Look.of(encoded({"payload": 1})), registry.FORMATS)
+    assert "closest" not in refused(Look.of(encoded({"payload": 1})), registry.FORMATS)
 
 
 @pytest.mark.parametrize(("having", "near"), [(4, True), (5, False)])
@@ -149,7 +146,7 @@ def test_what_so_many_formats_have_tells_nothing(having: int, near: bool) -> Non
     """Two keys that four formats have tell 1/4 each."""
     keys = frozenset(["x", "y"])
     formats = [replace(registry.FORMATS[0], title=f"F{number}", keys=keys) for number in range(having)]
-    assert ("nearest to F0, which has x, y too" in refused(Look.of(encoded({"x": 1, "y": 1})), formats)) is near
+    assert ("closest to F0, which also has x, y" in refused(Look.of(encoded({"x": 1, "y": 1})), formats)) is near
 
 
 @pytest.mark.parametrize(
@@ -169,17 +166,15 @@ def test_what_so_many_formats_have_tells_nothing(having: int, near: bool) -> Non
 )
 def test_a_format_that_would_not_take_its_own_sample_is_the_nearest(name: str) -> None:
     look = Look.of((SAMPLES / name).read_bytes())
-    assert f"nearest to {registry.detect(look)[0].title}," in refused(look, registry.FORMATS)
+    assert f"closest to {registry.detect(look)[0].title}," in refused(look, registry.FORMATS)
 
 
 def test_a_folder_is_refused_by_what_it_holds(tmp_path: Path) -> None:
-    other = "name a session file, or the folder that a tool keeps as one."
-    assert (
-        refusal(tmp_path) == f"{tmp_path} is a folder with nothing in it, and no session of a kind known here; {other}"
-    )
+    other = "open a session file, or a folder that an agent keeps as a session."
+    assert refusal(tmp_path) == f"{tmp_path} is a folder that is empty, not a known session format; {other}"
     (tmp_path / "b.txt").write_text("x")
     (tmp_path / "a").mkdir()
-    holding = f"{tmp_path} is a folder holding a/, b.txt, and no session of a kind known here; "
+    holding = f"{tmp_path} is a folder holding a/, b.txt, not a known session format; "
     assert refusal(tmp_path) == holding + other
     (tmp_path / "c.json").write_bytes((SAMPLES / "openai-chat-tools.json").read_bytes())
     holding = holding.replace("b.txt", "b.txt, c.json")
@@ -195,7 +190,7 @@ def test_so_many_files_of_a_folder_are_looked_at(tmp_path: Path, before: int, fo
     for number in range(before):
         (tmp_path / f"{number:03}").touch()
     (tmp_path / "z.json").write_bytes((SAMPLES / "openai-chat-tools.json").read_bytes())
-    assert ("open " in refusal(tmp_path)) == found
+    assert (f"open {tmp_path}" in refusal(tmp_path)) == found
 
 
 def refusal(path: Path) -> str:

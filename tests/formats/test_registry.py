@@ -121,7 +121,7 @@ def test_a_format_that_is_read_only_says_so_when_an_export_is_asked_for(plugged_
     path.write_text("TOY hello")
     session = load(path)
     with pytest.raises(
-        BadInput, match=r"^Toy is read here and not written; choose another format for the export, such as"
+        BadInput, match=r"^Toy can be read but not written; choose another format for the export, such as"
     ):
         export(session, session.context())
     assert export(session, session.context(), "openai-chat").problems == ()
@@ -143,11 +143,11 @@ def test_one_that_fails_gives_a_sentence_and_stops_nothing(plugged_in: Path) -> 
     with pytest.raises(BadInput) as refused:
         registry.detect(Look.of(b"nothing known"))
     clumsily = CLUMSILY.format("ValueError: subsection not found")
-    assert str(refused.value).endswith(f"that the tool itself keeps. {clumsily} {OTHER} {RUSTY}")
+    assert str(refused.value).endswith(f"that the agent wrote. {clumsily} {OTHER} {RUSTY}")
     with pytest.raises(BadInput) as refused:
         registry.detect_folder(plugged_in)
     missing = re.escape(CLUMSILY).replace(r"\{\}", r"AttributeError: '\w+' object has no attribute 'no_such'")
-    assert re.search(f"name a session file in it\\. {missing} ", str(refused.value))
+    assert re.search(f"open a session file in it\\. {missing} ", str(refused.value))
 
 
 def test_what_others_recognise_is_read_beside_one_that_fails_at_it(plugged_in: Path) -> None:

@@ -434,8 +434,8 @@ def test_a_summary_behind_other_messages_hides_nothing() -> None:
     ("items", "faults"),
     [
         ([], ["There are no messages."]),
-        ([{"role": "system", "content": "x"}], ["Message 1 is neither the user's nor the assistant's."]),
-        ([say("user", "x", ts="now")], ["Message 1 has a ts that is no number."]),
+        ([{"role": "system", "content": "x"}], ["Message 1 is neither a user nor an assistant message."]),
+        ([say("user", "x", ts="now")], ["Message 1 has a ts that is not a number."]),
         ([say("assistant", "x")], ["The first message that is sent is not the user's."]),
         (
             [say("user", "x", condenseParent="gone")],

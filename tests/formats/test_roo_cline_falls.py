@@ -56,8 +56,8 @@ def test_a20_each_fall_of_the_billed_prompts_begins_an_epoch(tmp_path: Path) -> 
         ("truncation", "removal", 24_000),
     ]
     assert [str(one) for one in session.warnings] == [
-        "the billed prompts fall 2 times, the first from 22 000 to 16 000 tokens: older messages were left out, which "
-        "the task does not record; those are taken that fit the bills"
+        "billed prompts shrink 2 times, first from 22 000 to 16 000 tokens: the agent dropped older messages "
+        "without a record; which ones is inferred from usage"
     ]
 
 

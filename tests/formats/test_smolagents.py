@@ -71,10 +71,10 @@ def test_succinct_steps_and_what_is_none() -> None:
     assert FORMAT.recognise(Look.of(body(*succinct)))
     assert read(FORMAT, body(*succinct)).system == ""
     odd = read(FORMAT, body(*STEPS, 7))
-    assert str(odd.warnings[0]) == "step 6 is no task, plan or action; it is not shown"
+    assert str(odd.warnings[0]) == "step 6 is not a task, plan or action; not shown"
     for other in ([], [{"task": "x"}], [{"role": "user", "content": "x", "task": 1}], {"task": "x"}):
         assert not FORMAT.recognise(Look.of(json.dumps(other).encode()))
-    with pytest.raises(BadInput, match="no list of steps"):
+    with pytest.raises(BadInput, match="is not a list of steps"):
         read(FORMAT, b"{}")
 
 

@@ -19,7 +19,7 @@ from workbench.formats.sound import sound
 
 JSON = [known for known in WRITTEN if known.id != "aider"]
 COUNT = re.compile(rb'("(?:input|output|(?!max)[a-zA-Z_]*[tT]oken(?:s|Count)|tokens[A-Z]\w*)"\s*:\s*)[1-9]\d*')
-HALF = "half of a character (a lone surrogate), which the API refuses."
+HALF = "half a character (lone surrogate), which the API rejects."
 
 
 def _validated(format: Format, data: bytes) -> list[str]:

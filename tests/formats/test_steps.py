@@ -95,7 +95,7 @@ def test_no_folder_and_no_word_is_more_than_a_word(machine: Path, foul: str) -> 
 def test_a_folder_that_is_none_here_is_not_gone_to(folder: str) -> None:
     *said, last = steps(Written(b"", "x", "a", folder=folder, commands=(("tool", "a"),)), Path("/x"))
     assert last == "tool a"
-    assert said == ["# /gone is not on this machine: go to where its project is"] * (folder == "/gone")
+    assert said == ["# /gone is not on this machine: change to the project folder"] * (folder == "/gone")
 
 
 @pytest.mark.parametrize("letters", [255, 256, 5_000])
@@ -103,7 +103,7 @@ def test_names_longer_than_a_file_can_have_are_told_as_others_are(letters: int, 
     folder, home = f"/{'n' * letters}", f"~/s/{'n' * letters}"
     written = Written(b"", "x", "a", home, folder, (("tool", "a"),), beside=("m" * letters, b"{}"))
     lines = steps(written, tmp_path / "x")
-    assert lines[-2:] == (f"# {folder} is not on this machine: go to where its project is", "tool a")
+    assert lines[-2:] == (f"# {folder} is not on this machine: change to the project folder", "tool a")
     assert lines[1] == f"test -e {home} || cp {tmp_path / 'x'} {home}"
 
 
@@ -131,7 +131,7 @@ def test_a_session_that_is_kept_as_a_folder_goes_by_its_name(machine: Path) -> N
 def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:
     written = Written(b"", "x", "a", "~/s/x", commands=(("tool", "a"),), beside=("m.json", b"{}"))
     (machine / "x").write_bytes(b"x")
-    told = "# m.json, which its tool wants beside it, is written by an export to a file"
+    told = "# m.json, which the agent needs next to it, is written by an export to a file"
     assert steps(written, machine / "x")[2:] == (told, "tool a")
     (machine / "m.json").write_bytes(b"{}")
     run(machine, steps(written, machine / "x"))
@@ -141,7 +141,7 @@ def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:
 def test_what_no_command_does_is_a_comment() -> None:
     assert steps(Written(b"", "x", by_hand="open\nit"), Path("/x")) == ("# open it",)
     (comment,) = steps(Written(b"", "x"), Path("/x"))
-    assert comment.startswith("# no tool resumes")
+    assert comment.startswith("# no command resumes")
 
 
 @pytest.mark.parametrize("target", [one.id for one in registry.targets()])

@@ -54,7 +54,7 @@ def test_the_sample_is_two_sessions() -> None:
         ([{"task_id": 1, "traj": []}], ["Entry 1 has no reward.", "There are no messages in entry 1."]),
         (
             [{"task_id": 1, "reward": 1, "traj": [{"role": "tool", "tool_call_id": "x", "content": ""}]}],
-            ["Message 1 in entry 1 answers the call x, which no message before it left open."],
+            ["Message 1 in entry 1 answers the call x, which is not open."],
         ),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_summary_that_was_asked_for_is_a_compaction_and_a_title_another_conver
     assert (session.id, session.model, [str(w) for w in session.warnings]) == (
         "ferry-7",
         "gpt-4.1-mini",
-        ["holds 2 conversations; this is the one of the most calls"],
+        ["holds 2 conversations; this is the one with the most calls"],
     )
     codec = otel.FORMAT.codec
     assert codec.sessions_in
@@ -232,7 +232,7 @@ def test_a_step_round_a_call_is_not_a_second_call() -> None:
 
 def test_a_trace_without_prompts_is_refused_with_a_remedy() -> None:
     span = {"traceId": "t", "spanId": "s", "attributes": attributes({"gen_ai.request.model": "x"})}
-    with pytest.raises(BadInput, match="have the trace record prompts and answers"):
+    with pytest.raises(BadInput, match="make the trace record prompts and responses"):
         read(otel.FORMAT, {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
     with pytest.raises(BadInput, match="has no conversation 'nobody'"):
         load(SAMPLES / "otel-ferry.json", part="nobody")

@@ -82,9 +82,7 @@ def test_real_history_processors_are_told(shared: Path) -> None:
     path = shared / "sessions/swe-agent/marshmallow-1867-fc-replace.traj"
     session = SWE.codec.read(path, path.read_bytes(), no_progress)
     (warning,) = session.warnings
-    assert str(warning) == (
-        "a history processor shortened messages for each call, 8 of them for the newest, which is shown"
-    )
+    assert str(warning) == ("a history processor shortens messages per call; shown: the newest call, 8 shortened")
     assert [(len(e.members), len(e.copies)) for e in session.epochs] == [(14, 0), (28, 8)]
     assert session.epochs[0].ended_by == Compaction("history processor", way="clearing")
     prompt = json.loads(path.read_bytes())["trajectory"][-1]["messages"]
@@ -187,7 +185,7 @@ def test_a_processor_that_is_configured_is_told_where_no_prompt_is_recorded() ->
 
     assert told("cache_control") == []
     assert told("last_n_observations", "cache_control") == [
-        "history processors are configured (last_n_observations): what was sent is shorter than the history shown"
+        "history processors are configured (last_n_observations): the context sent was shorter than the history shown"
     ]
     old = swe(replay_config={"agent": {"config": {"history_processor": "Last5Observations"}}})
     assert "(Last5Observations)" in str(read(SWE, old).warnings[0])
@@ -244,17 +242,17 @@ def test_recognised_though_cut() -> None:
     ("format", "data", "faults"),
     [
         (MINI, mini([]), ["There are no messages."]),
-        (MINI, mini(trajectory_format="x"), ["The trajectory_format is x, none of mini-swe-agent."]),
+        (MINI, mini(trajectory_format="x"), ["The trajectory_format x is not mini-swe-agent's."]),
         (MINI, mini(info=None), ["There is no info."]),
         (
             MINI,
             mini([*MINI_MESSAGES[:2], MINI_MESSAGES[3]]),
-            ["Message 3 answers the call c, which no message before it left open."],
+            ["Message 3 answers the call c, which is not open."],
         ),
         (
             MINI,
             mini([MINI_MESSAGES[8], MINI_MESSAGES[1]]),
-            ["Message 1 has a role that is none of system, developer, user, assistant, tool."],
+            ["Message 1 has a role other than system, developer, user, assistant, tool."],
         ),
         (SWE, swe([]), ["There are no messages in its history."]),
         (SWE, b'{"history":[{"role":"user","content":"x","agent":"a"}]}', []),
@@ -262,12 +260,12 @@ def test_recognised_though_cut() -> None:
         (
             SWE,
             swe([{"role": "tool", "content": "x", "agent": "a"}]),
-            ["Message 1 is a tool's but has no tool_call_ids."],
+            ["Message 1 is a tool message without tool_call_ids."],
         ),
         (
             SWE,
             swe([*SWE_HISTORY[:4], SWE_HISTORY[5]]),
-            ["Message 5 answers the call c, which no message before it left open."],
+            ["Message 5 answers the call c, which is not open."],
         ),
         (
             SWE,

@@ -117,7 +117,7 @@ def database(tmp_path: Path) -> Path:
 def test_the_threads_of_a_database(database: Path) -> None:
     session = files.load(database)
     assert (session.format, session.id, [str(one) for one in session.warnings]) == (
-        "zed", "new", ["holds 2 threads; this is the one that was used last"],
+        "zed", "new", ["holds 2 threads; this is the most recently used one"],
     )  # fmt: skip
     parts = FORMAT.codec.sessions_in
     assert parts is not None
@@ -125,11 +125,11 @@ def test_the_threads_of_a_database(database: Path) -> None:
         ("new", "Newest", 6), ("old", "Old", 6),
     ]  # fmt: skip
     assert files.load(database, part="old").context() == session.context()
-    with pytest.raises(BadInput, match=r"has no thread 'x'; choose one of those it lists\.$"):
+    with pytest.raises(BadInput, match=r"has no thread 'x'; choose a listed one\.$"):
         files.load(database, part="x")
 
 
 def test_a_thread_without_a_message_is_refused() -> None:
     data = json.dumps({"messages": [], "updated_at": ""}).encode()
-    with pytest.raises(BadInput, match=r"^x\.json is a thread of Zed without a single message; name another\.$"):
+    with pytest.raises(BadInput, match=r"^x\.json is a thread of Zed without messages; open another file\.$"):
         FORMAT.codec.read(Path("x.json"), data, no_progress)

@@ -260,7 +260,7 @@ async def test_a_damaged_file_is_repaired_from_the_bench(tmp_path: Path) -> None
         lines = len(data.splitlines())
         assert shown.split("\n") == [
             f"pi, {file}: 1 repair.",
-            f"  line {lines + 1}  removed 64 NUL bytes, which a crash left",
+            f"  line {lines + 1}  removed 64 NUL bytes left by a crash",
         ]
         await press(pilot, "enter", "enter")
         await settled(pilot)

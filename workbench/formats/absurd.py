@@ -49,7 +49,7 @@ def _countable(session: Session) -> Session:
     if not wrong:
         return session
     place = next(iter(session.messages[wrong[0]].source), len(session.records))
-    text = f"the usage of {counted(len(wrong), 'call')} is beyond all bounds, and is not counted"
+    text = f"usage of {counted(len(wrong), 'call')} is impossibly large; ignored"
     warning = LoadWarning(text, session.records.lines[place] if place < len(session.records) else None)
     gone = set(wrong)
     messages = tuple(replace(one, usage=None) if at in gone else one for at, one in enumerate(session.messages))
@@ -73,7 +73,7 @@ def _reckonable(session: Session) -> Session:
     epochs = tuple(map(bounded_epoch, session.epochs))
     if facts == session.facts and epochs == session.epochs:
         return session
-    warning = LoadWarning("sizes that the agent recorded are beyond all bounds, and are left out")
+    warning = LoadWarning("sizes recorded by the agent are impossibly large; ignored")
     return replace(session, facts=facts, epochs=epochs, warnings=(*session.warnings, warning))
 
 
@@ -113,7 +113,7 @@ def exceeds(tokens: int, window: int | None) -> bool:
 def impossible(tokens: int, window: int | None) -> str:
     """The warning about a recorded size that is not believed."""
     limit = f"a window of {grouped(window)}" if exceeds(tokens, window) and window else "the messages before it"
-    return f"a usage of {grouped(tokens)} tokens is recorded, too many for {limit}; it is left out of every figure"
+    return f"a usage of {grouped(tokens)} tokens was recorded, more than {limit}; ignored"
 
 
 def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, int | None]]:
@@ -215,9 +215,9 @@ def _marked_small(session: Session) -> Session:
     first, before = next(iter(absurd.items()))
     message = session.messages[first]
     text = (
-        f"{grouped(len(absurd))} of {counted(calls, 'call')} cannot have been billed for what stands before them, "
+        f"{grouped(len(absurd))} of {counted(calls, 'call')} report too few tokens for the text before them, "
         f"the first with {grouped(message.bill)} tokens for {grouped(before)} characters; "
-        "no figure stands on such a bill"
+        "their usage is ignored"
     )
     warning = LoadWarning(text, _line(session, message))
     messages = tuple(_marked(one) if i in absurd else one for i, one in enumerate(session.messages))

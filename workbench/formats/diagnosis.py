@@ -91,18 +91,18 @@ def _system_prompt(session: Session, context: Sequence[Message]) -> Finding:
     size = len(session.system) + sum(len(m.text) for m in context[: leading_system(context)])
     if size:
         return Finding("complete", "system prompt", f"{grouped(size)} characters")
-    return Finding("missing", "system prompt", "not in the file; what the tool sends first is billed, but not shown")
+    return Finding("missing", "system prompt", "not in the file: it was sent and billed, but not recorded")
 
 
 def _tools(session: Session) -> Finding:
     if session.tools and all((object_of(tool.schema.encode()) or {}).keys() == {"name"} for tool in session.tools):
-        return Finding("missing", "tool definitions", f"of {counted(len(session.tools), 'tool')} the names alone")
+        return Finding("missing", "tool definitions", f"only the names of {counted(len(session.tools), 'tool')}")
     if session.tools:
         return Finding("complete", "tool definitions", counted(len(session.tools), "tool"))
     used = {call.name for message in session.messages for call in message.calls}
     if used:
         return Finding(
-            "missing", "tool definitions", f"not in the file, though calls of {counted(len(used), 'tool')} are"
+            "missing", "tool definitions", f"not in the file, although {counted(len(used), 'tool')} were called"
         )
     return Finding("note", "tool definitions", "none in the file, and no tool was called")
 
@@ -114,7 +114,7 @@ def _views(session: Session) -> Iterator[Finding]:
     if len(shown) < everything:
         apart = everything - len(shown)
         of_all = counted(everything, "message")
-        told = f"{apart} of {of_all} {are(apart)} rewound, cut off, or another agent's: not resumed"
+        told = f"{apart} of {of_all} {are(apart)} rewound, cut off or a sub-agent's: not loaded on resume"
         yield Finding("note", "apart", told)
     for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
         epochs = [*run]
@@ -126,7 +126,9 @@ def _views(session: Session) -> Iterator[Finding]:
             if epoch.ended_by is not None:
                 yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(epoch.ended_by)}")
     if len(session.epochs) == 1 and sent < live:
-        yield Finding("note", "not sent", f"{counted(live - sent, 'message')} of the live branch, outside the context")
+        yield Finding(
+            "note", "not sent", f"{counted(live - sent, 'message')} of the active branch are outside the context"
+        )
 
 
 def _ended_empty(epoch: Epoch) -> bool:
@@ -139,13 +141,13 @@ def _told(end: Compaction) -> str:
     tokens = f" from {before} to {after} tokens" if before and after else f" from {before} tokens" if before else ""
     match end.way:
         case "clearing":
-            return f"clearing{tokens}: contents were taken out, the messages stayed"
+            return f"clearing{tokens}: contents were removed, messages kept"
         case "empty":
             return f"compaction{tokens} that removed nothing"
         case "removal":
-            return f"removal{tokens}: messages were taken out, with nothing in their place"
-    kept = f", and {counted(len(end.kept), 'message')} before it stayed" if end.kept else ""
-    return f"compaction{tokens}, {'with a summary' if end.summary else 'without a summary that can be told'}{kept}"
+            return f"removal{tokens}: messages removed without a replacement"
+    kept = f", and {counted(len(end.kept), 'earlier message')} kept" if end.kept else ""
+    return f"compaction{tokens}, {'with a summary' if end.summary else 'without a recorded summary'}{kept}"
 
 
 def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
@@ -156,13 +158,13 @@ def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
     lost = [message for message in open_calls if message is not context[last]]
     orphans = [context[pair.result] for pair in pairs if pair.call is None and pair.result is not None]
     if waiting:
-        yield Finding("note", "open calls", f"{waiting} in the last message: it was waiting for their results")
+        yield Finding("note", "open calls", f"{waiting} in the last message, waiting for results")
     if lost:
-        yield Finding("missing", "open calls", f"{len(lost)} have no result: {_places(session, lost)}")
+        yield Finding("missing", "open calls", f"{len(lost)} without a result: {_places(session, lost)}")
     if orphans:
-        yield Finding("missing", "orphan results", f"{len(orphans)} answer no call: {_places(session, orphans)}")
+        yield Finding("missing", "orphan results", f"{len(orphans)} without a call: {_places(session, orphans)}")
     if not (open_calls or orphans):
-        told = f"{counted(len(pairs), 'call')}, and every result" if pairs else "none in the context"
+        told = f"{counted(len(pairs), 'call')}, all with results" if pairs else "none in the context"
         yield Finding("complete" if pairs else "note", "calls", told)
 
 
@@ -180,11 +182,11 @@ def _opaque(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
         if message.kind == "summary" and any(isinstance(block, Opaque) for block in message.blocks)
     ]
     if hidden:
-        yield Finding("missing", "encrypted", f"a summary nobody can read: {_places(session, hidden)}")
+        yield Finding("missing", "encrypted", f"an encrypted summary: {_places(session, hidden)}")
     types = Counter(block.type for m in context for block in m.blocks if isinstance(block, Opaque) and m not in hidden)
     if types:
         told = ", ".join(f"{count} {type or 'without a type'}" for type, count in types.most_common(6))
-        yield Finding("note", "unknown blocks", f"kept as they are: {told}")
+        yield Finding("note", "unknown blocks", f"kept unchanged: {told}")
 
 
 def _usage(session: Session, context: Sequence[Message]) -> Finding:
@@ -193,14 +195,12 @@ def _usage(session: Session, context: Sequence[Message]) -> Finding:
     answers = [message for message in made if message.role == "assistant" and message.kind == "normal"]
     billed = sum(message.usage is not None for message in answers)
     if not answers:
-        return Finding("note", "usage", "no answer in the context yet")
+        return Finding("note", "usage", "no assistant message in the context yet")
     if not billed and session.facts.overhead:
-        told = (
-            f"none by call; the tool itself counts {grouped(session.facts.overhead)} tokens of system prompt and tools"
-        )
+        told = f"none per call; the agent counts {grouped(session.facts.overhead)} tokens for system prompt and tools"
         return Finding("note", "usage", told)
     if not billed:
-        return Finding("missing", "usage", "none recorded: every figure is counted, what is sent unseen is not in them")
+        return Finding("missing", "usage", "none recorded: all figures are counted and leave out unrecorded tokens")
     level: Level = "complete" if billed == len(answers) else "note"
     return Finding(level, "usage", f"recorded for {grouped(billed)} of {counted(len(answers), 'answer')}")
 
@@ -213,13 +213,13 @@ def _requests(session: Session) -> Iterator[Finding]:
     if not found:
         return
     if not other:
-        yield Finding("complete", "sent", f"equal to {_of_requests(len(found))} that the file records")
+        yield Finding("complete", "sent", f"equal to {_of_requests(len(found))} recorded in the file")
         return
     answers = {message.id: message for message in session.messages}
-    more = f"; {grouped(other[0].more)} characters more were sent" if other[0].more else ""
-    told = f"{len(other)} of {_of_requests(len(found))} that the file records held something else"
+    more = f"; {grouped(other[0].more)} more characters were sent" if other[0].more else ""
+    told = f"{len(other)} of {_of_requests(len(found))} recorded in the file differ"
     where = place_of(session, answers[other[0].answer])
-    yield Finding("missing", "sent", f"{told}, first that before {where}: {other[0].difference}{more}")
+    yield Finding("missing", "sent", f"{told}, the first before {where}: {other[0].difference}{more}")
 
 
 def _of_requests(count: int) -> str:
@@ -240,9 +240,9 @@ def relatives(session: Session) -> list[tuple[str, str]]:
     found += [(id, "a sub-agent in this file") for id in _inside(session)]
     calls = {file: boundary for boundary, file in compaction_calls(session).items()}
     for agent in agent_files(session.path):
-        what = "the call for a summary" if agent.compacts else "a sub-agent in a file beside this one"
+        what = "the call for a summary" if agent.compacts else "a sub-agent in its own file"
         if agent.file in calls:
-            what += f", which led to the boundary {calls[agent.file]}"
+            what += f", for the boundary {calls[agent.file]}"
         found.append((agent.id, what))
     call = compaction_call(session)
     if call is not None:
@@ -250,7 +250,7 @@ def relatives(session: Session) -> list[tuple[str, str]]:
         found.append(
             (
                 "this file",
-                f"the call for a summary: {grouped(len(call.prompt.text))} characters asked for {grouped(length)}",
+                f"the call for a summary: {grouped(len(call.prompt.text))} characters sent, {grouped(length)} returned",
             )
         )
     return found

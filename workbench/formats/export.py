@@ -60,7 +60,7 @@ class Export:
         more = len(self.problems) - 5
         found = " ".join(self.problems[:5]) + (f" And {more} more." if more > 0 else "")
         if not self.judged:
-            return f"{self.format.title} has no rules here to judge it by"
+            return f"{self.format.title} has no validation rules"
         return found or f"{self.format.title} can load it"
 
 
@@ -95,8 +95,8 @@ def export(
         lines = len(source.memories.splitlines())
         if source.memories != session.memories:
             raise BadInput(
-                f"{target.title} has no place for an agent's memories, and {counted(lines, 'line')} of new ones would "
-                "be lost; choose a format that keeps them, such as augment."
+                f"{target.title} cannot store an agent's memories, and {counted(lines, 'line')} of new ones would "
+                "be lost; choose a format that can, such as augment."
             )
         losses.append(Loss(LossKind.MEMORIES, lines, (target.format.title,)))
     same_history = target.format.id == session.format and tuple(messages) == session.context()
@@ -150,7 +150,7 @@ def read_back(made: Export) -> Export:
         with gc_paused():
             found = codec.read(Path(made.written.name), data, no_progress)
     except BadInput as error:
-        return replace(made, found=f"it cannot be read again: {str(error).rstrip('.')}")
+        return replace(made, found=f"it cannot be read back: {str(error).rstrip('.')}")
     if carried and (spent := spent_in(found)) != carried.spent:
         carried = replace(carried, spent=spent)
         data = carrying(codec, data, carried) or data
@@ -170,9 +170,9 @@ def _wrong(made: Export, found: Session, carried: Carried | None) -> str:
     """What a reader does not find of what was promised, "" where it finds all."""
     wrong = difference(made.source, made.messages, found, made.written.losses)
     if made.format.codec.memories and found.memories != made.source.memories:
-        wrong = wrong or "the memories do not come back"
+        wrong = wrong or "the memories are lost"
     if carried and found.facts.carried != carried:
-        wrong = wrong or "what it says of its size does not come back"
+        wrong = wrong or "its recorded size is lost"
     return wrong
 
 
@@ -194,7 +194,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     _refuse(export.found, export, str(target))
     note = beside(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
-        raise BadInput(f"{note} is in the way of what is written beside {target.name}; choose another name.")
+        raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
     write_atomically(target, export.written.data, overwrite=overwrite, judge=lambda data: _same(export, data, target))
     if export.written.beside:
         name, data = export.written.beside
@@ -213,7 +213,7 @@ def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
 
 def _refuse_itself(target: Path, source: Path | None) -> None:
     if source is not None and same_file(target, source):
-        raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
+        raise BadInput(f"{target} is the session itself, which is never overwritten; choose another name.")
 
 
 def place(export: Export) -> Saved:
@@ -243,7 +243,7 @@ def _word(export: Export) -> Literal["written", "copied"]:
 def _same(export: Export, data: bytes, target: Path) -> None:
     """Raises BadInput unless the disk has what was read back."""
     if data != export.written.data:
-        raise BadInput(f"{target} is not written: the disk does not give back what was put there; use another one.")
+        raise BadInput(f"{target} was not written: the disk returned other data than was written; use another disk.")
 
 
 def _hold_folder_to(export: Export, there: Path, where: str) -> None:
@@ -254,7 +254,7 @@ def _hold_folder_to(export: Export, there: Path, where: str) -> None:
         with gc_paused():
             found = codec.read_folder(there, no_progress)
     except BadInput as error:
-        _refuse(f"it cannot be read again: {str(error).rstrip('.')}", export, where)
+        _refuse(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
     else:
         _refuse(
             _wrong(export, with_carried(found, carried_in(codec, found.records.data)), export.carried), export, where
@@ -265,6 +265,5 @@ def _refuse(wrong: Session | str, export: Export, where: str) -> None:
     """Raises BadInput where something is wrong, in words."""
     if wrong and isinstance(wrong, str):
         raise BadInput(
-            f"{where} is not written, because as {export.format.title} it would not hold what was promised: {wrong}; "
-            "choose another format."
+            f"{where} was not written: as {export.format.title} it would lose content ({wrong}); choose another format."
         )

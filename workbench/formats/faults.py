@@ -64,7 +64,7 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
         except Hopeless as last:
             found.append(str(last))
         except RecursionError:
-            found.append("It is nested too deeply to be judged.")
+            found.append("It is nested too deeply to validate.")
         found += (fault for fault in _damaged_values(data) if fault not in found)
         more = len(found) - MOST
         return found if more <= 0 else [*found[:MOST], f"{more} more fault{'' if more == 1 else 's'}."]
@@ -83,7 +83,7 @@ def _damaged_values(data: bytes) -> Faults:
         return
     halves = [found.start() for found in _ESCAPES.finditer(data) if found[1]] if _MAY_BE_HALF.search(data) else []
     for number in sorted({data.count(b"\n", 0, at) + 1 for at in halves[:MOST]}):
-        yield f"Line {number} holds half of a character (a lone surrogate), which the API refuses."
+        yield f"Line {number} holds half a character (lone surrogate), which the API rejects."
     if _MAY_BE_WRONG.search(data):
         for where, value in _wrong_counts(data):
             yield f"{where} is {value if abs(value) < MOST_COUNTED else 'too large'}, out of the range of a count."

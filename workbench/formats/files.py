@@ -192,7 +192,7 @@ def _format_of(path: Path, look: Look) -> Format:
         raise
     except BadInput as error:
         if folder := registry.folder_of(path):
-            raise BadInput(f"{path} is only a part of a session; open its folder {folder}.") from None
+            raise BadInput(f"{path} is only part of a session; open its folder {folder}.") from None
         raise BadInput(f"{path}: {error}") from None
 
 
@@ -203,7 +203,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
         raise BadInput(refused_folder(path, _first_inside(path))) from None
     codec = found.codec
     if codec.read_folder is None:
-        raise BadInput(f"{path} is a folder; name a session file in it.")
+        raise BadInput(f"{path} is a folder; open a session file in it.")
     with reading(path):
         session = codec.read_folder(path, progress)
     return _checked(with_carried(session, carried_in(codec, session.records.data)))
@@ -250,9 +250,9 @@ def _readable(path: Path) -> Iterator[BinaryIO]:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise Unread(f"{path} is a folder; name a session file in it.")
+            raise Unread(f"{path} is a folder; open a session file in it.")
         if what := not_a_file(status):
-            raise Unread(f"{path} is {what}, not a regular file; copy what it gives to a file and name that.")
+            raise Unread(f"{path} is {what}, not a regular file; copy its content to a file and open that.")
         file = open_file(path)
     except FileNotFoundError:
         raise Unread(f"{path} does not exist; check the name.") from None
@@ -275,11 +275,11 @@ def bytes_of(path: Path) -> bytes:
     times."""
     with _readable(path) as file:
         if where := value_beyond(path):
-            raise Unread(f"{path}: {where}, which is no session's; delete that row from a copy and try the copy.")
+            raise Unread(f"{path}: {where}, too much for a session; delete that row from a copy and open the copy.")
         data = file.read()
     if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):
-        raise Unread(f"{path} is empty; name a file that holds a session.")
+        raise Unread(f"{path} is empty; open a file with a session.")
     if found := line_beyond(data):
         line, much = found
-        raise Unread(f"{path}: line {line} holds {much}, which is no session's; leave that out and try again.")
+        raise Unread(f"{path}: line {line} holds {much}, too much for a session; remove it and try again.")
     return data

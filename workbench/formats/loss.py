@@ -18,49 +18,49 @@ class LossKind(Enum):
 
     # Content of messages. The read-back accepts a difference where one of these is declared, and only so many times.
     REASONING = "reasoning block", "left out: only the model that wrote it can use it"
-    UNKNOWN_BLOCKS = "block", "left out that only the source format knows"
-    MEDIA = "attachment", "replaced by a line that names it"
+    UNKNOWN_BLOCKS = "block", "left out: only the source format knows it"
+    MEDIA = "attachment", "replaced by a one-line placeholder"
     CALLS_AS_TEXT = "tool call", "written as text: {0} has none"
     RESULTS_AS_TEXT = "tool result", "written as text: {0} has none"
     ORPHAN_RESULTS = "tool result", "without a call, written as text"
-    UNANSWERED_CALLS = "tool call", "without a result, answered as having none"
-    INTERRUPTED_CALLS = "tool call", "without a result, sent as interrupted"
+    UNANSWERED_CALLS = "tool call", "without a result: got a placeholder result"
+    INTERRUPTED_CALLS = "tool call", "without a result: marked as interrupted"
     SYSTEM_MESSAGES = "system message", "left out: {0} sends its own system prompt"
     USER_INSERTED = "user message", "inserted, {inserted!r}: {0}"
-    ANSWER_INSERTED = "answer", "to a summary inserted, {inserted!r}: {0}"
-    REQUESTS_PREFIXED = "request", "that {0} would skip, put after {inserted!r}"
+    ANSWER_INSERTED = "answer", "inserted after a summary, {inserted!r}: {0}"
+    REQUESTS_PREFIXED = "request", "prefixed with {inserted!r}, or {0} would skip it"
     BLOCKS_AS_TEXT = "block", "written as text"
     # The form of messages, with all of their content.
     SYSTEM_PROMPT = "", "system prompt left out: {0} sends its own"
     PROMPT_AS_GUIDELINES = "", "system prompt written as user guidelines: {0} sends its own"
     TOOL_DEFINITIONS = "tool definition", "left out: {0} sends its own"
-    ANSWERS_JOINED = "answer", "joined with the one before: the API takes no call after an answer"
-    IDS_RENAMED = "tool call id", "renamed: the format needs each id once"
+    ANSWERS_JOINED = "answer", "merged with the previous one: the API allows no call after an answer"
+    IDS_RENAMED = "tool call id", "renamed: ids must be unique in this format"
     RESULTS_MOVED = "tool result", "moved to its call"
-    ERROR_MARKS = "tool result", "without its error mark: {0} has none"
-    EMPTY_MESSAGES = "message", "left out: nothing in it can be sent"
+    ERROR_MARKS = "tool result", "lost its error flag: {0} has none"
+    EMPTY_MESSAGES = "message", "left out: it contains nothing to send"
     SUMMARIES_AS_TEXT = "summary", "in a compaction block, written as text: the API skips messages before such a block"
     SUMMARIES_AS_EVENTS = "summary", "made by {0}, written as an ordinary event"
-    SUMMARY_WRAPPED = "", "{0} puts its own words around the summary of a compaction"
+    SUMMARY_WRAPPED = "", "{0} wraps the summary in its own text"
     SUMMARIES_UNFLAGGED = "earlier summary", "without the flag isHistorySummary: auggie does not send flagged entries"
     SUMMARY_FLAGGED = "", "auggie 0.36 does not send entries with the flag isHistorySummary; other versions do"
-    LONG_RESULTS = "tool result", "of more than {0} bytes: Codex sends both ends (of over 12 000 for unknown models)"
+    LONG_RESULTS = "tool result", "over {0} bytes: Codex truncates it (over 12 000 for unknown models)"
     EDGE_LINES = "answer", "without empty lines at its edges: aider separates messages by them"
-    MARKS_INDENTED = "answer", "with lines that look like marks, indented by a space"
+    MARKS_INDENTED = "answer", "with lines that look like aider's markers: indented by a space"
     OTHER_AGENTS = "message", "of other agents, written as user text for {0}"
-    AGENT_NAMED = "", "the agent is named `agent`: ADK tells an agent of another name what that one said"
+    AGENT_NAMED = "", "the agent is named `agent`: under another name ADK shows it these messages as another agent's"
     # What the loaded file has besides the context.
-    MEMORIES = "line", "of the agent's memories left out: {0} has no place for them"
-    HALF_CHARACTERS = "half character", "(lone surrogate) written as U+FFFD: no API takes it"
-    COUNTS_OUT_OF_RANGE = "count", "of tokens or messages, negative or beyond all bounds, written as 0"
+    MEMORIES = "line", "of the agent's memories left out: {0} cannot store them"
+    HALF_CHARACTERS = "half character", "(lone surrogate) written as U+FFFD: APIs reject it"
+    COUNTS_OUT_OF_RANGE = "count", "of tokens or messages out of range: written as 0"
     NUL_BYTES = "NUL byte", "removed"
-    DAMAGED_RECORDS = "record", "left out that the format's own loader cannot read"
+    DAMAGED_RECORDS = "record", "left out: the agent's own loader cannot read it"
     REQUEST_RECORDS = "record", "of requests left out: they belong to the old session"
     SUBAGENT_EVENTS = "event", "of sub-agents left out"
     OTHER_BRANCHES = "", "events of the conversation's other branches left out"
-    EARLIER_CONDENSATIONS = "earlier condensation", "left out: the new one names all that is forgotten"
-    UNFINISHED_EXCHANGES = "exchange", "that never completed left out: not part of the context"
-    REPLACED_EXCHANGES = "exchange", "that earlier summaries replaced left out; augment:inserted keeps them"
+    EARLIER_CONDENSATIONS = "earlier condensation", "left out: the new one covers all forgotten events"
+    UNFINISHED_EXCHANGES = "exchange", "left out: never completed, so not in the context"
+    REPLACED_EXCHANGES = "exchange", "left out: replaced by earlier summaries; augment:inserted keeps it"
     OLDER_EXCHANGES = "", "older exchanges left out: without a summary at the start they would be sent again"
     UNDO_OR_SHARE = "", "undo state and share link of the loaded session left out"
     TRAJECTORY_KEPT = "", "the steps under `trajectory` stay as recorded: only the history is sent"
@@ -69,22 +69,22 @@ class LossKind(Enum):
     DELETED_WHEN_OLD = (
         "",
         (
-            "put back, Gemini CLI deletes it at its next start if its lastUpdated is older than the chats it keeps "
+            "Gemini CLI deletes a restored session at its next start if lastUpdated is older than its retention "
             "(general.sessionRetention, 30 days)"
         ),
     )
-    NO_MESSAGE = "", "no message is left in it, and a session without one is not opened again"
+    NO_MESSAGE = "", "it has no message left, and a session without messages cannot be opened"
     UNKNOWN_FOLDER = "", "the file has only a hash of its project folder: resume it in that folder"
     EMAIL_KEPT = "", "the file still holds the user's e-mail address (agentState.userEmail)"
     STILL_WRITTEN = "", "{0} is still being written ({1}): the export lacks records added after it was opened"
     SIZES_BESIDE = (
         "",
         (
-            "it has no place for the window and the tokens of a prompt that is not in it: they are in a sidecar file "
-            "of its name and .workbench; opened without that, it shows other sizes"
+            "it cannot store the window and the unrecorded system + tools tokens: they are in the sidecar file "
+            "NAME.workbench; opened without that, it shows other sizes"
         ),
     )
-    OTHER_SIZE = "", "opened again it shows {0} tokens instead of {1}: not all could be carried as it was"
+    OTHER_SIZE = "", "reopened, it shows {0} tokens instead of {1}: some content could not be carried over unchanged"
 
     def __init__(self, noun: str, text: str) -> None:
         self.noun = noun

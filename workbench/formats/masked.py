@@ -32,7 +32,7 @@ def load_masked(path: Path, progress: Progress = no_progress, part: str = "") ->
     """Open a session as `files.load` does, its secrets masked. Raises BadInput, too, where it is no file of text."""
     if path.is_dir() or (data := bytes_of(path)).startswith(_NO_TEXT):
         raise BadInput(
-            f"{path} is no file of text, and only in such a one secrets can be masked; export it as another format "
+            f"{path} is not a text file, so its secrets cannot be masked; export it as another format "
             "first, then mask that."
         )
     return read_bytes(path, without_secrets(data), progress, part)
@@ -43,9 +43,7 @@ def masked_export(made: Export) -> Export:
     as before. Raises BadInput where it is no file of text, or belongs into a folder of more than that file."""
     codec, written, title = made.format.codec, made.written, made.format.title
     if written.data.startswith(_NO_TEXT) or (codec.folder and codec.folder(made.source, written.data)):
-        raise BadInput(
-            f"{title} is no file of text, and only in such a one secrets can be masked; choose another format."
-        )
+        raise BadInput(f"{title} is not a text file, so its secrets cannot be masked; choose another format.")
     data = without_secrets(written.data)
     beside = written.beside and (written.beside[0], without_secrets(written.beside[1]))
     if isinstance(made.found, str) or (data, beside) == (written.data, written.beside):
@@ -58,9 +56,9 @@ def masked_export(made: Export) -> Export:
     try:
         clean = codec.read(Path(written.name), data, no_progress)
     except BadInput as error:
-        return replace(once, found=f"without its secrets it cannot be read again: {str(error).rstrip('.')}")
+        return replace(once, found=f"with its secrets masked it cannot be read back: {str(error).rstrip('.')}")
     if _outline(clean) != _outline(made.found):
-        return replace(once, found="without its secrets it is another conversation")
+        return replace(once, found="masking its secrets changes the conversation")
     source = replace(made.source, memories=clean.memories if codec.memories else made.source.memories)
     return read_back(replace(once, source=source, messages=clean.context()))
 

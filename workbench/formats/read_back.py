@@ -63,7 +63,7 @@ def difference(source: Session, promised: Sequence[Message], found: Session, los
 
 _AS_TEXT = (LossKind.CALLS_AS_TEXT, LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)
 _SORTS: tuple[tuple[type[Block], str, tuple[LossKind, ...]], ...] = (
-    (Opaque, "blocks of the session's own format", (LossKind.UNKNOWN_BLOCKS, LossKind.BLOCKS_AS_TEXT)),
+    (Opaque, "format-specific blocks", (LossKind.UNKNOWN_BLOCKS, LossKind.BLOCKS_AS_TEXT)),
     (Media, "images or documents", (LossKind.MEDIA,)),
     (ToolUse, "calls", (LossKind.CALLS_AS_TEXT,)),
     (ToolResult, "results", (LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)),
@@ -76,7 +76,7 @@ def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], losses: 
     for sort, name, kinds in _SORTS:
         declared = count_losses(losses, *kinds)
         if wanted[sort] - there[sort] > declared:
-            return f"of {wanted[sort]} {name} it holds {there[sort]}{_declared(declared)}"
+            return f"it has {there[sort]} of {wanted[sort]} {name}{_declared(declared)}"
     return _lost_reasoning(promised, found, count_losses(losses, LossKind.REASONING))
 
 
@@ -90,7 +90,7 @@ def _lost_reasoning(promised: Sequence[Message], found: Sequence[Message], decla
     if lost <= declared:
         return ""
     total, name = (wanted.total(), "reasoning") if declared else (wanted[""], "reasoning without words")
-    return f"of {total} blocks of {name} it holds {total - lost}{_declared(declared)}"
+    return f"it has {total - lost} of {total} blocks of {name}{_declared(declared)}"
 
 
 def _reasoning(messages: Sequence[Message]) -> Counter[str]:
@@ -153,7 +153,7 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
             continue
         place = said_by[words.side].find(words.text, at)
         if place < 0:
-            return f"message {words.number} does not come back as it was: {_quoted(words.text)}"
+            return f"message {words.number} changed or is missing: {_quoted(words.text)}"
         at = place + len(words.text)
         matched.append((place, at))
     of_results: list[tuple[int, int]] = []
@@ -162,13 +162,13 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
         free = (place for place in _places(text, missing) if matched[bisect_right(begun, place) - 1][1] <= place)
         places = [place for place in free if not any(start <= place < stop for start, stop in of_results)]
         if len(places) < times or not as_text:
-            return f"a result does not come back: {_quoted(missing)}"
+            return f"a tool result is missing: {_quoted(missing)}"
         of_results.extend((place, place + len(missing)) for place in places[:times])
     added = answers - results
     unanswered = count_losses(losses, LossKind.UNANSWERED_CALLS, LossKind.INTERRUPTED_CALLS)
     for extra in added:
         if len(extra) > FILLER or added.total() > unanswered:
-            return f"it holds a result that was not promised: {_quoted(extra)}"
+            return f"it has an unexpected tool result: {_quoted(extra)}"
     for extra in _left(text, [*matched, *of_results]):
         for one in filter(None, allowed):
             extra = extra.replace(one, "")
@@ -176,7 +176,7 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
             here = min(extra.count(one), times)
             extra, inserted[one] = extra.replace(one, "", here), times - here
         if len(extra) > FILLER:
-            return f"it holds what was not promised: {_quoted(extra)}"
+            return f"it has unexpected text: {_quoted(extra)}"
     return ""
 
 

@@ -25,9 +25,9 @@ LONGEST = 30
 NEAR = 0.5
 """From how much two keys or more in common tell that a file comes near a format: one that n formats have tells 1/n."""
 
-_UNPACK = "unpack it and name a session file in it"
-_NAME = "name the session file that the tool itself keeps"
-_GIVE = f"{_NAME}, or give the conversation as a JSON list of messages with role and content"
+_UNPACK = "unpack it and open a session file in it"
+_NAME = "open the session file that the agent wrote"
+_GIVE = f"{_NAME}, or a JSON list of messages with role and content"
 _WHOLE = "restore a whole copy and open that"
 
 _MAGIC = {
@@ -43,11 +43,11 @@ _MAGIC = {
     b"\xff\xfe": ("UTF-16 text", "save it as UTF-8 and open that"),
     b"\xfe\xff": ("UTF-16 text", "save it as UTF-8 and open that"),
 }
-_REQUEST = "open the request that it answers, or the session that holds both"
+_REQUEST = "open its request, or the session that has both"
 _ANSWERS = {
-    "one answer of the Messages API, without what was asked": {"type", "role", "content"},
-    "one answer of Chat Completions, without what was asked": {"object", "choices"},
-    "one answer of Gemini, without what was asked": {"candidates"},
+    "one response of the Messages API without its request": {"type", "role", "content"},
+    "one response of Chat Completions without its request": {"object", "choices"},
+    "one response of Gemini without its request": {"candidates"},
 }
 """With the keys that an API's answers have."""
 _SSE = re.compile(rb"(?:event|data|id|retry):[^\n]*\n")
@@ -69,7 +69,7 @@ def refused(look: Look, formats: Iterable[Format]) -> str:
     """Why a file is opened as none of `formats`: a sentence without the file's name."""
     seen = _seen(look)
     near = _nearest(seen.keys, [*formats])
-    return f"This is not a session file of a kind known here, but {seen.what}{near}; {seen.remedy}."
+    return f"Not a known session format: {seen.what}{near}; {seen.remedy}."
 
 
 def refused_folder(path: Path, inside: str) -> str:
@@ -78,9 +78,9 @@ def refused_folder(path: Path, inside: str) -> str:
         names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in islice(path.iterdir(), 1000))
     except OSError:
         names = []
-    holding = f" holding {_some(names)}" if names else " with nothing in it"
-    remedy = f"open {path / inside}" if inside else "name a session file, or the folder that a tool keeps as one"
-    return f"{path} is a folder{holding}, and no session of a kind known here; {remedy}."
+    holding = f" holding {_some(names)}" if names else " that is empty"
+    remedy = f"open {path / inside}" if inside else "open a session file, or a folder that an agent keeps as a session"
+    return f"{path} is a folder{holding}, not a known session format; {remedy}."
 
 
 def _seen(look: Look) -> _Seen:
@@ -125,7 +125,7 @@ def _json(look: Look) -> _Seen:
             return _Seen(f"a JSON list of objects with {_named('key', keys)}", keys=frozenset(keys))
         return _Seen("a JSON list without an object in it" if document else "an empty JSON list")
     if any(map(is_iflows, lines)):
-        return _Seen("a session of iFlow CLI, which is not read", _GIVE.removeprefix(f"{_NAME}, or "))
+        return _Seen("a session of iFlow CLI, which is not supported", _GIVE.removeprefix(f"{_NAME}, or "))
     if lines:
         keys = _keys(lines)
         return _Seen(f"JSON lines with {_named('key', keys)}", keys=frozenset(keys))
@@ -135,14 +135,14 @@ def _json(look: Look) -> _Seen:
 
 def _text(head: bytes) -> _Seen:
     if _SSE.match(head):
-        return _Seen("a stream of server-sent events, one answer of an API", _REQUEST)
+        return _Seen("a stream of server-sent events, one API response", _REQUEST)
     if _MARKUP.match(head):
         return _Seen("XML or HTML", _NAME)
     if columns := _columns(head):
         return _Seen(f"a table with {_named('column', columns)}")
     if _MARKDOWN.search(head):
-        return _Seen("Markdown, of which only aider's chat history is read", _NAME)
-    return _Seen("text, of which only aider's chat history is read", _NAME)
+        return _Seen("Markdown; the only Markdown format is aider's chat history", _NAME)
+    return _Seen("text; the only text format is aider's chat history", _NAME)
 
 
 def _columns(head: bytes) -> list[str]:
@@ -168,7 +168,7 @@ def _nearest(keys: frozenset[str], formats: Sequence[Format]) -> str:
     shared = sorted(keys & nearest.keys) if nearest else []
     if nearest is None or score < NEAR or len(shared) < 2:
         return ""
-    return f", nearest to {nearest.title}, which has {_some(shared)} too"
+    return f", closest to {nearest.title}, which also has {_some(shared)}"
 
 
 def _named(noun: str, names: Sequence[str]) -> str:

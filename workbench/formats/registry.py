@@ -146,10 +146,10 @@ def target(id: str) -> Target:
             return one
     if not ways:
         raise BadInput(
-            f"{known.title} is read here and not written; choose another format for the export, such as openai-chat."
+            f"{known.title} can be read but not written; choose another format for the export, such as openai-chat."
         )
     names = " or ".join(one.id for one in ways)
-    raise BadInput(f"{known.title} is not written in a way {id.partition(':')[2]!r}; choose {names}.")
+    raise BadInput(f"{known.title} has no variant {id.partition(':')[2]!r}; choose {names}.")
 
 
 def targets() -> tuple[Target, ...]:
@@ -181,7 +181,7 @@ def detect_folder(path: Path) -> tuple[Format, str]:
     failed: list[str] = []
     if found := _taker(lambda known: known.recognise_folder(path) if known.recognise_folder else "", failed):
         return found
-    refusal = f"{path} is a folder and no session of a kind known here; name a session file in it."
+    refusal = f"{path} is a folder, not a known session format; open a session file in it."
     raise BadInput(" ".join([refusal, *failed]))
 
 

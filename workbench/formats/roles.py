@@ -52,9 +52,11 @@ class Roles:
     def why_not(self, before: Message | None, message: Message) -> str:
         """Why a turn may not stand behind the one before it, or open, "" where it may."""
         if before is None:
-            return "" if message.role in self.opens else f"opens the conversation, which the {message.role} may not"
+            return (
+                "" if message.role in self.opens else f"opens the conversation, which the {message.role} role may not"
+            )
         if self.calls_answer and message.calls and before.role == "assistant":
-            return "has a call right behind an answer"
+            return "has a call right after an answer"
         return ""
 
 
@@ -63,7 +65,7 @@ KNOWN: dict[Api | None, Roles] = {
     "gemini": Roles("Gemini", apart=True, opens=("user",), results_next=True, calls_answer=True),
     "openai-chat": Roles("OpenAI Chat", results_next=True),
     "openai-responses": Roles("OpenAI Responses"),
-    None: Roles("An API that is not known", opens=("user", "system")),
+    None: Roles("Unknown API", opens=("user", "system")),
 }
 
 
@@ -87,7 +89,7 @@ def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
         if message.role == "tool":
             answered = {result.call_id for result in message.results} & called
             if roles.results_next and answered and (between or not answered <= waiting):
-                yield Refusal(message.id, "has a result that does not stand right behind its call")
+                yield Refusal(message.id, "has a result that is not right after its call")
         elif message.role == "assistant":
             joined = roles.joins and before is not None and before.role == "assistant"
             calls = {call.id for call in message.calls}

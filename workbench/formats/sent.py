@@ -48,7 +48,7 @@ def _compared(sent: Sent, shown: Sequence[Message]) -> Checked:
         more += unseen
         first = first or (f"in turn {number} {difference}" if difference else "")
     if not first and len(theirs) != len(ours):
-        first = f"{len(theirs)} turns were sent and {len(ours)} are shown"
+        first = f"{len(theirs)} turns were sent, {len(ours)} are shown"
     return Checked(sent.answer, first, more)
 
 
@@ -67,7 +67,7 @@ def _turn_differs(theirs: list[Message], ours: list[Message]) -> tuple[str, int]
     """The first difference of a turn, and how many characters more were sent in it."""
     calls = [_calls(messages) for messages in (theirs, ours)]
     if calls[0] != calls[1]:
-        return f"{len(calls[0])} calls and results were sent and {len(calls[1])} others are shown", 0
+        return f"{len(calls[0])} calls and results were sent, {len(calls[1])} different ones are shown", 0
     left = "\n".join(_texts(theirs))
     missing = ""
     for text in sorted(_texts(ours), key=len, reverse=True):
@@ -78,7 +78,7 @@ def _turn_differs(theirs: list[Message], ours: list[Message]) -> tuple[str, int]
     left = " ".join(left.split())
     if missing:
         return f"“{clip_at_word(missing, 60)}” was not sent", len(left)
-    return (f"“{clip_at_word(left, 60)}” was sent beside what is shown", len(left)) if left else ("", 0)
+    return (f"“{clip_at_word(left, 60)}” was sent but is not shown", len(left)) if left else ("", 0)
 
 
 def _calls(messages: Sequence[Message]) -> list[tuple[str, object]]:

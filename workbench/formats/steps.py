@@ -15,7 +15,7 @@ from shlex import quote
 from workbench.formats.format import FILE, NAME, Written
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_NO_COMMAND = "no tool resumes such a file by a command: the program that it came from takes it"
+_NO_COMMAND = "no command resumes this file: load it in the program that wrote it"
 
 
 def steps(written: Written, where: Path) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def steps(written: Written, where: Path) -> tuple[str, ...]:
     where = where.absolute()
     home = written.home_of(where)
     if _UNSEEN.search(f"{where}{home}"):
-        return ("# a name with control characters is on the way: move the file by hand",)
+        return ("# the path has control characters: move the file by hand",)
     return (*_placed(written, where, home), *_resumed(written, where, home))
 
 
@@ -43,14 +43,14 @@ def _placed(written: Written, where: Path, home: str) -> list[str]:
         if os.path.isfile(other):
             lines += _copied(other, f"{folder}/{name}")
         else:
-            lines.append(f"# {name}, which its tool wants beside it, is written by an export to a file")
+            lines.append(f"# {name}, which the agent needs next to it, is written by an export to a file")
     return lines
 
 
 def _copied(source: Path, target: str) -> list[str]:
     there = Path(target).expanduser()
     is_other = os.path.isfile(there) and os.path.isfile(source) and not cmp(source, there, shallow=False)
-    said = [f"# what lies at {target} stays: it is another, or went on since"] if is_other else []
+    said = [f"# {target} exists with other content and is kept"] if is_other else []
     copy = "cp -R" if os.path.isdir(source) else "cp"
     return [*said, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
 
@@ -65,7 +65,7 @@ def _resumed(written: Written, where: Path, home: str) -> list[str]:
     if not folder.startswith("/") or _UNSEEN.search(folder):
         return commands
     if not os.path.isdir(folder):
-        return [f"# {folder} is not on this machine: go to where its project is", *commands]
+        return [f"# {folder} is not on this machine: change to the project folder", *commands]
     return [f"cd {quote(folder)} && {command}" for command in commands]
 
 

@@ -52,13 +52,13 @@ def test_values_are_counted_outside_texts(inner: bytes) -> None:
 def test_a_document_is_refused_and_a_line_kept_as_it_is() -> None:
     giant = b'{"a":"' + b"x" * LONGEST + b'"}'
     with pytest.raises(
-        BadInput, match=r"^x\.json: of its 0 MB JSON holds a text of 0 MB, which is no session's; leave"
+        BadInput, match=r"^x\.json: its 0 MB of JSON hold a text of 0 MB, too much for a session; remove"
     ):
         parse(Path("x.json"), giant)
     found = list(records_of(b'{"b":1}\n' + giant + b'\n{"c":2}\n'))
     assert [(one.value, one.start, one.stop, one.line, one.problem) for one in found] == [
         ({"b": 1}, 0, 7, 1, ""),
-        (None, 8, 116, 2, "holds a text of 0 MB, which is no session's; kept as it is, not shown"),
+        (None, 8, 116, 2, "holds a text of 0 MB, too much for a session; kept in the file, not shown"),
         ({"c": 2}, 117, 124, 3, ""),
     ]
 
@@ -73,7 +73,7 @@ def test_a_file_with_such_a_line_is_refused_wherever_it_is_opened(before: bytes,
     assert bytes_of(path) == path.read_bytes()
     path.write_bytes(before + fits.replace(b"x", b"xx", 1) + end)
     line = before.count(b"\n") + 1
-    refused = f"{path}: line {line} holds a text of 0 MB, which is no session's; leave that out and try again."
+    refused = f"{path}: line {line} holds a text of 0 MB, too much for a session; remove it and try again."
     for way in (bytes_of, load):
         with pytest.raises(BadInput) as raised:
             way(path)
@@ -90,7 +90,7 @@ def test_it_is_read_once_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("workbench.formats.files.bytes_of", read)
     path.write_bytes(b'{"a":"' + b"x" * HEAD + b'"}')
-    with pytest.raises(BadInput, match=r"^\S+: line 1 holds a text of 0 MB, which is no session's; leave that out"):
+    with pytest.raises(BadInput, match=r"^\S+: line 1 holds a text of 0 MB, too much for a session; remove it"):
         parts_of(path)
     assert reads == 1
 
@@ -117,7 +117,7 @@ def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monke
             continue
         with (
             pytest.raises(
-                BadInput, match=r"cannot be read \(string or blob too big\); leave that out of a copy and try"
+                BadInput, match=r"cannot be read \(string or blob too big\); delete that from a copy and open"
             ),
             opened(path, path.read_bytes(), frozenset({"said"}), "it") as database,
         ):
@@ -140,8 +140,8 @@ def test_the_column_of_such_a_cell_is_named_before_the_file_is_read(
         made.executemany("INSERT INTO [it's said] VALUES (?, ?)", [("a", b"x"), ("b", b"x" * 2_000_001), ("c", "")])
     data = path.read_bytes()
     path.write_bytes(data[: (page - 1) * size] + b"x" * size + data[page * size :])
-    refused = f"{path}: a row of its table \"it's said\" holds more than 2 MB in 'text', which is no session's; "
+    refused = f"{path}: a row of its table \"it's said\" holds more than 2 MB in 'text', too much for a session; "
     for way in (bytes_of, load):
         with pytest.raises(BadInput) as raised:
             way(path)
-        assert str(raised.value) == refused + "delete that row from a copy and try the copy."
+        assert str(raised.value) == refused + "delete that row from a copy and open the copy."

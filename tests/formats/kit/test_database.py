@@ -93,7 +93,7 @@ def test_a_long_schema_is_told_in_few_words(tmp_path: Path) -> None:
     ("column", "said"),
     [
         ("hex(zeroblob(450000000))", "string or blob too big"),
-        ("zeroblob(900000)", "its rows would hold more than the file does"),
+        ("zeroblob(900000)", "its rows claim more bytes than the file has"),
     ],
 )
 def test_what_is_reckoned_anew_for_each_row_is_no_more_than_the_file_holds(column: str, said: str) -> None:

@@ -76,7 +76,7 @@ def test_f11_a_line_longer_than_a_block_is_decoded_without_a_copy(size: int, end
     assert (sum(data.sizes) >= size) is copies
 
 
-PADDING = "{} NUL bytes, as a crash leaves them; left out"
+PADDING = "{} NUL bytes left by a crash; ignored"
 
 
 def test_a11_nul_padding_is_told_with_its_line_and_in_no_record_that_is_read() -> None:
@@ -124,7 +124,7 @@ def test_a10_a_complete_record_behind_a_cut_one_is_read(size: int, behind: bytes
     else:
         assert values == [orjson.loads(NEXT), *rest, {"y": 1}]
     assert [(one.line, one.readable) for one in found[:2]] == [(1, False), (1, True) if values[1:] else (2, True)]
-    cut = "is cut off, and another record follows on the same line; kept as it is, not shown"
+    cut = "is cut off, and another record follows on the same line; kept in the file, not shown"
     assert found[0].problem.endswith(cut) or CUT[:size] == b'{"type":'
     assert b"".join(data[one.start : one.stop] for one in found[:2]).startswith(CUT[:size])
 
@@ -175,9 +175,9 @@ def test_of_the_first_odd_lines_each_is_told_and_then_how_many_more() -> None:
         assert found == [({"a": 1}, odd, odd + 1)]
         return [str(warning) for warning in warnings]
 
-    one = "line {}: not a JSON object; kept as it is, not shown"
+    one = "line {}: not a JSON object; kept in the file, not shown"
     assert told(TOLD) == [one.format(number) for number in range(1, TOLD + 1)]
-    assert told(TOLD + 2) == [*told(TOLD), "2 more lines are as odd"]
+    assert told(TOLD + 2) == [*told(TOLD), "2 more lines with problems"]
 
 
 @pytest.mark.parametrize("before", [b"", b'{"a":7,"messages":'])

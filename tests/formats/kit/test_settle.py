@@ -94,7 +94,7 @@ RULES = Message("s", "system", (Text("Be kind."),))
 SEEN = Message("o", "system", (Opaque("tools", {}),))
 LEFT = Message("l", "system", (Text("in short"),), "summary")
 OPENED, JOINED = (
-    Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), "[…]"),
+    Loss(LossKind.USER_INSERTED, 1, ("the API allows no assistant message there",), "[…]"),
     Loss(LossKind.ANSWERS_JOINED),
 )
 PUT, BE, SHORT = "gap-a user meta: […]", "s system normal: Be kind.", "l system summary: in short"

@@ -27,7 +27,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        ways=(Way("appended", "an event with actions.compaction behind what it hides", append.append),),
+        ways=(Way("appended", "an event with actions.compaction after the events it hides", append.append),),
         place=in_document(CARRIED, ("state",)),
     )
 

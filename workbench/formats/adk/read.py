@@ -48,14 +48,14 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The agents of a session in which several speak, each with the number of its own events."""
     speakers = Counter(speaker for event in _events(path, data)[1] if (speaker := speaker_of(event)))
-    titles = {agent: f"as {agent} is sent it" for agent in speakers}
+    titles = {agent: f"as sent to {agent}" for agent in speakers}
     return tuple(Part(agent, titles[agent], said) for agent, said in speakers.items()) if len(speakers) > 1 else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
     """Read a session as one of its agents is sent it. Raises BadInput when none of that name speaks in it."""
     if part_id not in {part.id for part in sessions_in(path, data)}:
-        raise BadInput(f"{path} has no agent {part_id!r} beside another; choose one of those it lists.")
+        raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
     return _session(path, data, part_id, progress)
 
 
@@ -84,7 +84,7 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
             reading.messages.append(message)
     agents = sessions_in(path, data)
     if agents and not agent:
-        text = f"{len(agents)} agents speak; this is what {chosen} is sent, the last to speak"
+        text = f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one"
         warnings.append(LoadWarning(text))
     whole = seen_by(chosen, events)
     epochs: list[Epoch] = []

@@ -40,25 +40,25 @@ def validate(data: bytes) -> Faults:
         if content is None:
             continue
         if not isinstance(content, dict) or content.get("role") not in ("user", "model", None):
-            yield f"{where} has content of neither the user nor the model."
+            yield f"{where} has content with a role other than user or model."
             continue
         for part in map(_snake, inner(content, "parts", list)):
             if not any(kind in part for kind in _KINDS):
-                yield f"{where} has a part that holds nothing that ADK knows."
+                yield f"{where} has a part of no type that ADK knows."
             call, response = part.get("function_call"), part.get("function_response")
             if isinstance(call, dict):
                 asked.add(str(call.get("id")))
                 names.append(str(call.get("name")))
                 if not isinstance(call.get("args", {}), dict | None):
-                    yield f"{where} calls {call.get('name')} with args that are no object."
+                    yield f"{where} calls {call.get('name')} with args that are not an object."
             if isinstance(response, dict):
                 known = response.get("id") is not None and str(response.get("id")) in asked
                 if not known and str(response.get("name")) in names:
                     names.remove(str(response.get("name")))
                 elif not known:
-                    yield f"{where} answers a call of {response.get('name')} that no event before it made."
+                    yield f"{where} answers a call of {response.get('name')} that no earlier event made."
                 if not isinstance(response.get("response"), dict):
-                    yield f"{where} has a response of {response.get('name')} that is no object."
+                    yield f"{where} has a response of {response.get('name')} that is not an object."
 
 
 def _snake(value: Any) -> Item:

@@ -19,9 +19,9 @@ def recognise(look: Look) -> str:
     events = body.get("events")
     owned = either(body, "app_name") is not None and either(body, "user_id") is not None
     if owned and (isinstance(events, list) or "state" in body):
-        return "events beside app_name and user_id"
+        return "events with app_name and user_id"
     first = dict_of(events[0]) if isinstance(events, list) and events else {}
-    return "events of authors and invocations" if "author" in first and either(first, "invocation_id") else ""
+    return "events with author and invocation id" if "author" in first and either(first, "invocation_id") else ""
 
 
 def camel(key: str) -> str:

@@ -35,7 +35,7 @@ _AGENT = ("agent.py", "__init__.py", "root_agent.yaml")
 """One of these makes a folder an agent's."""
 _STEP = 1e-6
 """Seconds between new events of which no time is known."""
-_BY_HAND = "adk run --resume THIS_FILE FOLDER_OF_THE_AGENT goes on with it; an app gives it to its session service"
+_BY_HAND = "resume with: adk run --resume THIS_FILE AGENT_FOLDER; an app loads it through its session service"
 Key = Callable[[str], str]
 """How the file writes a key."""
 

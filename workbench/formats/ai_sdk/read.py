@@ -41,7 +41,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     messages = with_said(with_summary_answers(found))
     unsent = sum(_is_for_the_screen(part) for item in items for part in list_of(dict_of(item).get("parts")))
     if unsent:
-        warnings.append(LoadWarning(f"{counted(unsent, 'part')} of data and sources are for the screen and not sent"))
+        warnings.append(LoadWarning(f"{counted(unsent, 'part')} of type data or source are for display and not sent"))
     progress(len(data), len(data))
     about = dict_of(document)
     return Session(
@@ -60,13 +60,13 @@ def _messages(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWar
     """The messages that an item is sent as."""
     given, source = dict_of(item), (index,)
     if not given:
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
         odd = Opaque(type(item).__name__, item)
         yield Message(unique_id(f"m{index + 1}", ids), "user", (odd,), "meta", source=source)
         return
     role = _ROLES.get(text_of(given.get("role")))
     if role is None:
-        warnings.append(LoadWarning(f"message {index + 1} has no known role; it is read as the user's"))
+        warnings.append(LoadWarning(f"message {index + 1} has no known role; read as user"))
         role = "user"
     steps = list(_steps(given))
     about = dict_of(given.get("metadata"))

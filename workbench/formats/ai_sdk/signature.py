@@ -23,7 +23,7 @@ def recognise(look: Look) -> str:
     if not items or len(messages) < len(items):
         return ""
     if all(_is_stored(message) for message in messages):
-        return "messages of role and typed parts, as the AI SDK stores them"
+        return "messages with a role and typed parts, as the AI SDK stores them"
     parts = [dict_of(part) for message in messages for part in list_of(message.get("content"))]
     sent = any(part.get("type") in _SENT and ("toolCallId" in part or "approvalId" in part) for part in parts)
     return "messages with tool calls as the AI SDK sends them" if sent else ""

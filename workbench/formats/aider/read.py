@@ -32,7 +32,7 @@ def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     for number, own in enumerate(_split(data), 1):
         messages = _messages(own, Records(own))
         heading = HEADING.match(own)
-        started = heading[1].decode(errors="replace").strip() if heading else "begins before the file"
+        started = heading[1].decode(errors="replace").strip() if heading else "began before this file"
         parts.append(Part(str(number), f"{started}  {first_words(messages)}".strip(), len(messages)))
     return tuple(parts)
 
@@ -49,12 +49,12 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     session = _session(path, data, progress)
     starts = len(_split(data))
     if not session.context():
-        raise BadInput(f"{path} is an aider history without a single message; name another one.")
+        raise BadInput(f"{path} is an aider history without messages; open another file.")
     if starts == 1:
         return session
     text = (
-        f"holds {starts} sessions; this is what aider restores from them, but that it summarises at once what its "
-        "model's history may not hold, which is not recorded"
+        f"holds {starts} sessions, shown as aider restores them; aider may summarize the part above its "
+        "history limit; the file does not record that"
     )
     return replace(session, warnings=(LoadWarning(text),))
 

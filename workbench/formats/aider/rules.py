@@ -15,4 +15,4 @@ def validate(data: bytes) -> Faults:
         yield "No line says when the chat started."
     spoken = any(line.startswith("#### ") or (line.strip() and not line.startswith(("# ", "> "))) for line in lines)
     if not spoken:
-        yield "Nobody says anything."
+        yield "There is no message."

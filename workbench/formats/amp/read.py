@@ -45,7 +45,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     messages = with_said(_message(index, dict_of(item), warnings) for index, item in enumerate(items))
     branch = [index for index, item in enumerate(items) if not word_of(dict_of(item).get("parentToolUseId"))]
     if any(dict_of(dict_of(item).get("fileMentions")).get("files") for item in items):
-        warnings.append(LoadWarning("files were mentioned: Amp sent their contents too, which are not shown"))
+        warnings.append(LoadWarning("files were mentioned: Amp also sent their contents, which are not in the file"))
     progress(len(data), len(data))
     return Session(
         format=ID,
@@ -107,9 +107,7 @@ def _message(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> M
     if named in ("info", "parent"):
         return _summary(id, item, time, source)
     if named not in ("user", "assistant"):
-        warnings.append(
-            LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; it is read as the user's")
-        )
+        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
     content = item.get("content")
     blocks = tuple(map(_block, content)) if isinstance(content, list) else from_anthropic(content)
     role: Role = "assistant" if named == "assistant" else "user"

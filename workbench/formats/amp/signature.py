@@ -19,4 +19,4 @@ def recognise(look: Look) -> str:
         return ""
     first = dict_of(next(iter(list_of(thread["messages"])), None))
     known = _THREAD.fullmatch(text_of(thread.get("id"))) or "messageId" in first
-    return "a thread: v and a T- id beside messages" if known else ""
+    return "a thread: v and a T- id with messages" if known else ""

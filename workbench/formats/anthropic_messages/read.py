@@ -71,14 +71,12 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def _messages(index: int, item: Any, warnings: list[LoadWarning]) -> Iterator[Message]:
     id, source = f"m{index + 1}", (index,)
     if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
         yield Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
         return
     content, named = item.get("content"), item.get("role")
     if named not in ("user", "assistant", "system"):
-        warnings.append(
-            LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; it is read as the user's")
-        )
+        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
     if not isinstance(content, str | list):
         warnings.append(LoadWarning(f"message {index + 1} has no content of a known shape"))
     role: Role = named if named in ("assistant", "system") else "user"

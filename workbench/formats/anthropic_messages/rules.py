@@ -14,7 +14,7 @@ def validate(data: bytes) -> Faults:
     body = document(data)
     if isinstance(body, dict):
         if inner(body, "max_tokens", int) <= 0:
-            yield "The max_tokens are missing or no positive number."
+            yield "max_tokens is missing or not a positive number."
         if not isinstance(body.get("model"), str):
             yield "The model is missing."
         if "system" in body and not isinstance(body["system"], str | list):
@@ -22,7 +22,7 @@ def validate(data: bytes) -> Faults:
         body = body.get("messages")
     messages = some(body, "messages")
     if inner(messages[0], "role", str) != "user" and not _is_compacted(messages[0]):
-        yield "Message 1 is not the user's, as the first must be."
+        yield "Message 1 is not a user message; the first must be."
     for number, message in enumerate(messages, 1):
         yield from _faults_of(f"Message {number}", message, final=number == len(messages))
     yield from _pairing(messages)
@@ -37,7 +37,7 @@ def _is_compacted(message: Any) -> bool:
 def _faults_of(where: str, message: Any, final: bool) -> Faults:
     role = inner(message, "role", str)
     if role not in ("user", "assistant"):
-        yield f"{where} is neither the user's nor the assistant's."
+        yield f"{where} is neither a user nor an assistant message."
         return
     content = message.get("content")
     if isinstance(content, str):
@@ -57,13 +57,13 @@ def _faults_of(where: str, message: Any, final: bool) -> Faults:
         elif kind == "thinking" and not block.get("signature"):
             yield f"{where} has a thinking block without a signature."
         elif kind == "tool_use" and role != "assistant":
-            yield f"{where} is the user's, but has a tool_use block."
+            yield f"{where} is a user message with a tool_use block."
         elif kind == "tool_use" and not isinstance(block.get("input"), dict):
-            yield f"{where} has the call {block.get('id')}, whose input is no object."
+            yield f"{where} has the call {block.get('id')}, whose input is not an object."
         elif kind == "tool_result" and role != "user":
-            yield f"{where} is the assistant's, but has a tool_result block."
+            yield f"{where} is an assistant message with a tool_result block."
         elif kind == "tool_result" and others_seen:
-            yield f"{where} has a tool_result block after other blocks, and results come first."
+            yield f"{where} has a tool_result block after other blocks; results must come first."
         others_seen = others_seen or kind != "tool_result"
 
 

@@ -134,5 +134,5 @@ def _opened(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]
     """
     if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns
-    losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API demands one in front",), GAP))
+    losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API requires one at the start",), GAP))
     return [{"role": "user", "content": GAP}, *turns]

@@ -49,7 +49,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     inside = len(_inside(dict_of(document)))
     if not inside:
         return session
-    warning = LoadWarning(f"holds {inside + 1} trajectories, those of sub-agents inside; this is the outer one")
+    warning = LoadWarning(f"holds {inside + 1} trajectories, including sub-agents; shown: the outer one")
     return replace(session, warnings=(warning, *session.warnings))
 
 
@@ -69,7 +69,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     for n, one in enumerate([body, *_inside(body)]):
         if part_id == (_id(one) or str(n)):
             return _session(path, render(one) if n else data, one, warnings, progress)
-    raise BadInput(f"{path} has no trajectory {part_id!r}; choose one of those it lists.")
+    raise BadInput(f"{path} has no trajectory {part_id!r}; choose a listed one.")
 
 
 def _inside(body: Item) -> list[Item]:
@@ -128,12 +128,12 @@ def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
 def _messages(index: int, step: Any, after_boundary: bool, warnings: list[LoadWarning]) -> Iterator[Message]:
     id, source = f"s{index + 1}", (index,)
     if not isinstance(step, dict):
-        warnings.append(LoadWarning(f"step {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"step {index + 1} is not an object; shown unchanged"))
         yield Message(id, "user", (Opaque(type(step).__name__, step),), "meta", source=source)
         return
     role = _ROLES.get(step.get("source")) if isinstance(step.get("source"), str) else None
     if role is None:
-        warnings.append(LoadWarning(f"step {index + 1} has no known source; it is read as the user's"))
+        warnings.append(LoadWarning(f"step {index + 1} has no known source; read as user"))
         role = "user"
     time = seconds_of(step.get("timestamp"))
     results = [dict_of(result) for result in list_of(dict_of(step.get("observation")).get("results"))]

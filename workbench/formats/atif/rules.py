@@ -39,14 +39,12 @@ def _faults_of(step: Item, number: int) -> Faults:
     if step.get("step_id") != number:
         yield f"{where} has the step_id {step.get('step_id')}."
     if step.get("source") not in ("user", "agent", "system"):
-        yield f"{where} is neither the user's, the agent's nor the system's."
+        yield f"{where} is from neither user, agent nor system."
     if not isinstance(step.get("message"), str | list):
         yield f"{where} has a message that is neither text nor a list of parts."
     if step.get("source") != "agent":
         yield from (
-            f"{where} has {key}, which is for the agent's steps alone."
-            for key in _AGENT_ONLY
-            if step.get(key) is not None
+            f"{where} has {key}, which only agent steps may have." for key in _AGENT_ONLY if step.get(key) is not None
         )
     yield from (f"{where} has the unknown key {key}." for key in step if key.startswith("workbench"))
     ids: set[str] = set()
@@ -57,7 +55,7 @@ def _faults_of(step: Item, number: int) -> Faults:
             continue
         ids.add(str(call.get("tool_call_id")))
         if not isinstance(call.get("arguments"), dict):
-            yield f"{where} calls {name} with arguments that are no object."
+            yield f"{where} calls {name} with arguments that are not an object."
     for result in inner(inner(step, "observation", dict), "results", list):
         named = result.get("source_call_id") if isinstance(result, dict) else None
         if named is not None and str(named) not in ids:

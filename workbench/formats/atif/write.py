@@ -22,7 +22,7 @@ from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
-_NOTHING = "ATIF is a record: no tool resumes one"
+_NOTHING = "ATIF is a record: no agent resumes it"
 _SPENT = in_document(SPENT, ("extra",))
 
 

@@ -108,7 +108,7 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
     source = (index,)
     exchange = _exchange(entry)
     if exchange is None:
-        warnings.append(LoadWarning(f"entry {index + 1} of chatHistory has no exchange; it is shown as it is"))
+        warnings.append(LoadWarning(f"entry {index + 1} of chatHistory has no exchange; shown unchanged"))
         yield Message(f"{key}:request", "user", (Opaque(STRAY, entry),), "meta", source=source)
         return
     flagged = _version(entry) is not None
@@ -179,8 +179,8 @@ def _left_out(messages: list[Message], recorded: list[Recorded]) -> Iterator[Loa
     if newest is not None and newest != current:
         entry = messages[recorded[-1].start].source[0] + 1
         yield LoadWarning(
-            f"the summary in entry {entry} is of version {newest}, which a client of version {current} leaves out:"
-            " what it stood for is in the context again"
+            f"the summary in entry {entry} has version {newest}, which a client of version {current} ignores:"
+            " the messages that it replaced are in the context again"
         )
 
 
@@ -197,6 +197,6 @@ def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:
         since = (message for number in range(before, after) for message in _messages(number, entries[number], "", []))
         if not any(message.kind == "summary" for message in since):
             yield LoadWarning(
-                f"between exchanges {before} and {after} the history sent fell from {had} to {has} tokens, and no"
-                " summary says why: auggie dropped its oldest part silently"
+                f"between exchanges {before} and {after} the history sent fell from {had} to {has} tokens"
+                " without a summary: auggie dropped the oldest part without a record"
             )

@@ -14,7 +14,7 @@ def validate(data: bytes) -> Faults:
     entry. Calls of the last one may be open."""
     body = document(data)
     if not isinstance(body, dict):
-        raise Hopeless("The document is no object.")
+        raise Hopeless("The document is not an object.")
     for key in ("sessionId", "created", "modified"):
         if not inner(body, key, str):
             yield f"It has no {key} as text."
@@ -30,7 +30,7 @@ def validate(data: bytes) -> Faults:
             continue
         sequence_id = entry.get("sequenceId")
         if not isinstance(sequence_id, int | float) or not sequence_id > before:
-            yield f"{where} has the sequenceId {sequence_id}, which does not rise."
+            yield f"{where} has the sequenceId {sequence_id}, which does not increase."
         else:
             before = sequence_id
         if not entry.get("completed") or number < newest or (entry.get("isHistorySummary") and number != newest):

@@ -14,5 +14,5 @@ def recognise(look: Look) -> str:
     if not isinstance(history, list):
         return ""
     if any(isinstance(entry, dict) and "exchange" in entry for entry in history):
-        return "chatHistory of exchanges"
+        return "chatHistory with exchanges"
     return "sessionId and chatHistory" if "sessionId" in document else ""

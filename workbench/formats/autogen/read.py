@@ -43,18 +43,18 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read what the agent is sent that spoke last. Raises BadInput when there is none."""
     agents = _agents(path, data)
     if not agents:
-        raise BadInput(f"{path}: has no agent's context and no messages; save the state of an agent or a team.")
+        raise BadInput(f"{path}: has neither an agent's context nor messages; save the state of an agent or a team.")
     chosen = _last(path, data, list(agents))
     session = read_part(path, data, chosen, progress)
     if len(agents) == 1:
         return session
-    warning = LoadWarning(f"{len(agents)} agents speak; this is what {chosen} is sent, the last to speak")
+    warning = LoadWarning(f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one")
     return replace(session, warnings=(warning, *session.warnings))
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The agents of a team, none where there is one alone."""
-    parts = [Part(name, f"as {name} is sent it", count) for name, count in _agents(path, data).items()]
+    parts = [Part(name, f"as sent to {name}", count) for name, count in _agents(path, data).items()]
     return tuple(parts) if len(parts) > 1 else ()
 
 
@@ -62,7 +62,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     """Read what one agent is sent. Raises BadInput when there is none of the name."""
     progress(0, len(data))
     if part_id not in _agents(path, data):
-        raise BadInput(f"{path} has no agent {part_id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
     document, warnings = parse(path, data)
     contexts = _contexts(document)
     if contexts:

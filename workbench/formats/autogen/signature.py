@@ -33,7 +33,7 @@ def recognise(look: Look) -> str:
         return f"a saved state: {text_of(body.get('type')) or 'agent_states'}"
     told = thread_of(look.document)
     if told and all(map(is_message, told[:5])):
-        return "a list of messages with source and type, as AgentChat gives them"
+        return "a list of messages with source and type, as AgentChat returns them"
     return ""
 
 

@@ -68,7 +68,7 @@ def _usage(given: Any) -> Usage | None:
 def _message(id: str, item: Any, source: tuple[int, ...], warnings: list[LoadWarning]) -> Message:
     given = dict_of(item)
     if not given:
-        warnings.append(LoadWarning(f"message {id[1:]} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {id[1:]} is not an object; shown unchanged"))
         return Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
     role: Role = "assistant" if given.get("role") == "assistant" else "user"
     content = given.get("content")

@@ -19,8 +19,8 @@ _BLOCKS = frozenset(
 def recognise(look: Look) -> str:
     log = dict_of(look.document)
     if log.get("schemaType") == "ModelInvocationLog":
-        return "the log of an invocation, of Converse" if _speaks(body_of(log)) else ""
-    return "messages of blocks without a type, as Bedrock's Converse has them" if _speaks(look.document) else ""
+        return "an invocation log of Converse" if _speaks(body_of(log)) else ""
+    return "messages with untyped blocks, as in Bedrock's Converse" if _speaks(look.document) else ""
 
 
 def body_of(document: Any) -> Any:

@@ -93,7 +93,7 @@ def _capture(path: Path, data: bytes) -> _Capture:
             if answer is not None and (id := text_of(dict_of(response).get("id"))):
                 kept[id] = (*messages[leading_system(messages) :], answer)
     if not calls:
-        raise BadInput(f"{path}: no request in it asks a model; capture the calls of an agent and open that.")
+        raise BadInput(f"{path}: it contains no request to a model; capture an agent's calls and open that.")
     ordered = sorted(conversations(calls), key=_longest, reverse=True)
     return _Capture(tuple(ordered), tuple(asked), tuple(warnings))
 

@@ -21,7 +21,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     lines = [*objects_of(records_of(data), len(data), records, warnings, progress)]
     asked = asked_in({"messages": [value for value, _, _ in lines]})
     if asked is None or not lines:
-        raise BadInput(f"{path}: its lines are no messages of one chat; open a file with a message on each line.")
+        raise BadInput(f"{path}: its lines are not messages of one chat; open a file with one message per line.")
     messages = tuple(
         replace(message, source=(lines[message.source[0]][1],) if message.source else ()) for message in asked.messages
     )

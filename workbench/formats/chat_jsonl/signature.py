@@ -14,4 +14,4 @@ def recognise(look: Look) -> str:
     values = look.values
     if len(values) < 2 or not all(isinstance(value, dict) for value in values):
         return ""
-    return "lines of role and content, one message each" if dialect(values)[0] else ""
+    return "lines with role and content, one message each" if dialect(values)[0] else ""

@@ -172,7 +172,7 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         first = reading.by_uuid[uuid]
         first_line = reading.records.lines[first]
         if reading.records[first] == reading.records[index]:
-            reading.warn(line, f"repeats line {first_line} word for word; counted once")
+            reading.warn(line, f"duplicates line {first_line}; counted once")
             return
         reading.warn(line, f"has the uuid of line {first_line}; both are kept")
         uuid = f"{uuid}#{index + 1}"
@@ -339,18 +339,18 @@ def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
     """The blocks of a line's message; what is not of its shape gives a warning and, where it can, an Opaque."""
     body = value.get("message")
     if not isinstance(body, dict):
-        reading.warn(line, "its message is not an object; kept as it is, never sent")
+        reading.warn(line, "its message is not an object; kept in the file, never sent")
         return []
     content = body.get("content")
     if not isinstance(content, str | list):
-        reading.warn(line, "its message has no content; kept as it is, never sent")
+        reading.warn(line, "its message has no content; kept in the file, never sent")
         return []
     blocks = [*from_anthropic(content)]
     for block in blocks:
         if isinstance(block, Opaque) and (block.type in _ODD or not isinstance(block.raw, dict)):
-            reading.warn(line, f"holds a block ({block.type}) that is not of the shape such blocks have; kept as it is")
+            reading.warn(line, f"holds a block ({block.type}) of an invalid shape; kept unchanged")
     if isinstance(content, list) and str in map(type, content):
-        reading.warn(line, "holds a bare text where a block should stand; read as text")
+        reading.warn(line, "holds a plain string instead of a block; read as text")
     return blocks
 
 

@@ -65,7 +65,7 @@ def _read(path: Path, lines: Lines, progress: Progress, *, on_web: bool, odd: Se
     reading = taken(lines, progress)
     reading.warnings[:0] = odd
     if not any(draft.blocks for draft in reading.drafts):
-        raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
+        raise BadInput(f"{path} is a Claude Code file without messages; open the session's own file.")
     return session_of(path, reading, on_web=on_web)
 
 
@@ -98,7 +98,7 @@ def _read_branch(path: Path, data: bytes, branch_id: str, progress: Progress) ->
     try:
         return session_of(path, taken(lines_of(data), progress), on_web=False, branch_id=branch_id)
     except KeyError:
-        known = ", ".join(branch.id for branch in branches(path, data)) or "one branch alone"
+        known = ", ".join(branch.id for branch in branches(path, data)) or "a single branch"
         raise BadInput(f"{path} has no branch {branch_id!r}; it has {known}.") from None
 
 
@@ -137,7 +137,7 @@ def session_of(path: Path, reading: Reading, *, on_web: bool, branch_id: str = R
     warnings += _unkept(reading)
     for type, count in reading.unknown.items():
         warnings.append(
-            LoadWarning(f"{counted(count, 'record')} of unknown type {type!r} {are(count)} kept, but not shown")
+            LoadWarning(f"{counted(count, 'record')} of unknown type {type!r} {are(count)} kept in the file, not shown")
         )
     title = title_of(reading, messages, branch)
     found = divided(messages, branch, [draft.sent for draft in drafts], _recorded(reading))
@@ -148,7 +148,7 @@ def session_of(path: Path, reading: Reading, *, on_web: bool, branch_id: str = R
     prompt = reading.prompts.get(all(draft.side for draft in drafts), Prompt())
     if printed.seen and next((m.role for m in map(messages.__getitem__, branch) if m.kind == "normal"), "") != "user":
         warnings.append(
-            LoadWarning("what the person asked is not in what was printed; only --replay-user-messages has it")
+            LoadWarning("user messages are missing: Claude Code prints them only with --replay-user-messages")
         )
     model = model_of(messages, branch) or printed.model
     window = printed.windows.get(model or "")
@@ -186,7 +186,7 @@ def _unbilled(
     if not billed:
         return messages, []
     line = reading.records.lines[messages[min(billed)].source[0]]
-    told = f"{counted(len(billed), 'call')} from here on sent a part of this branch; their usage is not counted"
+    told = f"{counted(len(billed), 'call')} from here on sent only part of this branch; their usage is ignored"
     unbilled = (replace(one, usage=None) if number in resumed else one for number, one in enumerate(messages))
     return tuple(unbilled), [LoadWarning(told, line)]
 
@@ -279,7 +279,7 @@ def _unkept(reading: Reading) -> Iterator[LoadWarning]:
         if missing:
             noun, segment = ("preserved message", "") if event.kept.uuids else ("end", " of the preserved segment")
             of = f"{grouped(missing)} of {counted(len(needed), noun)}{segment}"
-            text = f"{of} {are(missing)} not in this file, so Claude Code preserves nothing on resume"
+            text = f"{of} {are(missing)} not in this file, so Claude Code keeps none of it on resume"
             yield LoadWarning(text, reading.records.lines[reading.drafts[number].source[0]])
 
 

@@ -54,7 +54,7 @@ def _identity(found: list[Line], linked: list[Line]) -> Faults:
             yield f"Line {number} has the uuid of line {first}."
         parent = value.get("parentUuid")
         if parent is not None and str(parent) not in seen:
-            yield f"Line {number} names a parent that does not stand before it."
+            yield f"Line {number} names a parent that is not before it."
 
 
 def _walked(linked: list[Line]) -> tuple[Lines, int]:
@@ -123,7 +123,7 @@ def _unreached(linked: list[Line], loaded: Lines, top: int) -> Faults:
     """Whether the newest boundary is reached, and every line but those of a branch that was left."""
     boundary = max((number for number, value in linked if value.get("subtype") == "compact_boundary"), default=0)
     if boundary and top != boundary:
-        yield f"The newest line's parents do not lead up to the boundary of line {boundary}."
+        yield f"The newest line's parent chain does not reach the boundary on line {boundary}."
     reached = {value["uuid"] for value in loaded.values()}
     for number, value in linked:
         if number in loaded:
@@ -131,7 +131,7 @@ def _unreached(linked: list[Line], loaded: Lines, top: int) -> Faults:
         if str(value.get("parentUuid")) in reached:
             reached.add(value["uuid"])
         elif number > boundary and value.get("type") in ("user", "assistant"):
-            yield f"Line {number} is not among the parents of the newest line, so it would not be loaded."
+            yield f"Line {number} is not in the newest line's parent chain, so it would not be loaded."
 
 
 def _blocks(value: Item) -> list[Item]:
@@ -146,7 +146,7 @@ def _contents(loaded: list[Line]) -> Faults:
         if type not in ("user", "assistant"):
             continue
         if not opened and type == "assistant":
-            yield f"Line {number} is an assistant's, but the first message must be a user's."
+            yield f"Line {number} is an assistant message, but the first message must be a user's."
         opened = True
         body = inner(value, "message", dict)
         if body.get("role") != type:
@@ -178,9 +178,9 @@ def _pairs(loaded: list[Line]) -> Faults:
             elif block.get("type") == "tool_result":
                 id = str(block.get("tool_use_id"))
                 if id not in calls:
-                    yield f"Line {number} has a result, but its call does not stand before it."
+                    yield f"Line {number} has a result without its call before it."
                 elif waiting.pop(id, None) is None:
-                    yield f"Line {number} has a result of a call that was answered or passed over before."
+                    yield f"Line {number} has a result of a call that was already answered or skipped."
 
 
 def _last_usage(since: list[Line], loaded: list[Line]) -> Faults:

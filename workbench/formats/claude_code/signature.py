@@ -37,7 +37,7 @@ WEB_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
 def recognise(look: Look) -> str:
     """Any kind of line may come first, so up to 50 are looked at."""
     if WEB_EXPORT.match(look.head):
-        return "a JSON object with loglines, as Claude Code on the web exports it"
+        return "a JSON object with loglines, as exported by Claude Code on the web"
     if any(is_iflows(dict_of(record.value)) for record in look.records[:_FIRST]):
         return ""
     for record in look.records:

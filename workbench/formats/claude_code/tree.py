@@ -79,7 +79,7 @@ def branch_of(
     """A branch out of the messages `main` (those that are not a sub-agent's), in file order: the one that is resumed,
     or with all its pieces the one `chosen` by its id. Raises KeyError where no turn is on the line that it names."""
     if not _is_linked(tree):
-        told = "its lines are not linked to each other; taken in the order of the file"
+        told = "its lines are not linked; read in file order"
         return list(main), [LoadWarning(told)] if len(main) > 2 else []
     start = _newest_turn(tree) if chosen in (RESUMED, JOINED) else _turn_on(tree, chosen)
     way = _walk(tree, start, moment, joined=chosen != RESUMED)
@@ -87,7 +87,7 @@ def branch_of(
     lost = len(main) - len(live)
     if way.cut < 0 or not lost:
         return live, way.warnings
-    told = f"so Claude Code resumes from here on: {counted(lost, 'message')} before it {are(lost)} lost to it"
+    told = f"so Claude Code resumes from here: {counted(lost, 'message')} before it {are(lost)} not loaded"
     if tree.parents[way.cut] in tree.by_uuid:
         return live, [*way.warnings, LoadWarning(f"its parents go in a circle, {told}", tree.lines[way.cut])]
     told = f"names a parent that is not in this file, {told}; --part {JOINED} opens all of them"
@@ -156,7 +156,7 @@ def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], mo
         return []
     found = [
         Branch(RESUMED, "the branch that Claude Code resumes", len(resumed)),
-        Branch(JOINED, "the same with all its pieces, in the order of the file", len(joined)),
+        Branch(JOINED, "the same with all its pieces, in file order", len(joined)),
     ]
     continued, seen = bytearray(len(tree.parents)), set(resumed)
     for at in range(len(tree.parents) - 1, -1, -1):
@@ -218,8 +218,8 @@ def _walk(tree: Tree, start: int, moment: Moment, *, joined: bool = False) -> _W
         if above < 0 or seen[above]:
             above = _line_before(tree, at, only_side) if history else _shortly_before(tree, at, seen, moment)
             if above >= 0:
-                taken = "the line before" if history else f"line {tree.lines[above]}, written shortly before,"
-                warnings.append(LoadWarning(f"its parent is missing; {taken} is taken for it", tree.lines[at]))
+                taken = "the line before" if history else f"line {tree.lines[above]}, written shortly before"
+                warnings.append(LoadWarning(f"its parent is missing; linked to {taken}", tree.lines[at]))
             elif not history:
                 cut = at
         at = above

@@ -52,7 +52,7 @@ _KEPT_BEFORE = ("preservedMessages", "preservedSegment")
 _LASTING = (SNAPSHOT.encode(), b"content-replacement")
 """What a record holds that matters to all that follows it."""
 
-_NO_SESSION = "Claude Code prints or exports such a file and does not open it; cwb compact FILE -o NEW writes a session"
+_NO_SESSION = "Claude Code cannot open a printed or exported file; cwb compact FILE -o NEW writes a session"
 _SIGNED = ("claude-code", "anthropic-messages")
 
 
@@ -86,7 +86,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if summary is not None:
         _boundary(sheet, summary, first)
     if messages and messages[0].role == "assistant":
-        losses.append(Loss(LossKind.USER_INSERTED, 1, ("a session cannot begin with an answer",), GAP))
+        losses.append(Loss(LossKind.USER_INSERTED, 1, ("a session cannot start with an answer",), GAP))
         _line(sheet, "user", {"role": "user", "content": GAP}, None, isMeta=True)
     unbilled = _last_calls(messages)
     others = _others(sheet, first) if native else []

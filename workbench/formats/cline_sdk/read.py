@@ -42,7 +42,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     """Read a session's folder: the lead agent's messages. The session's path is the folder."""
     found = main_file(path)
     if found is None:
-        raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
+        raise BadInput(f"{path} does not have exactly one .messages.json; open the session's file in it.")
     try:
         return replace(read(found, read_file(found), progress), path=path)
     except OSError as error:
@@ -101,7 +101,7 @@ def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarn
     last = items[count - 1] if 0 < count <= len(items) else {}
     key = f"id:{last['id']}" if last.get("id") else f"ts:{last.get('role')}:{last.get('ts')}"
     if state.get("source_last_message_key") != key:
-        warnings.append(LoadWarning("the compaction beside it is of other messages; Cline passes over it, too"))
+        warnings.append(LoadWarning("ignored a compaction that belongs to other messages, as Cline does"))
         return None
     return _Beside(left, count, seconds_of(state.get("updated_at")))
 
@@ -161,7 +161,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
     named = item.get("id") if isinstance(item, dict) else None
     id = unique_id(named if isinstance(named, str) and named else f"m{index + 1}", ids)
     if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
-        warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is neither a user nor an assistant message; shown unchanged"))
         return Message(id, "user", (Opaque("record", item),), "meta", source=(index,))
     role: Role = item["role"]
     content = item.get("content")

@@ -14,19 +14,19 @@ def validate(data: bytes) -> Faults:
     of the last response may be open."""
     body = document(data)
     if not isinstance(body, dict):
-        raise Hopeless("The document is no object.")
+        raise Hopeless("The document is not an object.")
     if body.get("version") != 1:
         yield f"The version is {body.get('version')}, not 1."
     yield from (f"It has no {key}." for key in ("sessionId", "agent", "updated_at") if not body.get(key))
     messages = some(body.get("messages"), "messages")
     if inner(messages[0], "role", str) == "assistant":
-        yield "Message 1 is the assistant's, but the first must be the user's."
+        yield "Message 1 is an assistant message; the first must be a user message."
     ids: set[str] = set()
     open_calls: dict[str, int] = {}
     for number, message in enumerate(messages, 1):
         where = f"Message {number}"
         if inner(message, "role", str) not in ("user", "assistant"):
-            yield f"{where} is neither the user's nor the assistant's."
+            yield f"{where} is neither a user nor an assistant message."
             continue
         if not isinstance(message.get("id"), str) or message["id"] in ids:
             yield f"{where} has no id of its own."
@@ -40,7 +40,7 @@ def validate(data: bytes) -> Faults:
             yield from (f"{where} has no result for the call {id} of message {at}." for id, at in open_calls.items())
             open_calls = dict.fromkeys(_ids(message, "tool_use", "id"), number)
         if number > 1 and inner(message, "metadata", dict).get("kind") == "compaction_summary":
-            yield f"{where} is a summary, so the next compaction forgets what stands before it."
+            yield f"{where} is a summary, so the next compaction drops the messages before it."
 
 
 def _ids(message: Item, kind: str, key: str) -> list[str]:
@@ -62,4 +62,4 @@ def _content_faults(where: str, content: Any) -> Faults:
         elif kind == "tool_result" and not inner(block, "name", str):
             yield f"{where} has the result {block.get('tool_use_id')}, which does not name its tool."
         elif kind == "tool_use" and not isinstance(block.get("input"), dict):
-            yield f"{where} has the call {block.get('id')}, whose input is no object."
+            yield f"{where} has the call {block.get('id')}, whose input is not an object."

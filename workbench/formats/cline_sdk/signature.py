@@ -17,7 +17,7 @@ def recognise(look: Look) -> str:
         return ""
     if "sessionId" not in document or not isinstance(document.get("messages", []), list):
         return ""
-    return "version, agent and sessionId beside messages"
+    return "version, agent and sessionId with messages"
 
 
 def recognise_folder(path: Path) -> str:

@@ -22,7 +22,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
+        ways=(Way("appended", "a compaction after the loaded rollout", write.append),),
         place=in_first_line(CARRIED, "payload"),
         skim=skim.skim,
         alone=base.is_alone,

@@ -33,14 +33,14 @@ def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, 
     stop, thread = count_of(base.get("end_ordinal_exclusive")), text_of(base.get("thread_id"))
     found = next(_cut(path, thread, stop, count_of(base.get("end_byte_offset"))), None) if deepest else None
     if found is None:
-        return data, 0, f"goes on from {stop} records of the thread {thread[:40]}, which are not in the file"
+        return data, 0, f"continues {stop} records of the thread {thread[:40]}, which are not in the file"
     source, before = found
     before, _, _ = with_base(source, before, deepest - 1)
     alone = meta | {"payload": {key: value for key, value in about.items() if key != "history_base"}}
     if "ordinal" in alone:
         alone["ordinal"] = 0
     joined = b"\n".join([render(alone), before.partition(b"\n")[2] + rest])
-    note = f"goes on from {source.name}: what stands there is read, too, and lines are counted from its start"
+    note = f"continues {source.name}, which is read as well; line numbers start there"
     return joined, len(joined) - len(rest), note
 
 

@@ -59,7 +59,7 @@ def read_lines(
     for value, index, _ in objects_of(lines.found, lines.size, lines.records, reading.warnings, progress):
         take(reading, value, index)
     if not any(draft.kind != "boundary" for draft in reading.drafts):
-        raise BadInput(f"{path} is a Codex rollout without a single message; name another session's file.")
+        raise BadInput(f"{path} is a Codex rollout without messages; open another session.")
     return session_of(path, reading)
 
 
@@ -328,7 +328,7 @@ def _replace(reading: Reading, items: list[Any], index: int, before: list[int], 
     for place, item in enumerate(items):
         if not isinstance(item, dict):
             reading.warnings.append(
-                LoadWarning("a compaction holds an item that is none", reading.records.lines[index])
+                LoadWarning("a compaction holds an item that is not an object", reading.records.lines[index])
             )
             continue
         if side_of(item) == "request":
@@ -384,10 +384,11 @@ def session_of(path: Path, reading: Reading) -> Session:
     instructions = about.get("base_instructions", about.get("instructions"))
     instructions = instructions.get("text") if isinstance(instructions, dict) else instructions
     warnings = [
-        LoadWarning(f"{counted(n, 'record')} {what} {are(n)} kept, but not shown") for what, n in _unknown(reading)
+        LoadWarning(f"{counted(n, 'record')} {what} {are(n)} kept in the file, not shown")
+        for what, n in _unknown(reading)
     ]
     if is_traes(about):
-        warnings.append(LoadWarning("written by Trae CLI and read as Codex's, whose form it has", 1))
+        warnings.append(LoadWarning("written by Trae CLI in Codex's format; read as Codex", 1))
     id = about.get("id")
     return Session(
         format=ID,

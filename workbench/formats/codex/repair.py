@@ -59,7 +59,7 @@ def _header(sheet: Sheet) -> None:
     if metas:
         sheet.drop(lambda entry: entry is metas[0])
         sheet.entries.insert(0, metas[0])
-        sheet.fixed(Fault.MISSING_HEADER, metas[0], "it stood further down")
+        sheet.fixed(Fault.MISSING_HEADER, metas[0], "it was further down")
         return
     named = _ID.search(sheet.name)
     turn = next((_payload(entry) for entry in sheet.entries if entry.object.get("type") == "turn_context"), {})

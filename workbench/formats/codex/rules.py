@@ -17,7 +17,7 @@ def validate(data: bytes) -> Faults:
     found: list[Line] = []
     for number, value in lines(data):
         if value is None or not isinstance(value.get("payload"), dict):
-            yield f"Line {number} is not a rollout line, so Codex would pass over it."
+            yield f"Line {number} is not a rollout line, so Codex would skip it."
         elif not isinstance(value.get("timestamp"), str) or not isinstance(value.get("type"), str):
             yield f"Line {number} has no timestamp or no type."
         else:
@@ -27,7 +27,7 @@ def validate(data: bytes) -> Faults:
     meta = found[0][1]["payload"]
     yield from (f"Line 1 has no {key}." for key in _META if not isinstance(meta.get(key), str))
     if meta.get("history_mode") == "paginated" and "ordinal" not in found[-1][1]:
-        yield f"Line {found[-1][0]} has no ordinal, which a paginated history needs."
+        yield f"Line {found[-1][0]} has no ordinal, which a paginated history requires."
     if not any(_tells_of_the_person(value) for _, value in found):
         yield "There is no user_message event, so Codex would not list the session."
     items = _context(found)
@@ -82,7 +82,7 @@ def _pairs(items: list[Line]) -> Faults:
             calls[id] = number, kind
         elif kind.endswith("_output") and isinstance(id, str):
             if id not in calls:
-                yield f"Line {number} has an output, but its call does not stand before it."
+                yield f"Line {number} has an output without its call before it."
             elif (kind == "custom_tool_call_output") != (calls[id][1] == "custom_tool_call"):
                 yield f"Line {number} has an output of another type than its call on line {calls[id][0]}."
 
@@ -97,7 +97,7 @@ def _shape(where: str, item: Item) -> Faults:
             return
         wrong = "input_text" if item["role"] == "assistant" else "output_text"
         if any(part.get("type") == wrong for part in objects(item.get("content"))):
-            yield f"{where} has a part of type {wrong}, which a message of its role cannot have."
+            yield f"{where} has a part of type {wrong}, which its role does not allow."
     elif kind == "function_call" and not (isinstance(item.get("name"), str) and isinstance(item.get("arguments"), str)):
         yield f"{where} has a call without a name or without arguments as text."
     elif kind == "custom_tool_call" and not (isinstance(item.get("name"), str) and isinstance(item.get("input"), str)):

@@ -28,8 +28,8 @@ def recognise(look: Look) -> str:
         if not isinstance(value, dict):
             continue
         if value.get("type") in _LINES and isinstance(value.get("payload"), dict) and "timestamp" in value:
-            by = ", as Trae CLI writes them too" if is_traes(value["payload"]) else ""
+            by = ", also written by Trae CLI" if is_traes(value["payload"]) else ""
             return f"line {record.line} is a {value['type']} line of Codex{by}"
         if number == 0 and {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
-            return "line 1 has id, timestamp and instructions, as Codex wrote before 0.32"
+            return "line 1 has id, timestamp and instructions, as Codex before 0.32 wrote"
     return ""

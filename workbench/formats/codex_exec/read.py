@@ -30,7 +30,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         _take(reading, value, index, line)
     _close(reading)
     if not reading.messages:
-        raise BadInput(f"{path} is a capture of codex exec without a single item; open the session's rollout instead.")
+        raise BadInput(f"{path} is a capture of codex exec without items; open the session's rollout instead.")
     note = "a capture of codex exec has neither the prompt nor the instructions; the session's rollout has both"
     return Session(
         format=ID,
@@ -157,7 +157,7 @@ def _bill(reading: _Reading, usage: Mapping[str, Any], line: int) -> None:
         reading.messages[made[0]] = replace(reading.messages[made[0]], usage=bill)
     elif bill:
         told = f"{grouped(sent)} tokens in, {grouped(output)} out"
-        text = f"a turn's usage is a sum over its calls ({told}), the bill of none"
+        text = f"a turn's usage is a sum over its calls ({told}), not the usage of one call"
         reading.warnings.append(LoadWarning(text, line))
 
 

@@ -117,9 +117,9 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         if isinstance(value.get("data"), dict):
             _take(reading, value, value["data"], index, line)
         else:
-            reading.warnings.append(LoadWarning("not an event; kept as it is, not shown", line))
+            reading.warnings.append(LoadWarning("not an event; kept in the file, not shown", line))
     if not reading.messages:
-        raise BadInput(f"{path} is a Copilot CLI session without a single message; name another one.")
+        raise BadInput(f"{path} is a Copilot CLI session without messages; open another file.")
     return _session(path, reading)
 
 
@@ -288,7 +288,7 @@ def _about(
         _rewind(reading, data.get("upToEventId"))
     elif kind == "session.truncation":
         count = data.get("messagesRemovedDuringTruncation")
-        text = f"{as_text(count)} messages were left out of what was sent, and the file does not say which"
+        text = f"{as_text(count)} messages were not sent; the file does not say which"
         reading.warnings.append(LoadWarning(text, line))
     elif kind == "session.shutdown":
         _sizes(reading, data)

@@ -44,7 +44,7 @@ def _header(sheet: Sheet) -> None:
     if starts:
         sheet.drop(lambda entry: entry is starts[0])
         sheet.entries.insert(0, starts[0])
-        sheet.fixed(Fault.MISSING_HEADER, starts[0], "it stood further down")
+        sheet.fixed(Fault.MISSING_HEADER, starts[0], "it was further down")
         return
     stamp = text_of(first.object.get("timestamp")) or iso()
     about = {

@@ -40,7 +40,7 @@ def validate(data: bytes) -> Faults:
     for number, event in events:
         for key, kind in _DEMANDED.get(event["type"], {}).items():
             if not isinstance(event["data"].get(key), kind):
-                yield f"Line {number} has no {key}, which a {event['type']} event needs."
+                yield f"Line {number} has no {key}, which a {event['type']} event requires."
     main = [event for event in events if not event[1].get("agentId") and not event[1]["data"].get("parentToolCallId")]
     for number, event in main:
         if _is_compaction(event) and not event["data"].get("summaryContent"):
@@ -112,5 +112,5 @@ def _pairs(context: list[Event]) -> Faults:
                     waiting[id] = number
         elif event["type"] == "tool.execution_complete" and not data.get("isUserRequested"):
             if str(data.get("toolCallId")) not in asked:
-                yield f"Line {number} has a result, but its call does not stand before it."
+                yield f"Line {number} has a result without its call before it."
             waiting.pop(str(data.get("toolCallId")), None)

@@ -69,7 +69,7 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
         found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         held = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
     if not found or not held:
-        raise BadInput(f"{path} has no session {id!r} with a message; choose one of those it lists.")
+        raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
     progress(len(data), len(data))
     about, warnings = found[0], list[LoadWarning]()
     parts = [_parts(row, warnings) for row in held]
@@ -117,7 +117,7 @@ def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str
     """What a message's parts hold, each with its type."""
     value = json_value(row.get("parts"))
     if not isinstance(value, list):
-        warnings.append(LoadWarning(f"the parts of message {row.get('id')} are no JSON list; it is shown as empty"))
+        warnings.append(LoadWarning(f"the parts of message {row.get('id')} are not a JSON list; shown as empty"))
     wrapped = [part for part in list_of(value) if isinstance(part, dict)]
     return [{**dict_of(part.get("data")), "type": text_of(part.get("type"))} for part in wrapped]
 

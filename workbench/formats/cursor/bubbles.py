@@ -35,7 +35,7 @@ def composer(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dic
     with opened(path, data, _TABLES, "Cursor") as database:
         about = _value(database, f"{_COMPOSER}{id}")
         if not about:
-            raise BadInput(f"{path} has no conversation {id!r}; choose one of those it lists.")
+            raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")
         bubbles = []
         for head in _order(about):
             name = text_of(head.get("bubbleId"))

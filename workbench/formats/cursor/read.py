@@ -64,7 +64,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     for bubble in bubbles:
         _bubble(reading, bubble)
     if not reading.messages:
-        raise BadInput(f"{path}: the conversation {part_id!r} has no message left; choose another.")
+        raise BadInput(f"{path}: the conversation {part_id!r} has no messages left; choose another.")
     epochs = _epochs(reading, about)
     window = count_of(about.get("contextTokenLimit")) or None
     return Session(
@@ -173,7 +173,7 @@ def _behind(reading: _Reading, last: int, total: int) -> int:
 
 def _transcript(path: Path, data: bytes, progress: Progress) -> Session:
     records = Records(data)
-    warnings = [LoadWarning("holds no results of tools, and no bills: Cursor leaves them out of an agent's transcript")]
+    warnings = [LoadWarning("has no tool results and no usage: Cursor does not write them to an agent's transcript")]
     messages: list[Message] = []
     for value, index, _ in objects_of(records_of(data), len(data), records, warnings, progress):
         role: Role = "assistant" if value.get("role") == "assistant" else "user"
@@ -181,7 +181,7 @@ def _transcript(path: Path, data: bytes, progress: Progress) -> Session:
         if blocks:
             messages.append(Message(f"record-{index + 1}", role, blocks, source=(index,)))
     if not messages:
-        raise BadInput(f"{path} is a transcript of Cursor without a single message; name another.")
+        raise BadInput(f"{path} is a transcript of Cursor without messages; open another file.")
     return Session(ID, path, with_said(messages), records, id=path.stem, warnings=tuple(warnings))
 
 

@@ -11,10 +11,10 @@ KEYS = frozenset({"composerId", "bubbleId", "fullConversationHeadersOnly", "tool
 
 def recognise(look: Look) -> str:
     if look.tables.get("cursorDiskKV", frozenset()) >= {"key", "value"}:
-        return "a database with Cursor's table of keys and values"
+        return "a database with Cursor's key-value table"
     lines = [dict_of(value) for value in look.values]
     messages = [line for line in lines if line.keys() == {"role", "message"} and "content" in dict_of(line["message"])]
     rest = [line for line in lines if line not in messages]
     if messages and all(line.get("type") == "turn_ended" for line in rest):
-        return "lines of role and message alone, as Cursor keeps an agent's transcript"
+        return "lines with only role and message, as in Cursor's agent transcripts"
     return ""

@@ -61,7 +61,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
         _take(reading, value, index, line)
     if not reading.messages:
-        raise BadInput(f"{path} is a session of Droid without a single message; name another session's file.")
+        raise BadInput(f"{path} is a session of Droid without messages; open another session.")
     reading.warnings += left_out("lines", reading.unknown)
     settings = beside(path.with_suffix(".settings.json"))
     last = dict_of(settings.get("lastCallTokenUsage"))
@@ -128,7 +128,7 @@ def _compaction(reading: _Reading, value: dict[str, Any], index: int, line: int)
     places = [place for place, number in enumerate(reading.context) if reading.messages[number].id == anchor]
     stay = reading.context[places[-1] + 1 :] if places else []
     if anchor and not places:
-        reading.warnings.append(LoadWarning("its anchor is no message before it; nothing is kept behind it", line))
+        reading.warnings.append(LoadWarning("its anchor is not an earlier message; nothing is kept", line))
     if reading.context:
         kept = tuple(reading.messages[number].id for number in stay)
         ended = Compaction("", None, id, time, kept=kept)

@@ -24,7 +24,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a $set.messages behind the loaded history", write.append),),
+        ways=(Way("appended", "a $set.messages after the loaded history", write.append),),
         place=in_first_line(CARRIED),
         repair=_repair,
     )

@@ -52,7 +52,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
             _line(reading, value, index)
     progress(len(data), len(data))
     if not reading.slots:
-        raise BadInput(f"{path} is a Gemini CLI session without a single message; name another one.")
+        raise BadInput(f"{path} is a Gemini CLI session without messages; open another file.")
     return _session(path, reading)
 
 
@@ -113,7 +113,7 @@ def _document(path: Path, reading: _Reading, document: Any) -> None:
     _facts(reading, document)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
-            reading.warnings.append(LoadWarning(f"message {index + 1} is not an object; kept as it is, not shown"))
+            reading.warnings.append(LoadWarning(f"message {index + 1} is not an object; kept in the file, not shown"))
             continue
         id = item.get("id")
         _put(reading, id if isinstance(id, str) and id not in reading.current else f"message-{index + 1}", item, index)
@@ -180,7 +180,7 @@ def _replace(reading: _Reading, items: list[Any], index: int, key: str | None, t
     for place, item in enumerate(items):
         if not isinstance(item, dict) or not isinstance(id := item.get("id"), str):
             line = reading.records.lines[index]
-            reading.warnings.append(LoadWarning("a new history holds an entry without an id, which is not sent", line))
+            reading.warnings.append(LoadWarning("a new history has an entry without an id, which is not sent", line))
             continue
         slot = before.get(id)
         if slot is not None and reading.slots[slot].value == item:
@@ -244,7 +244,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     if reading.unknown:
         reading.warnings.append(
             LoadWarning(
-                f"{counted(reading.unknown, 'record')} without an id {are(reading.unknown)} kept, but not shown"
+                f"{counted(reading.unknown, 'record')} without an id {are(reading.unknown)} kept in the file, not shown"
             )
         )
     title = facts.get("summary")

@@ -39,7 +39,7 @@ def records(sheet: Sheet) -> None:
     if headers:
         sheet.drop(lambda entry: entry is headers[0])
         sheet.entries.insert(0, headers[0])
-        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it was further down")
         return
     stamp = text_of(first.object.get("timestamp")) or iso()
     project = sheet.folder.parent.name

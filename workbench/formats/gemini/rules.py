@@ -17,7 +17,7 @@ def validate(data: bytes) -> Faults:
     if not about:
         for number, value in lines(data.removeprefix(b"\xef\xbb\xbf")):
             if value is None:
-                yield f"Line {number} is not a JSON object, so Gemini CLI would pass over it."
+                yield f"Line {number} is not a JSON object, so Gemini CLI would skip it."
             else:
                 _take(value, held, about)
     messages = list(held.values())
@@ -26,7 +26,7 @@ def validate(data: bytes) -> Faults:
         raise Hopeless("It holds no message that Gemini CLI would send.")
     for number, message in enumerate(messages, 1):
         if message.get("type") not in _TYPES:
-            yield f"Message {number} is of no type that Gemini CLI knows."
+            yield f"Message {number} has a type that Gemini CLI does not know."
         if not inner(message, "id", str):
             yield f"Message {number} has no id."
     yield from _pairs(messages)
@@ -92,7 +92,7 @@ def _pairs(messages: list[Item]) -> Faults:
         if message.get("type") == "user":
             for response in _inner(message, "functionResponse"):
                 if str(response["id"]) not in asked:
-                    yield f"Message {number} has a response, but its call does not stand before it."
+                    yield f"Message {number} has a responsewithout its call before it."
                 waiting.pop(str(response["id"]), None)
             continue
         yield from (f"A call of message {at} has no response before message {number}." for at in waiting.values())

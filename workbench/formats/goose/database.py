@@ -25,5 +25,5 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
         found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
     if not found:
-        raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
     return found[0], messages

@@ -93,7 +93,7 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
         text = raw.encode(errors="replace") if isinstance(raw, str) else raw if isinstance(raw, bytes) else b""
         value = json_value(text)
         if value is None and text:
-            warnings.append(LoadWarning(f"the {key} of message {id} is not JSON; it is shown as empty"))
+            warnings.append(LoadWarning(f"the {key} of message {id} is not JSON; shown as empty"))
         fields[key] = text.replace(b"\n", b" ") if value is not None else otherwise
     return b"{" + b",".join(b'"%s":%s' % (key.encode(), raw) for key, raw in fields.items()) + b"}"
 
@@ -128,7 +128,7 @@ def _line(reading: _Reading, value: Any, index: int, line: int | None) -> None:
         reading.sources.append(index)
     else:
         where = "" if line else f"entry {index + 1} "
-        reading.warnings.append(LoadWarning(f"{where}is no message of the user or the assistant; not shown", line))
+        reading.warnings.append(LoadWarning(f"{where}is neither a user nor an assistant message; not shown", line))
 
 
 def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
@@ -139,7 +139,7 @@ def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
 
 def _session(path: Path, reading: _Reading) -> Session:
     if not reading.values:
-        raise BadInput(f"{path} is a goose session without a single message; name another one.")
+        raise BadInput(f"{path} is a goose session without messages; open another file.")
     values, about = reading.values, reading.about
     summaries = {number for number in range(len(values)) if _is_summary(values, number)}
     messages: list[Message] = []

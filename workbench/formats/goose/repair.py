@@ -12,4 +12,4 @@ def records(sheet: Sheet) -> None:
     if headers and sheet.lines and sheet.entries[0] is not headers[0]:
         sheet.drop(lambda entry: entry is headers[0])
         sheet.entries.insert(0, headers[0])
-        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it was further down")

@@ -29,18 +29,18 @@ _DEMANDED = {
 def validate(data: bytes) -> Faults:
     """Nothing when goose would import the session and send it as it is."""
     if data.startswith(b"SQLite format 3"):
-        raise Hopeless("It is a database, which only goose itself may write; export a session of it.")
+        raise Hopeless("It is a database, which only goose may write; export a session from it.")
     about = _document(data)
     entries: list[tuple[str, Item]] = []  # what to call a message in a sentence, and the message
     if about is not None:
         entries = [(f"Message {n}", e) for n, e in enumerate(about["conversation"], 1) if isinstance(e, dict)]
         missing = [key for key, kind in _DEMANDED.items() if not isinstance(about.get(key), kind)]
         missing += [] if isinstance(about.get("name", about.get("description")), str) else ["name"]
-        yield from (f"It has no {key}, which the import demands." for key in missing)
+        yield from (f"It has no {key}, which the import requires." for key in missing)
     else:
         for number, value in lines(data.removeprefix(b"\xef\xbb\xbf")):
             if value is None:
-                yield f"Line {number} is not a JSON object, so goose would pass over it."
+                yield f"Line {number} is not a JSON object, so goose would skip it."
             elif number > 1 or "role" in value:
                 entries.append((f"Line {number}", value))
     for where, entry in entries:
@@ -49,7 +49,7 @@ def validate(data: bytes) -> Faults:
     if not visible:
         raise Hopeless("There is no message that the agent would see.")
     if visible[0][1].get("role") == "assistant":
-        yield f"{visible[0][0]} is an assistant's and the first that the agent would see, so goose removes it."
+        yield f"{visible[0][0]} is the first message the agent would see and an assistant's, so goose removes it."
     yield from _pairs(visible)
 
 
@@ -64,7 +64,7 @@ def _document(data: bytes) -> Item | None:
 
 def _shape(where: str, entry: Item, *, whole: bool) -> Faults:
     if entry.get("role") not in ("user", "assistant"):
-        yield f"{where} is neither a user's nor an assistant's."
+        yield f"{where} is neither a user nor an assistant message."
     if type(entry.get("created")) is not int:
         yield f"{where} has no time of creation in whole seconds."
     if whole and not isinstance(entry.get("metadata"), dict):

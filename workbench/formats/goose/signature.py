@@ -18,7 +18,7 @@ def recognise(look: Look) -> str:
     if look.tables:
         return "an SQLite database with goose's sessions and messages" if is_database(look.tables) else ""
     if isinstance(look.first.get("conversation"), list) and "working_dir" in look.first:
-        return "conversation beside working_dir, as goose exports a session"
+        return "conversation with working_dir, as exported by goose"
     for record in look.records:
         if isinstance(record.value, dict) and is_message(record.value):
             return f"line {record.line} is a message of goose"

@@ -30,11 +30,11 @@ class Items:
     def message(self, item: Any, name: str, source: tuple[int, ...] = ()) -> Message:
         """`name` is what a warning calls it, and its id where it has none."""
         if not isinstance(item, dict):
-            self.warnings.append(LoadWarning(f"message {name} is not an object; it is shown as it is"))
+            self.warnings.append(LoadWarning(f"message {name} is not an object; shown unchanged"))
             return Message(f"m{name}", "user", (Opaque(type(item).__name__, item),), "meta", source=source)
         role = _ROLES.get(as_text(item.get("role")))
         if role is None:
-            self.warnings.append(LoadWarning(f"message {name} has no known role; it is read as the user's"))
+            self.warnings.append(LoadWarning(f"message {name} has no known role; read as user"))
             role = "user"
         blocks = tuple(self._parts(item.get("content")))
         if role == "tool":

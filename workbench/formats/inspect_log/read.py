@@ -121,7 +121,7 @@ def _untold(compactions: Sequence[Item]) -> Iterator[LoadWarning]:
     if compactions:
         before = ", ".join(str(event.get("tokens_before")) for event in compactions)
         told = f"Inspect compacted {counted(len(compactions), 'time')} (from {before} tokens)"
-        yield LoadWarning(f"{told}; what was sent then is not in the log")
+        yield LoadWarning(f"{told}; the shortened context is not in the log")
 
 
 def _tools(sample: Item, items: Items) -> tuple[Tool, ...]:

@@ -32,12 +32,12 @@ def validate(data: bytes) -> Faults:
 def _faults_of(where: str, message: Any, asked: set[str]) -> Faults:
     role = inner(message, "role", str)
     if role not in _ROLES:
-        yield f"{where} has a role that is none of {', '.join(_ROLES)}."
+        yield f"{where} has a role other than {', '.join(_ROLES)}."
         return
     if not isinstance(message.get("content"), str | list):
         yield f"{where} has content that is neither text nor a list of parts."
     if role == "tool" and str(message.get("tool_call_id")) not in asked:
-        yield f"{where} answers the call {message.get('tool_call_id')}, which no message before it made."
+        yield f"{where} answers the call {message.get('tool_call_id')}, which no earlier message made."
     for call in inner(message, "tool_calls", list):
         name = inner(call, "function", str)
         if not name:
@@ -45,4 +45,4 @@ def _faults_of(where: str, message: Any, asked: set[str]) -> Faults:
             continue
         asked.add(str(call.get("id")))
         if not isinstance(call.get("arguments"), dict):
-            yield f"{where} calls {name} with arguments that are no object."
+            yield f"{where} calls {name} with arguments that are not an object."

@@ -36,7 +36,7 @@ def log_of(path: Path, data: bytes, samples: Sequence[bytes], number: int) -> by
     found = dict(_unzipped(path, data))
     header = next((found[name] for name in _HEADERS if found.get(name)), b'{"version":2,"eval":{}}')
     if not isinstance(parse(path, header)[0], dict):
-        raise BadInput(f"{path}: the header of this log is no object; restore a whole copy and open that.")
+        raise BadInput(f"{path}: the header of this log is not an object; restore a whole copy and open that.")
     return replace_fields(header, {"samples": b"[" + samples[number] + b"]"})
 
 

@@ -18,4 +18,4 @@ def recognise(look: Look) -> str:
         return "a zip of Inspect samples" if any(map(_ENTRY.fullmatch, look.members)) else ""
     body = dict_of(look.document)
     log = isinstance(body.get("eval"), dict) and body.keys() & {"status", "plan", "samples"}
-    return "eval beside status, plan or samples" if log else ""
+    return "eval with status, plan or samples" if log else ""

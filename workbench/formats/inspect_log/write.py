@@ -22,7 +22,7 @@ from workbench.formats.loss import Losses, loss_of
 from workbench.session import Media, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
-_NOTHING = "an Inspect log is a record: its viewer shows it, and nothing resumes it"
+_NOTHING = "an Inspect log is a record: its viewer shows it, no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

@@ -60,9 +60,7 @@ def read_context(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a `context.jsonl` with the files that lie beside it. Raises BadInput when it holds no message."""
     newest = _kept(data, progress)
     if not newest.messages:
-        raise BadInput(
-            f"{path} is a context of Kimi CLI without a single message; name another session's context.jsonl."
-        )
+        raise BadInput(f"{path} is a context of Kimi CLI without messages; open another session's context.jsonl.")
     found = [newest]
     for file in _aside(path):
         if not found[0].is_compacted:

@@ -99,7 +99,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
         _take(reading, value, index, line)
     if not reading.messages:
-        raise BadInput(f"{path} is a journal of Kimi Code without a single message; name another session's wire.jsonl.")
+        raise BadInput(f"{path} is a journal of Kimi Code without messages; open another session's wire.jsonl.")
     _settle(reading)
     for message, origin in reading.waiting:
         reading.add(message, origin)

@@ -13,7 +13,7 @@ def recognise(look: Look) -> str:
     """A journal begins with its protocol's version, as Kimi CLI's does too: that one is no context, and told apart by
     the records behind it."""
     if is_context(look):
-        return "lines of role and content with the marks of Kimi CLI's context"
+        return "lines with role and content and the marks of Kimi CLI"
     if look.first.get("type") != "metadata" or "protocol_version" not in look.first:
         return ""
     for record in look.records[1:]:

@@ -118,12 +118,12 @@ def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterat
     try:
         with _of_bytes(path, data) as database:
             if not tables <= tables_in(_only_read(database, len(data) + _logged(path))).keys():
-                raise BadInput(f"{path} is a database without {tool}'s tables; name {tool}'s own.")
+                raise BadInput(f"{path} is a database without {tool}'s tables; open {tool}'s own database.")
             yield database
     except _TROUBLE as error:
         told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         too_much = isinstance(error, sqlite3.DataError)
-        remedy = "leave that out of a copy and try the copy" if too_much else f"close {tool} and try a copy of it"
+        remedy = "delete that from a copy and open the copy" if too_much else f"close {tool} and open a copy"
         raise BadInput(f"{path}: the database cannot be read ({told}); {remedy}.") from None
 
 
@@ -137,7 +137,7 @@ def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[st
     for row in cursor:
         room -= sum([len(value) for value in row if isinstance(value, str | bytes)])
         if room < 0:
-            raise sqlite3.DataError("its rows would hold more than the file does")
+            raise sqlite3.DataError("its rows claim more bytes than the file has")
         found.append(dict(zip(names, row, strict=True)))
     return found
 

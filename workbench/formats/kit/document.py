@@ -36,7 +36,7 @@ def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     value, warnings = _parsed(path, data)
     if is_too_deep(value, data):
         raise BadInput(
-            f"{path}: its JSON is nested more than {DEEPEST} deep, which is no session's; leave that out and try again."
+            f"{path}: its JSON is nested more than {DEEPEST} deep, too much for a session; remove it and try again."
         )
     few(path, value)
     return value, warnings
@@ -46,7 +46,7 @@ def bounded(path: Path, data: bytes) -> None:
     """Raises BadInput for JSON that holds what no session does, before it is decoded."""
     if much := beyond(data, 0, len(data)):
         size = f"{len(data) // 1_000_000} MB"
-        raise BadInput(f"{path}: of its {size} JSON holds {much}, which is no session's; leave that out and try again.")
+        raise BadInput(f"{path}: its {size} of JSON hold {much}, too much for a session; remove it and try again.")
 
 
 def few(path: Path, value: Any) -> None:
@@ -72,10 +72,10 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        warnings.append(LoadWarning("holds bytes that are not UTF-8; they are shown as � and kept as they are", line))
+        warnings.append(LoadWarning("holds bytes that are not UTF-8; shown as � and kept unchanged", line))
         text = data.decode(errors="replace")
     if (mended := whole(text)) != text:
-        warnings.append(LoadWarning("holds halves of characters; they are shown as � and kept as they are"))
+        warnings.append(LoadWarning("holds lone surrogates; shown as � and kept unchanged"))
     text = mended
     try:
         return loads_whole(text), warnings

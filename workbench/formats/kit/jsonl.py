@@ -27,7 +27,7 @@ _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
 _SAID = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
-_LEFT_OUT = "NUL bytes, as a crash leaves them; left out"
+_LEFT_OUT = "NUL bytes left by a crash; ignored"
 _OBJECT = re.compile(r"\{\s*\"")
 _NULS = re.compile(rb"\x00(?:[^\n]*\x00)?")
 """The NUL bytes of a blank line, from the first to the last."""
@@ -141,7 +141,7 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
         stop = end if newline < 0 else newline
         start = before + at
         if stop - at > short and (much := beyond(data, at, stop)):
-            yield _unreadable(start, before + stop, line, f"holds {much}, which is no session's")
+            yield _unreadable(start, before + stop, line, f"holds {much}, too much for a session")
             at = stop + 1
             continue
         try:
@@ -179,20 +179,20 @@ def objects_of(
         if isinstance(record.value, dict):
             yield record.value, index, record.line
         elif record.readable:
-            problem = "; ".join(filter(None, (problem, "not a JSON object; kept as it is, not shown")))
+            problem = "; ".join(filter(None, (problem, "not a JSON object; kept in the file, not shown")))
         if problem:
             odd += 1
             if odd <= TOLD:
                 warnings.append(LoadWarning(problem, record.line))
     if odd > TOLD:
-        warnings.append(LoadWarning(f"{grouped(odd - TOLD)} more lines are as odd"))
+        warnings.append(LoadWarning(f"{grouped(odd - TOLD)} more lines with problems"))
     progress(size, size)
 
 
 def left_out(records: str, unknown: Counter[str]) -> list[LoadWarning]:
     """A warning of the records, called so, of kinds that nothing is known of."""
     kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
-    return [LoadWarning(f"holds {records} of kinds not known here, left out: {kinds}")] if kinds else []
+    return [LoadWarning(f"holds {records} of unknown kinds, left out: {kinds}")] if kinds else []
 
 
 def object_of(raw: bytes) -> dict[str, Any] | None:
@@ -293,7 +293,7 @@ def _padding(start: int, stop: int, line: int, count: int) -> Record:
 
 
 def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
-    return Record(start, stop, line, None, f"{problem}; kept as it is, not shown", readable=False)
+    return Record(start, stop, line, None, f"{problem}; kept in the file, not shown", readable=False)
 
 
 def _problem(raw: bytes, number: int) -> str:
@@ -302,7 +302,7 @@ def _problem(raw: bytes, number: int) -> str:
     try:
         orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return "not strict JSON (broken characters, NaN or the like); read all the same"
+        return "not strict JSON (invalid characters, NaN or similar); read anyway"
     return ""
 
 

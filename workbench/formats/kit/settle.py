@@ -72,7 +72,7 @@ def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], Loss
                 losses.append(Loss(LossKind.ANSWERS_JOINED))
             else:
                 made.append(Message(f"gap-{message.id}", "user", (Text(GAP),), "meta", message.time))
-                losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API takes no answer there",), GAP))
+                losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API allows no assistant message there",), GAP))
         made.append(message)
         before = message
     return made, losses

@@ -35,8 +35,8 @@ def one_of(count: int, what: str, session: Session, which: str = "the first") ->
 def newest(path: Path, parts: Sequence[Part], what: str, read: Callable[[str], Session]) -> Session:
     """The first session of a database, whose parts stand newest first. Raises BadInput where it has none."""
     if not parts:
-        raise BadInput(f"{path} has no {what} with a message; name another database.")
-    return one_of(len(parts), what, read(parts[0].id), "the one that was used last")
+        raise BadInput(f"{path} has no {what} with a message; open another database.")
+    return one_of(len(parts), what, read(parts[0].id), "the most recently used one")
 
 
 def sessions_of(

@@ -69,7 +69,7 @@ def codec(format: str, spans: Spans) -> Codec:
     def found_in(path: Path, data: bytes, warnings: list[LoadWarning]) -> list[_Found]:
         found = [*_conversations(spans(path, data, warnings))]
         if not found:
-            raise BadInput(f"{path}: no call in it holds messages; have the trace record prompts and answers.")
+            raise BadInput(f"{path}: no call in it contains messages; make the trace record prompts and responses.")
         return found
 
     def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -79,7 +79,7 @@ def codec(format: str, spans: Spans) -> Codec:
         found = found_in(path, data, warnings)
         progress(len(data), len(data))
         session = _session(format, path, data, max(found, key=lambda one: len(one.calls)), warnings)
-        return one_of(len(found), "conversation", session, "the one of the most calls")
+        return one_of(len(found), "conversation", session, "the one with the most calls")
 
     def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
         told = ((one.id, one.conversation.messages) for one in found_in(path, data, []))
@@ -92,7 +92,7 @@ def codec(format: str, spans: Spans) -> Codec:
             if one.id == id:
                 progress(len(data), len(data))
                 return _session(format, path, data, one, warnings)
-        raise BadInput(f"{path} has no conversation {id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")
 
     return Codec(read, sessions_in=sessions_in, read_part=read_part, requests=requests)
 

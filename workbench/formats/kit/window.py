@@ -22,5 +22,5 @@ class RecordedWindow:
         elif value is not None and not self.is_noted:
             self.is_noted = True
             shown = repr(value)[:40]
-            text = f"a context window of {shown} tokens is recorded, which cannot be; it is left out"
+            text = f"an impossible context window of {shown} tokens is recorded; ignored"
             warnings.append(LoadWarning(text, line))

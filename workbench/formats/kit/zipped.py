@@ -48,9 +48,7 @@ def members(path: Path, data: bytes, wanted: Callable[[str], bool]) -> Iterator[
                         raw = file.read(most + 1 - size)
                 size += len(raw)
                 if size > most:
-                    raise BadInput(
-                        f"{path} unpacks to more than {most >> 20} MiB; unpack what you want of it yourself."
-                    )
+                    raise BadInput(f"{path} unpacks to more than {most >> 20} MiB; unpack the part you need yourself.")
                 yield entry.filename, raw
     except _TROUBLE as error:
         words = clip(str(error), _WORDS)  # it may quote as much of the file as a header says that a name is long

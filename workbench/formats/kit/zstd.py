@@ -46,7 +46,7 @@ def unpack(path: Path, data: bytes) -> bytes:
                 size += len(chunk)
                 if size > LARGEST or (size > _FREE and size > HIGHEST_RATIO * len(data)):
                     raise BadInput(
-                        f"{path} unpacks to more than {size >> 20} MiB, as no session does; unpack it yourself to see."
+                        f"{path} unpacks to more than {size >> 20} MiB, too much for a session; unpack it yourself."
                     )
     except (zstandard.ZstdError, MemoryError) as error:
         raise BadInput(f"{path}: the zstd data are damaged ({error}); restore a whole copy and open that.") from None

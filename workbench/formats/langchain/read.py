@@ -77,7 +77,7 @@ def fields_of(item: Item) -> Item:
 
 def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message | None:
     if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
         return Message(f"m{index + 1}", "user", (Opaque(type(item).__name__, item),), "meta", source=(index,))
     name, given = _kind_name(item), fields_of(item)
     id = unique_id(word_of(given.get("id")) or f"m{index + 1}", ids)
@@ -88,7 +88,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
     if name == "chat":
         role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(given.get("role")))  # type: ignore[assignment]
     if role is None:
-        warnings.append(LoadWarning(f"message {index + 1} is a {name[:40]}; it is read as the user's"))
+        warnings.append(LoadWarning(f"message {index + 1} is a {name[:40]}; read as user"))
         role = "user"
     blocks = tuple(_parts(given.get("content")))
     extra = dict_of(given.get("additional_kwargs"))

@@ -29,9 +29,9 @@ def validate(data: bytes) -> Faults:
             if fields.get("tool_call_id") in waiting:
                 waiting.remove(fields["tool_call_id"])
             else:
-                yield f"{where} answers the call {fields.get('tool_call_id')}, which no message before it left open."
+                yield f"{where} answers the call {fields.get('tool_call_id')}, which is not open."
             continue
-        yield from (f"{where} stands before the answer to the call {id}." for id in waiting)
+        yield from (f"{where} comes before the result of the call {id}." for id in waiting)
         waiting = []
         for call in inner(fields, "tool_calls", list) + inner(fields, "invalid_tool_calls", list):
             called = inner(call, "name", str)
@@ -72,7 +72,7 @@ def _opened(item: Any) -> tuple[str, Item, str]:
         last = str((inner(item, "id", list) or [""])[-1]).removesuffix("Chunk")
         fields = item.get("kwargs")
         if item["lc"] != 1 or item.get("type") != "constructor" or last not in _CLASSES or not isinstance(fields, dict):
-            return "", {}, "is no constructor of a message"
+            return "", {}, "is not a message constructor"
         return last.removesuffix("Message").lower(), fields, ""
     fields = item.get("data") if "data" in item else item
     type = _CHUNKS.get(str(item.get("type")), item.get("type"))

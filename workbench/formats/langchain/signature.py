@@ -37,7 +37,7 @@ def recognise(look: Look) -> str:
     if forms == {"type and data"}:
         return "a list of LangChain's type and data"
     talk = any(short_name(text_of(dict_of(item).get("type"))) in ("human", "ai") for item in items)
-    return "a list of LangChain's messages as they are" if forms == {"flat"} and talk else ""
+    return "a list of LangChain messages" if forms == {"flat"} and talk else ""
 
 
 def place_of(document: Any) -> tuple[str, ...] | None:

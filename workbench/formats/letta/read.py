@@ -66,7 +66,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     body, agents, warnings = _agents(path, data)
     agent = next((one for n, one in enumerate(agents) if _id(one, n) == part_id), None)
     if agent is None:
-        raise BadInput(f"{path} has no agent {part_id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
     items = [dict_of(item) for item in list_of(agent.get("messages"))]
     ids: dict[str, int] = {}
     messages = tuple(_message(n, item, unique_id(_own_id(item, n), ids)) for n, item in enumerate(items))

@@ -14,7 +14,7 @@ def recognise(look: Look) -> str:
     agents = list_of(body.get("agents"))
     first = dict_of(agents[0]) if agents else {}
     if "blocks" in body and isinstance(first.get("messages"), list):
-        return "agents with their messages beside blocks and tools"
+        return "agents with messages, blocks and tools"
     if "core_memory" in body and isinstance(body.get("messages"), list) and "agent_type" in body:
         return "an agent with core_memory and messages"
     return ""

@@ -15,7 +15,7 @@ def validate(data: bytes) -> Faults:
     items = some(body.get("messages") if isinstance(body, dict) else body, "messages")
     if isinstance(body, dict):
         if not str(body.get("trajectory_format")).startswith("mini-swe-agent"):
-            yield f"The trajectory_format is {body.get('trajectory_format')}, none of mini-swe-agent."
+            yield f"The trajectory_format {body.get('trajectory_format')} is not mini-swe-agent's."
         if not isinstance(body.get("info"), dict):
             yield "There is no info."
     sent = [_sent(item) for item in items]

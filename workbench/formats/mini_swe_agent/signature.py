@@ -23,7 +23,7 @@ def recognise(look: Look) -> str:
         if "mini_version" in info:
             return "info with a mini_version"
         bare = document.keys() == {"info", "messages"} and info.keys() >= _SUBMITTED
-        return "info with a submission beside messages" if bare else ""
+        return "info with a submission, and messages" if bare else ""
     items = [item for item in document if isinstance(item, dict)] if isinstance(document, list) else []
     if not items or any("ts" in item or "type" in item for item in items):
         return ""

@@ -19,7 +19,7 @@ from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.session import Kind, Message, Session
 
 _BOM = b"\xef\xbb\xbf"
-_NOTHING = "a trajectory is a record: nothing resumes it"
+_NOTHING = "a trajectory is a record: no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

@@ -88,21 +88,19 @@ def _model(body: dict[str, Any]) -> str | None:
 def _message(index: int, item: Any, warnings: list[LoadWarning]) -> Message:
     id, source = f"m{index + 1}", (index,)
     if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
         return Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
     named = item.get("role")
     role = _ROLES.get(named) if isinstance(named, str) else None
     if role is None:
-        warnings.append(
-            LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; it is read as the user's")
-        )
+        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
         role = "user"
     if not isinstance(item.get("content"), str | list | None):
         warnings.append(LoadWarning(f"message {index + 1} has content of an unknown shape"))
     if role == "tool":
         call_id = item.get("tool_call_id", item.get("name"))
         if not isinstance(call_id, str):
-            warnings.append(LoadWarning(f"message {index + 1} is a tool's but names no call"))
+            warnings.append(LoadWarning(f"message {index + 1} is a tool message without a call id"))
             call_id = ""
         return Message(id, "tool", (ToolResult(call_id, _result_parts(item.get("content"))),), source=source)
     blocks = (*_reasoning(item), *_parts(item.get("content")), *_calls(index, item, warnings))
@@ -156,7 +154,7 @@ def _result_parts(content: Any) -> tuple[Text | Media, ...]:
 def _calls(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Iterable[Block]:
     calls = item.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        warnings.append(LoadWarning(f"message {index + 1} has tool_calls that are no list"))
+        warnings.append(LoadWarning(f"message {index + 1} has tool_calls that are not a list"))
         yield Opaque("tool_calls", calls)
     for call in list_of(calls):
         function = call.get("function") if isinstance(call, dict) else None

@@ -29,16 +29,16 @@ def chat_faults(messages: Any, within: str = "") -> Faults:
         where = f"Message {number}{within}"
         role = inner(message, "role", str)
         if role not in _ROLES:
-            yield f"{where} has a role that is none of {', '.join(_ROLES)}."
+            yield f"{where} has a role other than {', '.join(_ROLES)}."
             continue
         if role == "tool":
             answered = message.get("tool_call_id")
             if answered in waiting:
                 waiting.remove(answered)
             else:
-                yield f"{where} answers the call {answered}, which no message before it left open."
+                yield f"{where} answers the call {answered}, which is not open."
         else:
-            yield from (f"{where} stands before the answer to the call {id} of message {asked_in}." for id in waiting)
+            yield from (f"{where} comes before the result of the call {id} of message {asked_in}." for id in waiting)
             waiting = []
         yield from _faults_of(where, role, message)
         calls = objects(message.get("tool_calls"))
@@ -56,11 +56,11 @@ def _faults_of(where: str, role: str, message: Item) -> Faults:
     elif (speaks and not content) or (role == "tool" and content is None):
         yield f"{where} has no content."
     if calls is not None and not isinstance(calls, list):
-        yield f"{where} has tool_calls that are no list."
+        yield f"{where} has tool_calls that are not a list."
         return
     for call in calls or ():
         function = inner(call, "function", dict)
         if not isinstance(function.get("name"), str):
             yield f"{where} has a call that names no function."
         elif not isinstance(function.get("arguments"), str):
-            yield f"{where} calls {function['name']} with arguments that are no text."
+            yield f"{where} calls {function['name']} with arguments that are not text."

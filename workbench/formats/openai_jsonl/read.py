@@ -49,7 +49,7 @@ def _lines(path: Path, data: bytes, records: Records, warnings: list[LoadWarning
     given = objects_of(records_of(data), len(data), records, warnings, progress)
     found = [line for line in given if _CONVERSATION & line[0].keys()]
     if not found:
-        raise BadInput(f"{path}: no line of it holds a conversation; open one whose lines have messages or a body.")
+        raise BadInput(f"{path}: no line holds a conversation; open a file whose lines have messages or a body.")
     return found
 
 
@@ -57,8 +57,8 @@ def _session(path: Path, records: Records, warnings: list[LoadWarning], line: Li
     value, index, number = line
     messages, asked = _messages(value)
     if not messages:
-        raise BadInput(f"{path}: line {number} holds no conversation that can be read; choose another one.")
-    alone = () if asked else (LoadWarning("holds the answer alone; what was asked is in the batch's input", number),)
+        raise BadInput(f"{path}: line {number} holds no readable conversation; choose another line.")
+    alone = () if asked else (LoadWarning("has only the answer; the request is in the batch's input", number),)
     return Session(
         format=ID,
         path=path,

@@ -86,7 +86,7 @@ def _elsewhere(body: Item, items: Sequence[Any]) -> Iterator[str]:
     if dict_of(body.get("prompt")):
         yield "takes its instructions from a prompt that only the server knows"
     if body.get("truncation") == "auto":
-        yield "lets the API leave out items from its middle or start (truncation: auto); the file does not say which"
+        yield "lets the API drop items from its middle or start (truncation: auto); the file does not say which"
     called: set[Any] = set()
     orphans = references = 0
     for item in map(dict_of, items):
@@ -99,7 +99,7 @@ def _elsewhere(body: Item, items: Sequence[Any]) -> Iterator[str]:
     if orphans:
         yield f"{counted(orphans, 'result')} of calls that are not in the file"
     if references:
-        yield f"{counted(references, 'item')} named by reference alone: what they hold is not in the file"
+        yield f"{counted(references, 'item')} only referenced: their content is not in the file"
 
 
 def _usage(usage: Any) -> Usage | None:
@@ -170,7 +170,7 @@ def _follows(before: _Group, after: _Group) -> bool:
 def _group(index: int, item: Any, kind_noted: Kind | None, warnings: list[LoadWarning]) -> _Group:
     id = f"m{index + 1}"
     if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"item {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"item {index + 1} is not an object; shown unchanged"))
         return _Group(id, "user", None, "meta", [Opaque(type(item).__name__, item)], [index])
     kind = as_text(item.get("type", "message"))
     role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
@@ -178,7 +178,7 @@ def _group(index: int, item: Any, kind_noted: Kind | None, warnings: list[LoadWa
     noted: Kind | None = None
     if kind == "message":
         if role is None:
-            warnings.append(LoadWarning(f"item {index + 1} has no known role; it is read as the user's"))
+            warnings.append(LoadWarning(f"item {index + 1} has no known role; read as user"))
             role = "user"
         found = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
         noted = kind_in(item) or kind_noted

@@ -36,9 +36,9 @@ def validate(data: bytes) -> Faults:
             if not isinstance(item.get("name"), str) or not isinstance(item.get("call_id"), str):
                 yield f"{where} is a call without a name or without a call_id."
             elif item["call_id"] in waiting:
-                yield f"{where} makes the call {item['call_id']}, which is open already."
+                yield f"{where} repeats the open call {item['call_id']}."
             elif not isinstance(item.get("arguments" if kind == "function_call" else "input"), str):
-                yield f"{where} calls {item['name']} with arguments that are no text."
+                yield f"{where} calls {item['name']} with arguments that are not text."
             waiting[str(item.get("call_id"))] = number
         elif kind in ("function_call_output", "custom_tool_call_output"):
             if waiting.pop(str(item.get("call_id")), None) is None and not continues:
@@ -48,7 +48,7 @@ def validate(data: bytes) -> Faults:
         elif kind == "compaction" and not isinstance(item.get("encrypted_content"), str):
             yield f"{where} is a compaction without encrypted_content."
         elif kind == "reasoning" and number == len(items) and isinstance(body, dict) and "input" in body:
-            yield f"{where} is reasoning without the item that must follow it."
+            yield f"{where} is reasoning without the item that must follow."
     for id, number in waiting.items():
         if number < last_said:
             yield f"Item {number} makes the call {id}, which has no output."
@@ -57,11 +57,11 @@ def validate(data: bytes) -> Faults:
 def _faults_of(where: str, item: Item) -> Faults:
     role, content = inner(item, "role", str), item.get("content")
     if role not in _ROLES:
-        yield f"{where} has a role that is none of {', '.join(_ROLES)}."
+        yield f"{where} has a role other than {', '.join(_ROLES)}."
     elif not isinstance(content, str | list) or not content:
         yield f"{where} has no content, or one that is neither text nor a list of parts."
     else:
         wanted = ("output_text", "refusal") if role == "assistant" else ("input_",)
         for kind in (str(part.get("type")) for part in objects(content)):
             if not kind.startswith(wanted):
-                yield f"{where} has a part of type {kind}, which is none for the {role}."
+                yield f"{where} has a part of type {kind}, which is invalid for role {role}."

@@ -34,9 +34,9 @@ def recognise(look: Look) -> str:
         return f"an object {body['object']}"
     given = body.get("input")
     if isinstance(given, list) and _all_items(given) and ("model" in body or "previous_response_id" in body):
-        return "input items beside a model"
+        return "input items with a model"
     if isinstance(given, str) and isinstance(body.get("model"), str):
-        return "input beside a model"
+        return "input with a model"
     return ""
 
 

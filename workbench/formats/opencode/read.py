@@ -64,9 +64,9 @@ def read_folder(path: Path, progress: Progress) -> Session:
     """Read the session of a storage folder that was changed last. Raises BadInput when there is none."""
     files = store.session_files(path)
     if not files:
-        raise BadInput(f"{path} holds no session; name opencode's storage folder.")
+        raise BadInput(f"{path} holds no session; open opencode's storage folder.")
     session = read(files[0], read_file(files[0]), progress)
-    last = f"the one that was used last; each is opened by its file, as {files[0]}"
+    last = f"the most recently used one; each is opened by its file, as {files[0]}"
     return one_of(len(files), "session", session, last)
 
 
@@ -86,7 +86,7 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
         if undone is not None and id == undone:
             reading.live = False
             last = counted(len(items) - index, "message")
-            warnings.append(LoadWarning(f"undone, and no longer sent: the last {last}"))
+            warnings.append(LoadWarning(f"undone and no longer sent: the last {last}"))
         parts = list_of(record.get("parts"))
         _clear(reading, index)
         _take(reading, index, item, dict_of(record.get("info")), parts)
@@ -200,7 +200,9 @@ def _take(reading: _Reading, index: int, item: Any, info: dict[str, Any], parts:
         else:
             _take_answer(reading, index, info, parts)
     else:
-        reading.warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; kept, not sent"))
+        reading.warnings.append(
+            LoadWarning(f"message {index + 1} is neither a user nor an assistant message; kept, not sent")
+        )
         reading.add(
             Message(reading.free_id(info.get("id"), index), "user", (Opaque("record", item),), "meta", source=(index,)),
             index,

@@ -67,7 +67,7 @@ def validate(data: bytes) -> Faults:
         created = inner(about, "time", dict).get("created")
         place = (created if isinstance(created, int | float) else 0, str(about.get("id")))
         if place < before:
-            yield f"{where} was created before the message in front of it."
+            yield f"{where} was created before the previous message."
         before = place
         for part in record["parts"]:
             yield from _part_faults(where, part, about, info["id"], ids)
@@ -77,7 +77,7 @@ def validate(data: bytes) -> Faults:
                 asked.add(str(about.get("id")))
         elif about.get("summary") and about.get("finish"):
             if str(about.get("parentID")) not in asked:
-                yield f"{where} is a summary, but its parent asks for none."
+                yield f"{where} is a summary, but its parent does not request one."
             asked.discard(str(about.get("parentID")))
 
 
@@ -90,19 +90,19 @@ def _message_faults(where: str, info: Item, session: str, ids: set[str], users: 
         yield from lacking(info, _USER, where)
         model = info.get("model")
         if isinstance(model, dict) and not all(isinstance(model.get(key), str) for key in ("providerID", "modelID")):
-            yield f"{where} has a model that names no provider or no model."
+            yield f"{where} has a model without a provider or name."
     elif role == "assistant":
         yield from lacking(info, _ASSISTANT, where)
         if str(info.get("parentID")) not in users:
             yield f"{where} has the parent {info.get('parentID')}, which is no user's message before it."
     else:
-        yield f"{where} is neither the user's nor the assistant's."
+        yield f"{where} is neither a user nor an assistant message."
 
 
 def _part_faults(where: str, part: Any, info: Item, session: str, ids: set[str]) -> Faults:
     kind = inner(part, "type", str)
     if kind not in _PARTS:
-        yield f"{where} has a part of a type that the import refuses."
+        yield f"{where} has a part of a type that the import rejects."
         return
     yield from _id_faults(where, part.get("id"), "prt_", ids)
     if part.get("messageID") != info.get("id") or part.get("sessionID") != session:
@@ -116,12 +116,12 @@ def _part_faults(where: str, part: Any, info: Item, session: str, ids: set[str])
         else:
             yield f"{where} has the call {call} with the status {status}."
     if kind == "tool" and info.get("role") == "user":
-        yield f"{where} is the user's, but holds a call."
+        yield f"{where} is a user message with a tool call."
 
 
 def _id_faults(where: str, id: Any, prefix: str, ids: set[str]) -> Faults:
     if not isinstance(id, str) or not id.startswith(prefix):
         yield f"{where} has the id {id}, which does not begin with {prefix}."
     elif id in ids:
-        yield f"{where} has the id {id}, which stands before it."
+        yield f"{where} has the id {id}, which comes before it."
     ids.add(str(id))

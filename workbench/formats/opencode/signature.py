@@ -21,18 +21,18 @@ def recognise(look: Look) -> str:
         return "an SQLite database with opencode's sessions, messages and parts" if is_database(look.tables) else ""
     document = look.document
     if is_session_file(document):
-        return "a ses_ id beside title and time, as opencode's storage has of a session"
+        return "a ses_ id with title and time, as in opencode's storage"
     info = document.get("info") if isinstance(document, dict) else None
     if not isinstance(info, dict) or not str(info.get("id", "")).startswith("ses_"):
         return ""
     items = document.get("messages", [])
     if not isinstance(items, list) or any(isinstance(item, dict) and "info" not in item for item in items[:1]):
         return ""
-    return "info with a ses_ id beside messages of info and parts"
+    return "info with a ses_ id, and messages with info and parts"
 
 
 def recognise_folder(path: Path) -> str:
-    return "a folder with session, message and part, as opencode's storage" if is_storage(path) else ""
+    return "a folder with session, message and part, like opencode's storage" if is_storage(path) else ""
 
 
 def is_database(tables: Tables) -> bool:

@@ -61,7 +61,7 @@ def from_database(path: Path, data: bytes, id: str) -> Export:
         messages = rows(database, f"SELECT {_MESSAGE} FROM message WHERE session_id = ? ORDER BY time_created, id", id)
         parts = rows(database, f"SELECT {_PART} FROM part WHERE session_id = ?", id)
     if not found:
-        raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
     parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # which takes SQLite half of the reading
     raws = [_raw(row.get("data")) for row in (*parts, *messages)]
     bounded(path, b",".join(raws))
@@ -130,8 +130,8 @@ def from_files(path: Path, info: bytes) -> Export:
             records.append((created if isinstance(created, int | float) else 0, name, record))
     if not records:
         raise BadInput(
-            f"{path} is what opencode says of a session, and its messages lie in no folder message beside it; open it"
-            " where opencode keeps it, or what `opencode export` writes."
+            f"{path} describes a session, but its messages are not in the folder message next to it; open it"
+            " in opencode's storage, or open the output of `opencode export`."
         )
     document = _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)])
     data, value, odd = exported(path, document)
@@ -175,7 +175,7 @@ def _named(raw: bytes, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> d
     """A message's or part's own JSON with its ids in front, or nothing but these where it is damaged."""
     value = json_value(raw)
     if not isinstance(value, dict):
-        warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; it is shown as empty"))
+        warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; shown as empty"))
         value = {}
     named = {**{key: id for key, id in ids.items() if key not in value}, **value, **ids}
     # A column may hold what JSON does not.

@@ -196,7 +196,9 @@ def _parent(sheet: _Sheet, info: Part) -> str:
     if new := sheet.renamed.get(as_text(info.get("parentID"))):
         return new
     if not sheet.user:
-        sheet.losses.append(Loss(LossKind.USER_INSERTED, 1, ("every answer belongs to one",), _REMOVED))
+        sheet.losses.append(
+            Loss(LossKind.USER_INSERTED, 1, ("every assistant message belongs to a user message",), _REMOVED)
+        )
         _user_record(sheet, [_text_part(_REMOVED, synthetic=True)], None)
     return sheet.user
 

@@ -61,7 +61,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         return _session(path, data, progress, {})
     runs = sessions_in(path, data)
     if not runs:
-        raise BadInput(f"{path}: no line of this evaluation holds a history; open one that was written with it.")
+        raise BadInput(f"{path}: no line of this evaluation has a history; open one that has.")
     return one_of(len(runs), "run", read_part(path, data, runs[0].id, progress))
 
 
@@ -85,7 +85,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     if state is not None:
         own = replace(session.facts.own, state=state) if isinstance(session.facts.own, Own) else None
         return replace(session, facts=replace(session.facts, own=own))
-    warning = LoadWarning("base_state.json cannot be read: model and working folder are not known")
+    warning = LoadWarning("base_state.json cannot be read: model and working folder are unknown")
     return replace(session, warnings=(warning, *session.warnings))
 
 
@@ -147,7 +147,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
     progress(0, len(data))
     events, warnings = parse(path, data)
     if not isinstance(events, list):
-        raise BadInput(f"{path}: is no list of events; open a trajectory of OpenHands.")
+        raise BadInput(f"{path}: is not a list of events; open a trajectory of OpenHands.")
     others = others_in(events, state, warnings)
     parents = frozenset(as_text(dict_of(event).get("parent_id") or "") for event in events) - {""}
     reading = _Reading(events, others, parents, _billed(state))
@@ -155,7 +155,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         if isinstance(event, dict):
             _take(reading, index, event)
         else:
-            warnings.append(LoadWarning(f"event {index + 1} is no object; it is kept, but not shown"))
+            warnings.append(LoadWarning(f"event {index + 1} is not an object; kept in the file, not shown"))
     for place, more in reading.joined.items():
         reading.messages[place] = _joined(reading.messages[place], more)
     reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.members()))

@@ -29,7 +29,7 @@ def validate(data: bytes) -> Faults:
     for number, event in enumerate(some(document(data), "events"), 1):
         where = f"Event {number}"
         if inner(event, "source", str) not in ("user", "agent", "environment"):
-            yield f"{where} is neither the user's, the agent's nor the environment's."
+            yield f"{where} is from neither user, agent nor environment."
             continue
         id = str(event.get("id"))
         yield from _id_faults(where, event, ids)
@@ -44,7 +44,7 @@ def validate(data: bytes) -> Faults:
             asked = calls.get(call)
             named = event.get("action_id", event.get("cause"))
             if asked is None:
-                yield f"{where} answers the call {call}, which no event before it makes."
+                yield f"{where} answers the call {call}, which no earlier event makes."
             elif not any(named in (one, whole_number(one)) for one in asked):
                 yield f"{where} answers the call {call}, but names another event than {asked[-1]}."
             else:
@@ -55,7 +55,7 @@ def validate(data: bytes) -> Faults:
         yield from _condensation_faults(where, event, ids, forgotten)
     for where, id, asked in answers:
         if forgotten.issuperset(asked) and id not in forgotten:
-            yield f"{where} answers a call that is forgotten."
+            yield f"{where} answers a forgotten call."
     for id in forgotten & running.keys():
         yield f"{running[id]} is forgotten and has no result: OpenHands would run it again."
 
@@ -67,7 +67,7 @@ def _faults_v0(where: str, event: Item) -> Faults:
     missing = [key for key in _METADATA_V0 if isinstance(about, dict) and about and about.get(key) is None]
     yield from (f"{where} has tool_call_metadata without a {key}." for key in missing)
     if "observation" in event and not isinstance(event.get("content", ""), str):
-        yield f"{where} has content that is no text."
+        yield f"{where} has content that is not text."
 
 
 def _is(kind: str, key: str, event: Item) -> bool:
@@ -80,13 +80,13 @@ def _id_faults(where: str, event: Item, ids: dict[str, int]) -> Faults:
         if not isinstance(id, str) or not id:
             yield f"{where} has no id."
         if str(id) in ids:
-            yield f"{where} has the id {id}, which stands before it."
+            yield f"{where} has the id {id}, which comes before it."
         return
     last = whole_number(next(reversed(ids), "-1"))
     if type(id) is not int:
-        yield f"{where} has an id that is no number."
+        yield f"{where} has an id that is not a number."
     elif last is not None and id <= last:
-        yield f"{where} has the id {id}, which does not rise."
+        yield f"{where} has the id {id}, which does not increase."
 
 
 def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten: set[str]) -> Faults:
@@ -94,7 +94,7 @@ def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten
     if about is not event and event.get("action") != "condensation":
         return
     named = [str(id) for id in inner(about, "forgotten_event_ids", list)]
-    yield from (f"{where} forgets {id}, which no event before it has." for id in named if id not in ids)
+    yield from (f"{where} forgets {id}, which no earlier event has." for id in named if id not in ids)
     start, end = about.get("forgotten_events_start_id"), about.get("forgotten_events_end_id")
     if type(start) is int and type(end) is int:
         named += [id for id in ids if (n := whole_number(id)) is not None and start <= n <= end]
@@ -105,4 +105,4 @@ def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten
     if type(offset) is not int or offset < 0:
         yield f"{where} has a summary without an offset."
     elif offset > len(ids) - len(forgotten):
-        yield f"{where} has a summary that stands behind the end of what is left."
+        yield f"{where} has a summary offset past the last message kept."

@@ -36,7 +36,7 @@ _SOURCES = ("user", "agent", "environment")
 
 def recognise(look: Look) -> str:
     if is_output(look):
-        return "lines with a history of events, as OpenHands' evaluations and resolver write them"
+        return "lines with a history of events, as written by OpenHands' evaluations and resolver"
     if is_lines(look):
         return "lines of events with kind, source and id"
     items = look.document

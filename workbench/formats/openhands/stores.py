@@ -90,7 +90,7 @@ def run_of(path: Path, data: bytes, number: str) -> tuple[bytes, Event]:
         flat = _events(line["history"])
         own = field_of(raw, "history") if flat == line["history"] else None
         return own or render(flat), about
-    raise BadInput(f"{path} has no run {number!r}; choose one of those it lists.")
+    raise BadInput(f"{path} has no run {number!r}; choose a listed one.")
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes, Event]]:

@@ -34,7 +34,7 @@ def others_in(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) 
     hanging = {n for n, e in enumerate(events) if is_leaf(e) and _parent(events, places, n) in path}
     others = frozenset(range(len(events))) - path - hanging
     if others:
-        text = f"{len(others)} of {len(events)} events stand on other branches of the conversation; they are not sent"
+        text = f"{len(others)} of {len(events)} events are on other branches and not sent"
         warnings.append(LoadWarning(text))
     return others
 
@@ -44,7 +44,7 @@ def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings:
     if isinstance(named, str) and named in places:
         return places[named]
     if named:
-        warnings.append(LoadWarning(f"the event {named} that the conversation goes on with is not there"))
+        warnings.append(LoadWarning(f"the event {named}, where the conversation continues, is missing"))
     elif state.get("head_is_empty") is True:
         return None
     return next((n for n in range(len(events) - 1, -1, -1) if is_v1(events[n]) and not is_leaf(events[n])), None)
@@ -60,7 +60,7 @@ def _path(
         parent = _parent(events, places, head)
         named = dict_of(events[head]).get("parent_id")
         if parent is None and named and named != ROOT:
-            warnings.append(LoadWarning(f"event {head + 1} follows the event {named}, which is not there"))
+            warnings.append(LoadWarning(f"event {head + 1} follows the missing event {named}"))
         head = parent
     return frozenset(path)
 

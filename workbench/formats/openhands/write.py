@@ -39,10 +39,8 @@ from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-_BY_HAND = (
-    "OpenHands goes on with a folder: what was loaded from one of V1 becomes one again in a folder that is there (-o .)"
-)
-_BY_HAND_V0 = "nothing goes on with a list of V0 events: V0 would run its actions again, and V1 does not read them"
+_BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"
+_BY_HAND_V0 = "nothing resumes a list of V0 events: V0 would run its actions again, and V1 does not read them"
 _APART = "workbench_apart"
 
 

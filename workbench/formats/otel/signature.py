@@ -15,10 +15,10 @@ _CONVENTIONS = ("gen_ai", "llm", "openinference", "traceloop")
 def recognise(look: Look) -> str:
     document = look.document if look.document is not None else look.first
     if "resourceSpans" in dict_of(document) or "resource_spans" in dict_of(document):
-        return "spans under resourceSpans, as OTLP has them"
+        return "spans under resourceSpans, as in OTLP"
     some = list_of(document) or list_of(dict_of(document).get("data")) or list_of(dict_of(document).get("spans"))
     if any(map(_is_span, [*some, document])):
-        return "spans with attributes of calls of a model"
+        return "spans with attributes of model calls"
     return ""
 
 

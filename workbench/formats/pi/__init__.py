@@ -24,7 +24,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a compaction entry behind the loaded session", append.append),),
+        ways=(Way("appended", "a compaction entry after the loaded session", append.append),),
         place=in_first_line(CARRIED),
         repair=_repair,
     )

@@ -251,7 +251,7 @@ def _fault(edit: Mapping[str, Any], tree: Tree) -> str:
     """Why an edit does not do what it seems to, "" where it does."""
     replacement = edit.get("replacement")
     if "replacement" not in edit:
-        return "edits an entry and has no `replacement`, so pi cannot open the session; it is passed over"
+        return "edits an entry and has no `replacement`, so pi cannot open the session; ignored"
     if text_of(edit.get("targetId")) not in tree.entries:
         return "edits an entry that is not in the file"
     if replacement is not None and not isinstance(dict_of(replacement).get("content"), str | list):

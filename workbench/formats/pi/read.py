@@ -85,7 +85,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
         _take(reading, value, index, line)
     if not reading.messages:
-        raise BadInput(f"{path} is a pi session without a single message; name another one.")
+        raise BadInput(f"{path} is a pi session without messages; open another file.")
     return _session(path, reading)
 
 
@@ -97,12 +97,12 @@ def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> No
     given = value.get("id")
     id = given if isinstance(given, str) and given and given not in reading.entries else f"entry-{index + 1}"
     if isinstance(given, str) and given in reading.entries:
-        reading.warnings.append(LoadWarning(f"has the id {given!r} of an earlier entry; both are kept", line))
+        reading.warnings.append(LoadWarning(f"has the id {given!r} of an earlier entry; both kept", line))
     parent = value.get("parentId")
     linked = "parentId" in value
     entry = Entry((parent if isinstance(parent, str) else None) if linked else reading.last, index)
     if linked and isinstance(parent, str) and parent not in reading.entries:
-        reading.warnings.append(LoadWarning("its parent is missing; the entry before is taken for it", line))
+        reading.warnings.append(LoadWarning("its parent is missing; linked to the previous entry", line))
         entry.parent = reading.last
     if cost := _other_cost(value):
         reading.other_costs.append(cost)
@@ -271,7 +271,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         )
     )
     warnings = [
-        LoadWarning(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept, but not shown")
+        LoadWarning(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept in the file, not shown")
         for kind, n in reading.unknown.items()
     ]
     header = reading.header

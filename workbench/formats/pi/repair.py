@@ -65,7 +65,7 @@ def _header(sheet: Sheet) -> None:
     if headers:
         sheet.drop(lambda entry: entry is headers[0])
         sheet.entries.insert(0, headers[0])
-        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it stood further down")
+        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it was further down")
         return
     id = sheet.name.partition(".")[0].rpartition("_")[2]
     stamp = text_of(first.object.get("timestamp")) or iso()

@@ -17,15 +17,15 @@ def validate(data: bytes) -> Faults:
     entries: list[Entry] = []
     for number, value in lines(data):
         if value is None:
-            yield f"Line {number} is not a JSON object, so pi would pass over it."
+            yield f"Line {number} is not a JSON object, so pi would skip it."
         else:
             entries.append((number, value))
     header = entries[0][1] if entries else {}
     if header.get("type") != "session" or not isinstance(header.get("id"), str):
-        raise Hopeless("The first line is not a session header with an id: pi would start afresh.")
+        raise Hopeless("The first line is not a session header with an id: pi would start a new session.")
     version = header.get("version", 1)
     if not isinstance(version, int) or version not in (1, 2, 3):
-        yield f"Version {version} is none that pi knows."
+        yield f"pi does not know version {version}."
     entries = [entry for entry in entries[1:] if entry[1].get("type") != "session"]
     if version != 1:
         yield from _chain(entries)
@@ -33,7 +33,7 @@ def validate(data: bytes) -> Faults:
     way = _selected(entries) if version != 1 else entries
     sent = _sent(way) if version != 1 else [entry for entry in entries if _body(entry[1])]
     if not sent:
-        yield "There is no message on the way to the newest entry."
+        yield "The newest entry's branch has no message."
     for number, entry in sent:
         yield from _shape(f"Line {number}", entry)
     yield from _orphans(sent)
@@ -55,7 +55,7 @@ def _chain(entries: list[Entry]) -> Faults:
         if id in seen:
             yield f"Line {number} has the id of an earlier line."
         if parent is not None and str(parent) not in seen:
-            yield f"Line {number} names a parent that does not stand before it."
+            yield f"Line {number} names a parent that is not before it."
         seen.add(id)
 
 
@@ -124,21 +124,21 @@ def _shape(where: str, entry: Item) -> Faults:
     if entry.get("type") == "compaction" and not isinstance(entry.get("summary"), str):
         yield f"{where} is a compaction without a summary."
     if not isinstance(entry.get("systemMessage", {}), dict):
-        yield f"{where} carries a system message that is no object."
+        yield f"{where} has a system message that is not an object."
     body = _body(entry)
     role, content = inner(body, "role", str), body.get("content")
     if not body:
         return
     if role not in _ROLES:
-        yield f"{where} has a message of a role that pi does not know."
+        yield f"{where} has a message with a role that pi does not know."
     elif role in ("assistant", "toolResult") and not isinstance(content, list):
-        yield f"{where} has a message whose content is no list."
+        yield f"{where} has a message whose content is not a list."
     elif role == "user" and not content:
         yield f"{where} has a message without content."
     elif role == "assistant" and not isinstance(body.get("usage"), dict):
-        yield f"{where} has a response without usage, on which pi counts."
+        yield f"{where} has a response without usage, which pi requires."
     elif role == "toolResult" and not all(isinstance(body.get(key), str) for key in ("toolCallId", "toolName")):
-        yield f"{where} has a result that does not say of which call and tool."
+        yield f"{where} has a result without its call id or tool name."
 
 
 def _orphans(sent: list[Entry]) -> Faults:
@@ -155,9 +155,9 @@ def _orphans(sent: list[Entry]) -> Faults:
             }
             calls |= open_calls
         elif role == "toolResult" and str(body.get("toolCallId")) not in calls:
-            yield f"Line {number} has a result, but its call does not stand before it."
+            yield f"Line {number} has a result without its call before it."
         elif role == "toolResult" and str(body.get("toolCallId")) not in open_calls:
-            yield f"Line {number} has a result that does not stand right behind its call, which pi answers before it."
+            yield f"Line {number} has a result that is not right after its call; pi fills in another result first."
         elif role not in ("toolResult", "system") and body.get("excludeFromContext") is not True:
             open_calls = set()
 

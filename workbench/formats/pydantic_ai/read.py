@@ -57,7 +57,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def _messages(index: int, item: Any, warnings: list[LoadWarning]) -> Iterator[Message]:
     given, id, source = dict_of(item), f"m{index + 1}", (index,)
     if not given:
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
         yield Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
         return
     answers = given.get("kind") == "response"

@@ -15,7 +15,7 @@ _LISTS = ("messages", "all_messages", "message_history")
 
 def recognise(look: Look) -> str:
     items = items_of(look.document)
-    return "requests and responses of parts with a part_kind" if items and all(map(_is_message, items)) else ""
+    return "requests and responses with parts that have a part_kind" if items and all(map(_is_message, items)) else ""
 
 
 def items_of(document: Any) -> list[Any] | None:

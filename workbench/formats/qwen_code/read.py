@@ -80,13 +80,13 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
         uuid = value.get("uuid")
         if not isinstance(uuid, str) or uuid in reading.lines:
-            reading.warnings.append(LoadWarning("has no uuid of its own; kept as it is, not shown", line))
+            reading.warnings.append(LoadWarning("has no uuid; kept in the file, not shown", line))
             continue
         reading.lines[uuid] = (value, index)
         parent = value.get("parentUuid")
         known = parent is None or (isinstance(parent, str) and parent in reading.lines)
         if not known:
-            reading.warnings.append(LoadWarning("its parent is missing; the record before is taken for it", line))
+            reading.warnings.append(LoadWarning("its parent is missing; linked to the previous record", line))
         reading.parents[uuid] = parent if known else last
         last = uuid
     live = _branch(reading, last)
@@ -96,7 +96,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         _take(reading, value, index, live=uuid in live)
         branch += range(first, len(reading.messages)) if uuid in live else ()
     if not reading.messages:
-        raise BadInput(f"{path} is a Qwen Code session without a single message; name another one.")
+        raise BadInput(f"{path} is a Qwen Code session without messages; open another file.")
     reading.epochs.append(_epoch(reading, None))
     messages = with_said(reading.messages)
     about = next((value for uuid, (value, _) in reversed(reading.lines.items()) if uuid in live), {})

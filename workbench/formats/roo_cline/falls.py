@@ -58,9 +58,9 @@ def at_falls(whole: Epoch, messages: Sequence[Message]) -> tuple[list[Epoch], li
     add(len(whole.members), None)
     first, second = falls[0]
     text = (
-        f"the billed prompts fall {counted(len(falls), 'time')}, the first from {grouped(first.tokens)} to "
-        f"{grouped(second.tokens)} tokens: older messages were left out, which the task does not record; those are "
-        "taken that fit the bills"
+        f"billed prompts shrink {counted(len(falls), 'time')}, first from {grouped(first.tokens)} to "
+        f"{grouped(second.tokens)} tokens: the agent dropped older messages without a record; which ones "
+        "is inferred from usage"
     )
     return epochs, [LoadWarning(text)]
 

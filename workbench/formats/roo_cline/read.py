@@ -64,7 +64,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     folder, so that it is read again with all of it."""
     data = _bytes(path / HISTORY)
     if data is None:
-        raise BadInput(f"{path / HISTORY} cannot be read; name the folder of a task that Cline or Roo recorded.")
+        raise BadInput(f"{path / HISTORY} cannot be read; open a task folder of Cline or Roo.")
     folder = _Folder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
     folder.chat = chat_of(_json(path / "ui_messages.json"))
     for index in (path / "history_item.json", *(parent / "state/taskHistory.json" for parent in path.parents[1:2])):
@@ -123,7 +123,7 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
     progress(0, len(data))
     items, warnings = parse(path, data)
     if not isinstance(items, list):
-        raise BadInput(f"{path}: is no list of messages; open the api_conversation_history.json of a task.")
+        raise BadInput(f"{path}: is not a list of messages; open the api_conversation_history.json of a task.")
     messages: list[Message] = []
     waiting: tuple[str, ...] = ()
     for index, item in enumerate(items):
@@ -173,7 +173,7 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
 def _message(index: int, item: Any, waiting: Sequence[str], warnings: list[LoadWarning]) -> Message:
     id, source = f"m{index + 1}", (index,)
     if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
-        warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; it is shown as it is"))
+        warnings.append(LoadWarning(f"message {index + 1} is neither a user nor an assistant message; shown unchanged"))
         return Message(id, "user", (Opaque("record", item),), "meta", source=source)
     role: Role = item["role"]
     blocks = blocks_of(item, waiting if role == "user" else ())

@@ -24,10 +24,10 @@ def _shape(items: list[Any]) -> Faults:
     for number, item in enumerate(items, 1):
         where = f"Message {number}"
         if inner(item, "role", str) not in ("user", "assistant"):
-            yield f"{where} is neither the user's nor the assistant's."
+            yield f"{where} is neither a user nor an assistant message."
             continue
         if "ts" in item and not isinstance(item["ts"], int | float):
-            yield f"{where} has a ts that is no number."
+            yield f"{where} has a ts that is not a number."
         if item.get("isSummary") and "condenseId" in item:
             if str(item["condenseId"]) in summaries:
                 yield f"{where} has the condenseId of another summary."

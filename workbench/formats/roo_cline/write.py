@@ -30,7 +30,7 @@ _OPENED = re.compile(r"<(?:task|feedback|answer|user_message)>\s*\Z")
 _CLOSED = re.compile(r"\s*</(?:task|feedback|answer|user_message)>")
 NAME = "api_conversation_history.json"
 _BOM = b"\xef\xbb\xbf"
-_NEEDS = "put it in place of the one in a copy of the task's folder: the list of tasks is kept elsewhere"
+_NEEDS = "replace the file in a copy of the task folder with it: the task list is stored elsewhere"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

@@ -71,7 +71,7 @@ def _entries(path: Path, data: bytes) -> tuple[list[dict[str, Any]], list[LoadWa
         lines = [*map(dict_of, document if isinstance(document, list) else [document])]
     entries = [line for line in lines if _turns(line)]
     if not entries:
-        raise BadInput(f"{path}: has no conversations with a turn in them; open a ShareGPT data set.")
+        raise BadInput(f"{path}: has no conversation with a turn; open a ShareGPT data set.")
     return entries, warnings
 
 
@@ -115,7 +115,7 @@ def _messages(entry: dict[str, Any], warnings: list[LoadWarning]) -> tuple[Messa
         value = turn.get("value", turn.get("content"))
         role = _ROLES.get(named)
         if role is None:
-            warnings.append(LoadWarning(f"turn {number} is of {named[:40] or 'nobody'}; it is read as the user's"))
+            warnings.append(LoadWarning(f"turn {number} has the role {named[:40] or 'none'}; read as user"))
         if named in _CALLS:
             calls = _calls(value, f"call-{number}")
             waiting += [call.id for call in calls]

@@ -14,7 +14,7 @@ KEYS = frozenset(["conversations", "from", "system", "tools", "value"])
 def recognise(look: Look) -> str:
     items = look.document if isinstance(look.document, list) else [look.first]
     said = next(iter(list_of(dict_of(items[0]).get("conversations"))), None) if items else None
-    return "conversations of from and value" if is_turn(said) else ""
+    return "conversations with from and value" if is_turn(said) else ""
 
 
 def is_turn(turn: Any) -> bool:

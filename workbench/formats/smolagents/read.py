@@ -25,13 +25,13 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     progress(0, len(data))
     steps, warnings = parse(path, data)
     if not isinstance(steps, list) or not any(map(is_step, steps)):
-        raise BadInput(f"{path}: is no list of steps; save what memory.get_full_steps() of an agent gives.")
+        raise BadInput(f"{path}: is not a list of steps; save the result of an agent's memory.get_full_steps().")
     messages: list[Message] = []
     for index, step in enumerate(steps):
         if is_step(step):
             messages += _messages(index, step)
         else:
-            warnings.append(LoadWarning(f"step {index + 1} is no task, plan or action; it is not shown"))
+            warnings.append(LoadWarning(f"step {index + 1} is not a task, plan or action; not shown"))
     progress(len(data), len(data))
     return Session(
         format=ID,

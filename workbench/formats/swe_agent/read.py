@@ -131,9 +131,7 @@ def _cleared(
         Epoch(1, before, Compaction("history processor", way="clearing")),
         Epoch(2, [forms.get(n, n) for n in sent], copies=frozenset(forms.values())),
     )
-    text = (
-        f"a history processor shortened messages for each call, {len(cleared)} of them for the newest, which is shown"
-    )
+    text = f"a history processor shortens messages per call; shown: the newest call, {len(cleared)} shortened"
     return epochs, cleared, [LoadWarning(text)]
 
 
@@ -164,7 +162,9 @@ def _processors(config: Item) -> list[LoadWarning]:
     if not shortening:
         return []
     said = ", ".join(shortening)
-    return [LoadWarning(f"history processors are configured ({said}): what was sent is shorter than the history shown")]
+    return [
+        LoadWarning(f"history processors are configured ({said}): the context sent was shorter than the history shown")
+    ]
 
 
 def _config(document: Item) -> Item:

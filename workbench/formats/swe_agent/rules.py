@@ -24,7 +24,7 @@ def validate(data: bytes) -> Faults:
             faults.append(f"{where} has content that is neither text nor a list of parts.")
         ids = inner(item, "tool_call_ids", list)
         if item.get("role") == "tool" and not (ids and isinstance(ids[0], str)):
-            faults.append(f"{where} is a tool's but has no tool_call_ids.")
+            faults.append(f"{where} is a tool message without tool_call_ids.")
         elif item["agent"] == main:
             message = {key: item[key] for key in ("role", "content", "tool_calls") if item.get(key)}
             if item.get("role") == "tool":

@@ -15,9 +15,9 @@ def recognise(look: Look) -> str:
     document = dict_of(look.document)
     history = list_of(document.get("history"))
     if "trajectory" in document and "history" in document:
-        return "trajectory beside history"
+        return "trajectory and history"
     if history and {"role", "agent", "message_type"} <= dict_of(history[0]).keys():
-        return "a history of messages with agent and message_type, as demonstrations are kept"
+        return "a history of messages with agent and message_type, as in demonstrations"
     steps = list_of(document.get("trajectory"))
     return "a trajectory of actions with their observations" if steps and _is_step(steps[0]) else ""
 

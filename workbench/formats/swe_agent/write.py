@@ -18,7 +18,7 @@ from workbench.formats.swe_agent.signature import ID
 from workbench.session import Kind, Message, Session
 
 _TYPES = {"system": "system_prompt", "assistant": "action"}
-_NOTHING = "a trajectory is a record: nothing resumes it"
+_NOTHING = "a trajectory is a record: no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

@@ -15,7 +15,7 @@ from workbench.formats.tau_bench.read import kinds
 from workbench.formats.tau_bench.signature import ID
 from workbench.session import Kind, Message, Session
 
-_NOTHING = "tau-bench results are a record: nothing resumes them"
+_NOTHING = "tau-bench results are a record: no agent resumes them"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

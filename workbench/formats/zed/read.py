@@ -107,10 +107,10 @@ def _session(path: Path, data: bytes, id: str) -> Session:
         elif name == "Resume":
             reading.add(Message(f"entry-{place}", "user", (Text(_RESUME, injected=True),), "meta"))
         else:
-            reading.warnings.append(LoadWarning(f"entry {place + 1} is of a kind not known here ({name}); left out"))
+            reading.warnings.append(LoadWarning(f"entry {place + 1} is of unknown kind ({name}); left out"))
     _bill(reading, usage.get(asked))
     if not reading.messages:
-        raise BadInput(f"{path} is a thread of Zed without a single message; name another.")
+        raise BadInput(f"{path} is a thread of Zed without messages; open another file.")
     time = seconds_of(thread.get("updated_at"))
     reading.messages[-1] = replace(reading.messages[-1], time=time)
     return Session(

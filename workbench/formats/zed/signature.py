@@ -19,5 +19,5 @@ def recognise(look: Look) -> str:
     entries = [dict_of(entry) for entry in list_of(document.get("messages"))]
     dated = "updated_at" in document or "version" in document
     if dated and any(name in entry for entry in entries for name in _ENTRIES):
-        return "messages keyed by User and Agent, as Zed keeps a thread"
+        return "messages keyed by User and Agent, as in a Zed thread"
     return ""

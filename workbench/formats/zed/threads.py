@@ -28,7 +28,7 @@ def thread_bytes(path: Path, data: bytes, id: str) -> bytes:
     with opened(path, data, _TABLES, "Zed") as database:
         found = rows(database, "SELECT * FROM threads WHERE id = ?", id)
     if not found:
-        raise BadInput(f"{path} has no thread {id!r}; choose one of those it lists.")
+        raise BadInput(f"{path} has no thread {id!r}; choose a listed one.")
     return _document(path, found[0])
 
 
