@@ -14,6 +14,7 @@ from tests.commands import cwb, document
 from tests.formats.claude_code_build import SESSION, assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
+from workbench.analysis.timeline import compacted_at
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.assessment import recorded
 from workbench.base.figures import grouped, short
@@ -21,8 +22,8 @@ from workbench.bench import open_bench
 from workbench.compaction.preset import candidates
 from workbench.formats.files import load
 from workbench.tokens import Counter, Scale, scales
-from workbench.tokens.sizes import Basis
-from workbench.tui.bench import planning
+from workbench.tokens.sizes import Basis, Size, usage_words
+from workbench.tui.bench import counting, planning
 from workbench.tui.bench.panes import size_after
 from workbench.tui.bench.reading import source
 from workbench.tui.courses import course_on
@@ -183,6 +184,43 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
     assert (f"{shown.epoch} of {last}, the newest that overflowed or was compacted" in said) == (shown.epoch < last)
     older = cwb("compact", file, *preset, "--epoch", 1).output
     assert ("is not in a new file" in older) == (last > 1)
+
+
+@pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "kimi-buoys.jsonl"])
+def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(name: str) -> None:
+    """Codex recorded 229 684 tokens with its newest call; the context was 240 134 by then. Both, and what its trigger
+    counts besides, stood on the screen and in the commands as the size of one moment."""
+    file = SAMPLES / name
+    session, counter = workbench.load(file), Counter()
+    counter.count_all(session.messages, lambda done, of: None, lambda: False)
+    desk = Desk(session, counter)
+    counting.show_epochs(desk)
+    desk.rest()
+    view, total = desk.view, desk.bench.context.total
+
+    inspected, why = document("inspect", file), document("why", file)
+    assert inspected["context"]["tokens"] == why["context"]["tokens"] == total.tokens == desk.bench.plan.before.tokens
+    assert inspected["context"]["recorded_usage"] == why["context"]["recorded_usage"] == desk.bench.layout.last_usage
+    assert sum(layer["tokens"] for layer in inspected["layers"]) == total.tokens
+    assert view.stretches[desk.bench.epoch - 1].tokens == total.tokens
+    assert why["limit"]["context"] == total.tokens
+    ended = re.match(r"(?:The agent compacted|API rejected the request) at (\S+)\. ", view.verdict)
+    assert ended
+    assert ended[1] == short(total.tokens)
+    assert view.verdict == why["verdict"]
+    assert view.verdict in cwb("why", file).output.splitlines()
+    assert compacted_at(view.stretches, desk.bench.epoch) in (0, total.tokens)
+    for output in (cwb("inspect", file).output, cwb("why", file).output):
+        [line] = [line for line in output.splitlines() if line.startswith("context ")]
+        assert f"{total} tokens" in line
+        assert line.endswith(usage_words(total, desk.bench.layout.last_usage))
+
+
+def test_b5_the_parts_of_a_size_sum_to_it() -> None:
+    grown = Size(3, 9, 240_134, Basis.CALIBRATED)
+    assert usage_words(grown, 229_684) == "229 684 recorded + ≈10 450 since"
+    assert usage_words(grown, 240_512) == "240 512 recorded, 378 of it not sent again"
+    assert usage_words(grown, 240_134) == usage_words(grown, None) == ""
 
 
 def test_what_is_used_again_later_counts_in_calls_too() -> None:

@@ -138,7 +138,7 @@ def test_where_recorded_compactions_lie_among_the_calls() -> None:
     assert [(one.epoch, one.call, one.way) for one in made_room(from_start)] == [(1, 6, "summary"), (2, 9, "removal")]
     assert [(one.epoch, one.call) for one in made_room(from_second)] == [(2, 5)]
     assert told_room(made_room(from_start)) == (
-        "The file records that the agent itself compacted before call 6 at 90 000 tokens, and 1 time more."
+        "The file records that the agent itself compacted before call 6 (recorded: 90 000 tokens), and 1 time more."
     )
     assert told_room(()) == ""
     assert str(MadeRoom(1, 6, "clearing", True, 0)) == "cleared old contents at the user's command before call 6"

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
-from workbench.analysis.growth import Point
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import retention
-from workbench.analysis.timeline import Stretch, compacted_at, lost_in, timeline
+from workbench.analysis.timeline import Stretch, compacted_at, lost_in, sizes_at_end, timeline
 from workbench.compaction.opening import context_at
 from workbench.session import Compaction, Epoch, Message, Session, Text
-from workbench.tokens import Basis, Counter
+from workbench.tokens import Counter
 
 ENDED = Compaction("auto", 9_000, "s")
 
@@ -26,14 +25,14 @@ def compacted(summary: str) -> Session:
     return replace(session_of((*told, *more)), epochs=epochs)
 
 
-def test_a_stretch_is_as_large_as_its_largest_prompt_or_what_was_recorded() -> None:
-    session = compacted("It went on.")
-    points = [Point(1, 1, 8_999, Basis.EXACT, False), Point(17, 2, 500, Basis.EXACT, True)]
-    assert timeline(session, points) == (Stretch(1, 9_000, ENDED), Stretch(2, 500, None))
-    points[0] = replace(points[0], tokens=9_001)
-    assert [one.tokens for one in timeline(session, points)] == [9_001, 500]
-    assert [one.lost for one in timeline(session, points, {1: 4, 2: None})] == [4, None]
-    assert [one.again for one in timeline(session, points, {}, {1: 6})] == [6, None]
+def test_an_epoch_is_as_large_as_its_context_at_its_end_whatever_was_recorded() -> None:
+    session, counter = compacted("It went on."), Counter()
+    sizes = sizes_at_end(session, counter)
+    assert sizes == tuple(context_at(session, number, counter).total.tokens for number in (1, 2))
+    assert timeline(session, sizes) == (Stretch(1, sizes[0], ENDED), Stretch(2, sizes[1], None))
+    assert [one.tokens for one in timeline(session)] == [0, 0]
+    assert [one.lost for one in timeline(session, sizes, {1: 4, 2: None})] == [4, None]
+    assert [one.again for one in timeline(session, sizes, {}, {1: 6})] == [6, None]
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> 
     assert found.before == Crossing(4, "c3", 2)
     assert (found.after, found.rounds, found.calls) == (None, 2, None)
     assert "avoided the overflow for all of the 2 rounds" in str(found)
-    ends = f"{grouped(found.last_after)} instead of {grouped(found.last)} tokens"
+    ends = f"{grouped(found.last_after)} tokens instead of {grouped(found.last)} without a compaction"
     assert str(found).endswith(f", the last call at {ends}"), "where the card's own figure comes from"
     later = delay_without(course, {4: (10, 5)}, limit)
     assert later.after == Crossing(5, "a2", 2)
@@ -323,7 +323,8 @@ def test_a_compaction_after_the_last_call_is_no_limit_that_was_never_reached(
     assert (found.limit.ended, found.crossing, found.rounds_left) == (True, crossing, None)
     assert found.findings[-1].text == (
         "claude-code would not have compacted the session at all. "
-        f"The file records that the agent itself compacted before call 2 at {grouped(max(recorded, 30_000))} tokens. "
+        "The file records that the agent itself compacted before call 2 "
+        f"(recorded: {grouped(max(recorded, 30_000))} tokens). "
         "Judged epoch by epoch, claude-code does the same in 0 of 1; in epoch 1 not: the model's window is unknown."
     )
     assert found.findings[-1].tokens == 0  # nothing was freed: there is no figure beside it and no bar
@@ -334,7 +335,7 @@ def test_a_compaction_after_the_last_call_is_no_limit_that_was_never_reached(
     [
         (None, (30_000, "the agent compacted after a prompt of this size (epoch 1)")),
         (30_000, (30_000, "the agent compacted after a prompt of this size (epoch 1)")),
-        (30_001, (30_001, "the agent compacted at this size, as it recorded (epoch 1)")),
+        (30_001, (30_001, "the agent recorded this size when it compacted (epoch 1)")),
     ],
 )
 def test_the_limit_is_the_size_that_the_agent_recorded_where_that_is_more(

@@ -195,4 +195,4 @@ def test_the_reasoning_of_earlier_rounds_counts_towards_the_trigger(counted: boo
     chosen = UserMessagesPolicy(trigger_window_percent=0, trigger_tokens=limit, trigger_on_reasoning=counted)
     (trigger,) = STRATEGY.triggered(context, chosen)
     assert (trigger.value, trigger.fires) == (52 if counted else 22, fires)
-    assert trigger.note == ("includes 30 tokens of earlier reasoning" if counted else "")
+    assert trigger.note == ("context 22 + 30 of earlier reasoning" if counted else "")

@@ -38,7 +38,7 @@ class MadeRoom:
 
     def __str__(self) -> str:
         asked = " at the user's command" if self.asked else ""
-        at = f" at {grouped(self.tokens)} tokens" if self.tokens else ""
+        at = f" (recorded: {grouped(self.tokens)} tokens)" if self.tokens else ""
         return f"{DONE[self.way]}{asked} before call {grouped(self.call)}{at}"
 
 

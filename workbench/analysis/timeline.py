@@ -1,4 +1,4 @@
-"""The epochs of a session as one line tells them: how large each became, how it ended, what that lost and had done
+"""The epochs of a session as one line: how large each was at its end, how it ended, what that lost and had done
 again."""
 
 from __future__ import annotations
@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.tokens import session_sizes
+
 if TYPE_CHECKING:
-    from workbench.analysis.growth import Point
     from workbench.session import Compaction, Session
-    from workbench.tokens import Counter
+    from workbench.tokens import Counter, Scale
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """One epoch. `tokens` is the largest context of it that is known, 0 where none is; `ended` the compaction that the
-    file records at its end, None for the last. `lost` counts the facts that went with it, None where that is not known:
+    """One epoch. `tokens` is the size of its context at its end, 0 while that is not known; `ended` the compaction that
+    the file records there, None for the last. `lost` counts the facts that went with it, None where that is not known:
     not looked for yet, or a summary that nobody can read. `again` counts what was done again because of it, None where
     it was not looked for yet."""
 
@@ -38,24 +39,20 @@ class Stretch:
 
 def timeline(
     session: Session,
-    points: Sequence[Point] = (),
+    sizes: Sequence[int] = (),
     losses: Mapping[int, int | None] | None = None,
     again: Mapping[int, int | None] | None = None,
 ) -> tuple[Stretch, ...]:
-    """Every epoch, by the growth, the losses and what was done again, as far as they are known."""
-    sent: dict[int, int] = {}
-    for point in points:
-        sent[point.epoch] = max(sent.get(point.epoch, 0), point.tokens)
+    """Every epoch, by the `sizes` of all of them, the losses and the rework, as far as they are known."""
     return tuple(
-        Stretch(
-            one.number,
-            max(sent.get(one.number, 0), (one.ended_by.tokens_before if one.ended_by else 0) or 0),
-            one.ended_by,
-            (losses or {}).get(one.number),
-            (again or {}).get(one.number),
-        )
-        for one in session.epochs
+        Stretch(one.number, size, one.ended_by, (losses or {}).get(one.number), (again or {}).get(one.number))
+        for one, size in zip(session.epochs, sizes or [0] * len(session.epochs), strict=True)
     )
+
+
+def sizes_at_end(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[int, ...]:
+    """The tokens of every epoch's context at its end, as `Context.total` has them, by what `counter` knows now."""
+    return tuple(session_sizes(session, one.number, counter, scale).total for one in session.epochs)
 
 
 def lost_in(session: Session, epoch: int, counter: Counter) -> int | None:
@@ -83,8 +80,8 @@ def done_again(session: Session, counter: Counter) -> dict[int, int]:
 
 
 def compacted_at(stretches: Sequence[Stretch], epoch: int) -> int:
-    """The size at which the agent compacted this epoch or, where it did not, the one before it; 0 where neither is
-    known or it was at the user's command."""
+    """The size of the context when the agent compacted this epoch or, where it did not, the one before it; 0 where
+    neither is known or it was at the user's command."""
     for one in reversed(stretches[:epoch]):
         if one.ended is not None and one.number >= epoch - 1:
             return 0 if one.ended.trigger == "manual" else one.tokens

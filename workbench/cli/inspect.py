@@ -33,7 +33,7 @@ from workbench.compaction.layers import Layer, layers
 from workbench.repairs.advice import advice
 from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
 from workbench.tokens.request_limits import images_of, request_bytes, session_limits
-from workbench.tokens.sizes import Basis
+from workbench.tokens.sizes import Basis, usage_words
 from workbench.tokens.window import Source, Window
 
 if TYPE_CHECKING:
@@ -157,13 +157,14 @@ def _inspect(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A size with what it goes by."""
+    """A size with what it goes by, and what the newest call recorded of its prompt and answer."""
 
     messages: int
     chars: int
     tokens: int
     basis: Basis
     method: str
+    recorded_usage: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,14 @@ def _inspected(found: Opened, exact: Exact | None) -> Inspected:
         epochs=len(session.epochs),
         epoch=found.epoch,
         warnings=list(map(str, session.warnings)),
-        context=Measured(total.messages, total.chars, total.tokens, total.basis, context.layout.sizes.meter.method),
+        context=Measured(
+            total.messages,
+            total.chars,
+            total.tokens,
+            total.basis,
+            context.layout.sizes.meter.method,
+            context.layout.last_usage,
+        ),
         exact=exact,
         cost=paid(session),
         layers=layers(context),
@@ -342,7 +350,7 @@ def _sizes(found: Opened) -> dict[str, Table]:
              one.basis.name.lower(), one.first_words))
         for one in stretches(found.context)
     )  # fmt: skip
-    ended = "ended_by trigger before:tokens:at_tokens"
+    ended = "ended_by trigger before:tokens:recorded_tokens"
     made = (
         Row((one.number, one.messages, one.rounds, one.exchanges,
              *((one.ended_by.way, one.ended_by.trigger, one.ended_by.tokens_before) if one.ended_by else (None,) * 3)))
@@ -362,6 +370,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     failures = failures_of(session)
     if failures.headline:
         click.secho(f"{printable(failures.headline)}\n", bold=True)
+    parts = f": {words}" if (words := usage_words(total, context.layout.last_usage)) else ""
     share = f", {percent(total.tokens / context.window)} of {grouped(context.window)}" if context.window else ""
     write_fields(
         [
@@ -369,7 +378,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
             ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
             ("model", f"{session.model or 'not recorded'}, {_window_words(context.limit)}"),
             ("epoch", epoch_words(session, found.epoch) or "1 of 1"),
-            ("context", f"{size_words(total)}{share}"),
+            ("context", f"{size_words(total)}{share}{parts}"),
             ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
             ("counted", context.layout.sizes.meter.method),

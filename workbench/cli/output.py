@@ -79,7 +79,7 @@ _KEYS = {
     "analysis.failures.Failure": "cause text remedy count in_a_row is_open message time line images",
     "analysis.failures.Failures": "headline failures loop",
     "analysis.loop.Loop": "compactions since empty smallest trigger",
-    "analysis.why.findings.Limit": "tokens why by ended",
+    "analysis.why.findings.Limit": "tokens why by ended context",
     "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
     "analysis.rework.resumed.Resumed": "calls tokens message",
     "analysis.retention.Share": "facts full part unknown wrong stale used share right weighted lost",

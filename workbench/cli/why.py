@@ -27,6 +27,7 @@ from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
 from workbench.compaction.of_tool import tools_preset
 from workbench.repairs.advice import advice
+from workbench.tokens.sizes import usage_words
 
 PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""
@@ -110,10 +111,14 @@ def _where(one: Finding) -> str:
 
 def _head(found: Diagnosis) -> None:
     epochs = len(found.session.epochs)
+    parts = f": {words}" if (words := usage_words(found.total, found.usage)) else ""
     limit = f"{grouped(found.limit.tokens)} tokens: {found.limit.why}" if found.limit else "not known; give --window"
     rows = [
         ("epoch", f"{found.epoch} of {epochs}"),
-        ("context", f"{found.total} tokens in {counted(found.total.messages, 'message')}"),
+        (
+            "context",
+            f"{found.total} tokens in {counted(found.total.messages, 'message')}{parts}",
+        ),
         ("window", str(found.window or "unknown; give --window")),
         ("limit", limit),
         ("overflow", _overflow(found)),
@@ -144,8 +149,8 @@ def _overflow(found: Diagnosis) -> str:
 def _(found: Diagnosis) -> dict[str, Any]:
     ids = found.session.messages
     return {
-        "epoch": found.epoch,
-        "context": {**plain(found.total), "basis": found.total.basis},
+        **only(found, "epoch", "verdict"),
+        "context": {**plain(found.total), "basis": found.total.basis, "recorded_usage": found.usage},
         "window": found.window.tokens if found.window else None,
         "window_source": found.window.source if found.window else None,
         "cost": paid(found.session),

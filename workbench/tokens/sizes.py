@@ -34,6 +34,16 @@ class Size:
         return f"{self.basis.value}{grouped(self.tokens)}"
 
 
+def usage_words(total: Size, usage: int | None) -> str:
+    """The parts of a context's size, `229 684 recorded + ≈10 450 since`, where `usage` is what the newest call recorded
+    of its prompt and answer; "" where that is all, or none is recorded."""
+    if usage is None or usage == total.tokens:
+        return ""
+    if usage > total.tokens:
+        return f"{grouped(usage)} recorded, {grouped(usage - total.tokens)} of it not sent again"
+    return f"{grouped(usage)} recorded + {total.basis.value}{grouped(total.tokens - usage)} since"
+
+
 class Meter(Protocol):
     """Counts a message's tokens: locally, scaled to the session's model. Pure and cached; the same message always gives
     the same number, in a loaded session as in a compacted one."""
@@ -65,6 +75,11 @@ class Sizes:
     overhead_basis: Basis
     anchored_until: int
     meter: Meter
+
+    @property
+    def total(self) -> int:
+        """Tokens of the context, overhead included."""
+        return sum(self.tokens) + self.overhead
 
     def basis_of(self, index: int) -> Basis:
         return self.basis if isinstance(self.basis, Basis) else self.basis[index]

@@ -65,7 +65,7 @@ class Delay:
 
     @property
     def _ends(self) -> str:
-        return f"{grouped(self.last_after)} instead of {grouped(self.last)} tokens"
+        return f"{grouped(self.last_after)} tokens instead of {grouped(self.last)} without a compaction"
 
 
 def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | None:

@@ -44,10 +44,11 @@ class Diagnosis:
     """Why a context overflowed, or how near it is to it.
 
     `points` is the growth of the whole session, call by call; all else is of the epoch (from 1). `total` is the size of
-    its context, `window` the context window and who says so. `limit` is what counts as the overflow, None where nothing
-    is known of one; `crossing` is where the session reaches it, played on without any compaction. Where it does not,
-    and the agent did not make room after the last call either, the context would reach it in `rounds_left` rounds if
-    they grew like the newest ones (`growth_per_round`, tokens).
+    its context, `usage` what its newest call recorded of prompt and answer, `window` the context window and who says
+    so. `limit` is what counts as the overflow, None where nothing is known of one; `crossing` is where the session
+    reaches it, played on without any compaction. Where it does not, and the agent did not make room after the last call
+    either, the context would reach it in `rounds_left` rounds if they grew like the newest ones (`growth_per_round`,
+    tokens).
     `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
     `files`, `rounds` and `largest` say what the tokens are spent on, `rework` what was done again after each recorded
     compaction from the epoch on, `rewrites` what the whole session wrote to the cache again (None where its usage tells
@@ -58,6 +59,7 @@ class Diagnosis:
     session: Session
     epoch: int
     total: Size
+    usage: int | None
     window: Window | None
     limit: Limit | None
     crossing: Crossing | None
@@ -123,6 +125,7 @@ def diagnose(
         session=session,
         epoch=epoch,
         total=context.total,
+        usage=context.layout.last_usage,
         window=context.limit,
         limit=limit,
         crossing=crossed,
@@ -160,10 +163,10 @@ def limit_of(
     sent = max((point.tokens for point in points if point.epoch == epoch), default=0)
     ended = session.epochs[epoch - 1].ended_by
     recorded = (ended.tokens_before if ended else None) or 0
-    if ended is not None and recorded > sent:
-        return Limit(recorded, f"the agent {DONE[ended.way]} at this size, as it recorded (epoch {epoch})", "agent")
-    if sent and ended is not None:
-        return Limit(sent, f"the agent {DONE[ended.way]} after a prompt of this size (epoch {epoch})", "agent")
+    if ended is not None and max(recorded, sent):
+        done = f"the agent {DONE[ended.way]} after a prompt of this size"
+        why = f"the agent recorded this size when it {DONE[ended.way]}" if recorded > sent else done
+        return Limit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
     window = context.limit
     if window is not None and sent <= window.tokens < request:
         asked = f"it refused a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
@@ -172,7 +175,7 @@ def limit_of(
         asked = f"it refused a request of about {grouped(request)} tokens as too long, for another cause"
         return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if sent and refused:
-        return Limit(sent, "the model refused what came after a prompt of this size", "refusal")
+        return Limit(sent, "the model refused what came after a prompt of this size", "refusal", max(sent, request))
     if window is not None:
         return Limit(window.tokens, f"the model's window, {window.origin}", "window")
     return None

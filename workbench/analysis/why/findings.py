@@ -65,11 +65,13 @@ HEADLINES = {
 @dataclass(frozen=True, slots=True)
 class Limit:
     """The figure at which a context counts as overflowing, and where the figure is from: the agent made room there, the
-    model refused what came after it, or it is the window."""
+    model refused what came after it, or it is the window. `context` is the size of the context when the agent
+    compacted it or the model refused it, None for a window: more than the recorded figure by what came after that."""
 
     tokens: int
     why: str
     by: Literal["agent", "refusal", "window"]
+    context: int | None = None
 
     @property
     def ended(self) -> bool:

@@ -25,10 +25,8 @@ def verdict(context: Context, limit: Limit | None, causes: Sequence[Cause]) -> s
 def _state(whole: int, limit: Limit | None) -> str:
     if limit is None:
         return f"{short(whole)} tokens, window unknown"
-    if limit.ended:
-        return f"The agent compacted at {short(limit.tokens)}"
-    if limit.by == "refusal":
-        return f"API rejected the request at {short(limit.tokens)}"
+    if limit.context is not None:
+        return f"{'The agent compacted' if limit.ended else 'API rejected the request'} at {short(limit.context)}"
     share = f"{short(whole)} of {short(limit.tokens)}"
     return f"Over the window: {share}" if whole >= limit.tokens else f"{percent(whole / limit.tokens)} full: {share}"
 

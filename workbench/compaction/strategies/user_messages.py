@@ -114,7 +114,7 @@ class ReasoningMeter:
 
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
     earlier = now.meters["reasoning"] if policy.trigger_on_reasoning else 0
-    note = f"includes {grouped(earlier)} tokens of earlier reasoning" if earlier else ""
+    note = f"context {grouped(now.tokens)} + {grouped(earlier)} of earlier reasoning" if earlier else ""
     counted = now._replace(tokens=now.tokens + earlier) if earlier else now
     return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 

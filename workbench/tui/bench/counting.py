@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.analysis.timeline import Stretch, done_again, lost_in, timeline
+from workbench.analysis.timeline import done_again, lost_in, sizes_at_end, timeline
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
@@ -21,7 +21,6 @@ from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
-    from workbench.analysis.growth import Point
 
 BETWEEN_S = 0.25
 """How far counting is stands on the screen four times a second."""
@@ -109,28 +108,26 @@ async def _epochs(host: Host) -> None:
     """By what is counted so far; drawn again when everything is. With that comes the verdict."""
     bench, counted = host.store.bench, host.store.view.counting is None
 
-    def work() -> tuple[tuple[Point, ...], tuple[Stretch, ...], str]:
-        from workbench.analysis.growth import growth
-
-        points = growth(bench.session, host.counter, bench.scale)
-        stretches = timeline(bench.session, points)
+    def work() -> tuple[tuple[int, ...], str]:
+        sizes = sizes_at_end(bench.session, host.counter, bench.scale)
         if not counted:
-            return points, stretches, ""
+            return sizes, ""
+        from workbench.analysis.growth import growth
         from workbench.analysis.why.causes import causes
         from workbench.analysis.why.diagnosis import limit_of
         from workbench.analysis.why.refusals import refusals
         from workbench.analysis.why.verdict import verdict
 
+        points = growth(bench.session, host.counter, bench.scale)
         limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
-        return points, stretches, verdict(bench.context, limit, causes(bench.context))
+        return sizes, verdict(bench.context, limit, causes(bench.context))
 
-    points, stretches, said = await asyncio.to_thread(work)
+    sizes, said = await asyncio.to_thread(work)
     view = host.store.view
-    known = {one.number: one for one in view.stretches}
-    stretches = tuple(
-        replace(one, lost=was.lost, again=was.again) if (was := known.get(one.number)) else one for one in stretches
-    )
-    host.store.put(replace(view, points=points, stretches=stretches, verdict=said))
+    losses = {one.number: one.lost for one in view.stretches}
+    again = {one.number: one.again for one in view.stretches}
+    stretches = timeline(bench.session, sizes, losses, again)
+    host.store.put(replace(view, stretches=stretches, verdict=said))
 
 
 MOST_EPOCHS = 12
@@ -150,20 +147,21 @@ async def _losses(host: Host) -> None:
         if session is not host.store.bench.session:
             return
         view = host.store.view
-        host.store.put(replace(view, stretches=timeline(session, view.points, known, again)))
+        sizes = [one.tokens for one in view.stretches]
+        host.store.put(replace(view, stretches=timeline(session, sizes, known, again)))
 
 
 async def _bills(host: Host) -> None:
-    """Whether the context explains what was billed; what the other epochs hold is counted for that."""
-    session, given_up = host.store.bench.session, threading.Event()
+    """Whether the context explains what was billed; what the other epochs hold is counted for that, and sizes them."""
+    session, scale, given_up = host.store.bench.session, host.store.bench.scale, threading.Event()
 
-    def work() -> Bills | None:
+    def work() -> tuple[Bills, tuple[int, ...]] | None:
         from workbench.analysis.bills import bills_of
         from workbench.analysis.course import uncounted
 
         if not host.counter.count_all(uncounted(session), lambda done, of: None, given_up.is_set):
             return None
-        return bills_of(session, host.counter)
+        return bills_of(session, host.counter), sizes_at_end(session, host.counter, scale)
 
     try:
         found = await asyncio.to_thread(work)
@@ -171,7 +169,11 @@ async def _bills(host: Host) -> None:
         given_up.set()
         raise
     if found is not None and session is host.store.bench.session:
-        host.store.put(replace(host.store.view, bills=found))
+        bills, sizes = found
+        stretches = tuple(
+            replace(one, tokens=size) for one, size in zip(host.store.view.stretches, sizes, strict=False)
+        )
+        host.store.put(replace(host.store.view, bills=bills, stretches=stretches))
         host.spawn("keep", _keep, host)
 
 

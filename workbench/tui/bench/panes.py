@@ -12,7 +12,7 @@ from workbench.analysis.timeline import compacted_at
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
-from workbench.tokens.sizes import Basis, Size
+from workbench.tokens.sizes import Basis, Size, usage_words
 from workbench.tui.bars import Budget
 from workbench.tui.bench.store import View, other_fates
 from workbench.tui.headline import Headline, plans_of
@@ -77,6 +77,8 @@ def size_after(bench: Bench) -> Size:
 
 def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
     yield f"Context window: {bench.opened.limit or 'unknown, ctrl+w sets it'}"
+    if parts := usage_words(bench.context.total, bench.layout.last_usage):
+        yield f"Now: {bench.context.total} tokens, {parts} the newest call."
     if bench.result is None:
         made = "by the extractive summarizer" if bench.is_tried else "with the summary's size estimated"
         yield f"After: a preview, {made}; r runs it."

@@ -25,7 +25,6 @@ from workbench.tui.status_lines import opening_words
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
-    from workbench.analysis.growth import Point
     from workbench.analysis.receipt import Receipt
     from workbench.analysis.search import Query
     from workbench.compaction.checks import Check
@@ -91,10 +90,10 @@ class View:
     `preset` is what the policy is measured by, `remark` what the strategy says of the whole session, `counting` how
     many messages are counted and how many there are. `wanted` are changes that are still being planned, `owed` by how
     much the split is to move once it is known where it lies, `kept` the work that is written down already.
-    `points` are the calls of all epochs, `stretches` the epochs with what each is known to have lost.
+    `stretches` are the epochs with their sizes and what each is known to have lost.
     `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
     `reading` is how much of the file is read, 0 to 1, None where it cannot be, while only its end is on the bench: what
-    is told of all epochs (`stretches`, `points`, `verdict`, `bills`) is then not told yet. `whole` is the session when
+    is told of all epochs (`stretches`, `verdict`, `bills`) is then not told yet. `whole` is the session when
     it is read and not on the bench yet.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
     `receipt` what a compaction of the bench `received` keeps, loses and costs, `ways` are what keeps a watched sentence
@@ -115,7 +114,6 @@ class View:
     reading: float | None = 0.0
     whole: Session | None = None
     remark: str = ""
-    points: tuple[Point, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     verdict: str = ""
     bills: Bills | None = None

@@ -85,7 +85,7 @@ def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
 
 
 def _how(recorded: Compaction) -> str:
-    before = f"at {figure(recorded.tokens_before)} tokens" if recorded.tokens_before is not None else ""
+    before = f"recorded: {figure(recorded.tokens_before)} tokens" if recorded.tokens_before is not None else ""
     trigger = f"trigger: {recorded.trigger}" if recorded.trigger else ""
     return " · ".join(filter(None, (trigger, before))) or "trigger not recorded"
 
