@@ -83,7 +83,7 @@ def test_nothing_is_told_that_is_not_true_of_the_whole(desk: Desk, path: Path) -
     assert "reading earlier epochs: 0\u00a0%" in told(desk)
     assert "· epoch 4 of 5 ·" in told(whole)
     view, bench = desk.view, desk.bench
-    assert (view.stretches, view.points, view.verdict, view.bills) == ((), (), "", None)
+    assert (view.stretches, view.verdict, view.bills) == ((), "", None)
     assert bench.context.outcome_size(bench.plan.outcome) == whole.bench.context.outcome_size(whole.bench.plan.outcome)
     assert (bench.plan.before, bench.plan.triggers) == (whole.bench.plan.before, whole.bench.plan.triggers)
     assert [one.id for one in bench.messages] == [one.id for one in whole.bench.messages]
