@@ -40,8 +40,13 @@ class Mend:
     option: str
     bench: Bench
 
+    @property
+    def change(self) -> str:
+        """The tokens that the result has more or less: `+24.6k`."""
+        return f"{'+' if self.tokens >= 0 else '−'}{short(abs(self.tokens))}"
+
     def __str__(self) -> str:
-        return f"{self.words}, {'+' if self.tokens >= 0 else '−'}{short(abs(self.tokens))}"
+        return f"{self.words}, {self.change}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from textual.widgets import Static
 from tests.commands import session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import brought, on_bench, press, session_of
+from tests.tui.app import brought, on_bench, press, session_of, settled
+from tests.tui.quiet import quiet
 from workbench.analysis.probes import read_probes
+from workbench.bench import Bench
 from workbench.formats.files import load
+from workbench.probing import Questions, questions
 from workbench.session import Message, Session, Text
 from workbench.summarizers import journal
 from workbench.tui.kept.questions import QuestionsPane, asked
@@ -171,3 +175,26 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
 )
 def test_questions_that_begin_alike_are_told_apart_in_the_list(question: str, listed: str) -> None:
     assert asked(question) == listed
+
+
+async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list said that no question is left while they were being made, and a second key ended the workbench."""
+    waiting = threading.Event()
+
+    def held_back(bench: Bench) -> Questions:
+        assert waiting.wait(60)
+        return questions(bench)
+
+    monkeypatch.setattr("workbench.tui.kept.questions.questions", held_back)
+    async with on_bench(talk(), preset="trim") as (pilot, _):
+        screen = await brought(pilot, KeptScreen, "X")
+        await pilot.press("2", "2", "1", "2")
+        await quiet()
+        [pane] = screen.query(QuestionsPane)
+        options = pane.query_one(TextList)
+        assert str(pane.query_one(".said", Static).content) == options.empty == "making questions …"
+        assert options.render_line(0).text.strip() == "making questions …"
+        waiting.set()
+        await settled(pilot)
+        assert len(grid(pane)) == 5
+        assert options.empty == pane.EMPTY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 from textual.app import App, ComposeResult
+from textual.widgets import Label
 
 from tests.tui.app import STYLES, notes, on_bench, press, settled, story
 from tests.tui.every_screen import lacking
@@ -152,6 +153,9 @@ async def test_a_text_and_a_list_by_keys_by_mouse_and_by_letters() -> None:
         front = pilot.app.screen
         assert isinstance(front, JumpScreen)
         letters = {one.widget: one.letter for one in front.targets.values()}
+        # A letter of one cell, before the text: it hid the first letters of a tab.
+        assert {label.region.width for label in front.query(Label)} == {1}
+        assert all(one.place.x == max(0, one.widget.content_region.x - 1) for one in front.targets.values())
         tab = bench.query_one("#tab-checks")
         assert {rounds, tab, bench.query_one(Pager)} <= letters.keys()
         await press(pilot, letters[bench.query_one(Pager)])

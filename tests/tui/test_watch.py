@@ -32,7 +32,17 @@ from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
-from workbench.tui.widgets.watched_lines import FEW, MOST, ROOMY, TALL, WatchedLines, Watching, line_cells, ways_cells
+from workbench.tui.widgets.watched_lines import (
+    FEW,
+    LEAST,
+    MOST,
+    ROOMY,
+    TALL,
+    WatchedLines,
+    Watching,
+    line_cells,
+    ways_cells,
+)
 
 RULE = "Never log the token."
 STANDS = (Stand(RULE, "verbatim", "paraphrased", "gone"),)
@@ -46,10 +56,10 @@ def words(watching: Watching, line: int, most: int, width: int) -> str:
     ("width", "told"),
     [
         (ROOMY - 1, "✔ ▸ ≈ ▸ ○"),
-        (ROOMY, "now ✔ verbatim      after ≈ paraphrased   after 2nd ○ gone"),
+        (ROOMY, "now ✔  after ≈  after 2nd ○"),
     ],
 )
-def test_a_verdict_is_a_word_where_there_is_room(width: int, told: str) -> None:
+def test_a_sign_has_its_moment_before_it_where_there_is_room(width: int, told: str) -> None:
     line = words(Watching((RULE,), STANDS), 0, MOST, width)
     assert line.startswith(f" ◉ {RULE} ")
     assert line.endswith(told)
@@ -83,14 +93,33 @@ def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(wid
     cells = ways_cells(Watching(GONE, ways=ways), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
-    said = "b sets “Target: share” 61 %, +24.6k"
+    said = "b “Target: share” 61 % +24.6k"
     whole = f"   ○ lost: {said}"
     if width >= len(whole):
         assert said in shown
         assert "…" not in shown.replace("…”", "")
     else:
-        assert re.findall(r"[+]?[\d.]+[ k%]*", shown) in ([], ["61 %"])
+        assert [one.strip() for one in re.findall(r"[+]?[\d.]+[ k%]*", shown)] in ([], ["61 %"])
         assert shown.rstrip().endswith("…")
+
+
+@pytest.mark.parametrize("width", [*range(80, 181)])
+def test_b1_the_keys_that_keep_a_rule_are_on_its_line_where_that_leaves_the_rule_readable(width: int) -> None:
+    bench = open_bench(story(), Counter())
+    pin, number = Mend("pins message 25", 32, "", bench), Mend("“Target: share” 61 %", 24_600, "", bench)
+    stands = (Stand(GONE[0], "verbatim", "verbatim", "verbatim"), Stand(GONE[1], "verbatim", "gone", "gone"))
+    watching = Watching(GONE, stands, ways=Ways(bench, GONE[1], pin, number))
+    said, height = "i pin +32  b “Target: share” 61 % +24.6k", watching.lines(MOST, width)
+    kept, lost, *below = (words(watching, line, MOST, width) for line in range(height))
+    assert all(cell_len(line) <= width for line in (kept, lost, *below))
+    assert kept.endswith("✔")
+    assert kept.index("✔") == lost.index("✔"), "signs are below each other"
+    if below:
+        assert width < 7 + LEAST + (27 if width >= ROOMY else 10) + len(said) + 2
+        assert below == [f"   ○ lost{below[0][9:].partition(':')[0]}: {said}"]
+    else:
+        assert lost.endswith(said)
+        assert len(lost.partition("now" if width >= ROOMY else "✔")[0].strip()) >= LEAST
 
 
 def lines(screen: BenchScreen) -> list[str]:
@@ -155,10 +184,9 @@ async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
     rules = ("Never log the token.", "the check now comes before the refresh.")
     lost = story(8, texts=[*["Look at it."] * 3, "Now this. Never log the token.", *["Go on."] * 6])
     async with on_bench(lost, preset="trim", window=3_000, size=size, watched=rules) as (pilot, screen):
-        *_, told = lines(screen)
-        assert f"{key} " in told
-        assert words in told
-        assert cell_len(told) <= size[0]
+        told = "\n".join(lines(screen))
+        assert f"{key} {'pin −' if key == 'i' else words}" in told
+        assert all(cell_len(line) <= size[0] for line in lines(screen))
         before = screen.bench
         await press(pilot, key)
         assert screen.bench is not before

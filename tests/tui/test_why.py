@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 from textual.widgets import ContentSwitcher, Static, Tabs
 
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
-from workbench.analysis.pictures import Picture
+from workbench.analysis.pictures import Picture, growth_picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
@@ -25,7 +26,7 @@ from workbench.cli import commands
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.tokens import Counter
-from workbench.tui.cards import card, went
+from workbench.tui.cards import card, sentence_lines, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -301,6 +302,25 @@ async def test_no_card_is_wider_than_the_list_with_its_scroll_bar() -> None:
         assert cards.show_vertical_scrollbar
         lines = sum(option.plain.count("\n") + 1 for option in cards.rows)
         assert cards.virtual_size.height == lines  # none is broken
+
+
+@pytest.mark.parametrize("width", [20, 46, 76, 136])
+def test_b12_a_path_longer_than_a_line_is_cut_in_the_middle(width: int) -> None:
+    path = f"/home/dana/{'harbour/' * 20}rotation.py"
+    lines = sentence_lines(f"3 reads of {path} cost 161\u00a0204 tokens.", width)
+    assert all(len(line) <= width for line in lines)
+    [cut] = [word for line in lines for word in line.split(" ") if "…" in word]
+    assert path.startswith(cut.partition("…")[0])
+    assert path.endswith(cut.partition("…")[2])
+    assert " ".join(lines).replace(cut, path) == f"3 reads of {path} cost 161\u00a0204 tokens."
+
+
+def test_b11_the_legend_of_the_sample_is_whole_on_a_screen_of_140_columns() -> None:
+    counter, session = Counter(), load(SAMPLES / "claude-code-overflow.jsonl")
+    bench, course = course_on(open_bench(session, counter), counter, lambda stage: None, first=1)
+    picture = growth_picture(diagnose(bench.context, course, 1, own_preset(bench)))
+    assert "┄ trigger 167\u00a0000" in legend(picture).plain
+    assert cell_len(legend(picture).plain) <= 120
 
 
 def test_a_table_without_rows_says_that_there_is_nothing() -> None:

@@ -56,8 +56,7 @@ def growth_picture(found: Diagnosis) -> Picture:
     levels = [Level("window", found.window.tokens)] if found.window else []
     if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
         levels.append(Level("limit", found.limit.tokens, "╌"))
-    name = found.preset.name
-    levels += trigger_levels(found.triggers, f"trigger of {name}")
+    levels += trigger_levels(found.triggers)
     legend = [(HERE, f"epoch {found.epoch}"), *([(ELSEWHERE, "other epochs")] if rest else [])]
     return Picture(
         "Growth of the context, call by call",
@@ -79,20 +78,17 @@ def replay_picture(course: Course, played: Sequence[Replay], window: int | None)
     levels = [Level("window", window)] if window else []
     if len(played) == 1:
         marks |= {trail.lost: LOST for trail in played[0].watched if trail.lost is not None}
-        levels += trigger_levels(played[0].triggers, "trigger")
+        levels += trigger_levels(played[0].triggers)
     legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(played))]
     return Picture(
         "The session played under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
     )
 
 
-def trigger_levels(triggers: Sequence[Trigger], of: str) -> list[Level]:
-    """The triggers that a plot of tokens can show."""
-    return [
-        Level(f"{of}: {trigger.name}", trigger.limit, "┄")
-        for trigger in triggers
-        if trigger.unit == "tokens" and trigger.limit
-    ]
+def trigger_levels(triggers: Sequence[Trigger]) -> list[Level]:
+    """The triggers that a plot of tokens can show, with their names where there are several."""
+    shown = [one for one in triggers if one.unit == "tokens" and one.limit]
+    return [Level("trigger" if len(shown) == 1 else f"trigger {one.name}", one.limit, "┄") for one in shown]
 
 
 def _meanings(marks: Mapping[int, str]) -> list[tuple[str, str]]:

@@ -67,7 +67,7 @@ class WorkbenchApp(App[None]):
             "Letters",
             show=False,
             id="app.letters",
-            tooltip="A letter on every list, text, field and tab: the next key goes there.",
+            tooltip="A letter before every list, text, field and tab: the next key goes there.",
         ),
     ]
 

@@ -12,6 +12,7 @@ from workbench.analysis.why.fillers import RoundShare
 from workbench.analysis.why.findings import HEADLINES, Finding
 from workbench.analysis.why.mends import Mend
 from workbench.base.figures import short, unbroken
+from workbench.base.text import clip_middle
 from workbench.tui.plain import bar, fit, one_line, percent, plain
 from workbench.tui.rows import first_words
 
@@ -49,9 +50,16 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
         no_wrap=True,
         overflow="ellipsis",
     )
-    for line in textwrap.wrap(unbroken(plain(one.text)), max(LEAST, width - 4), break_on_hyphens=False):
+    for line in sentence_lines(one.text, max(LEAST, width - 4)):
         text.append(f"\n   {line}", "dim")
     return text
+
+
+def sentence_lines(sentence: str, width: int) -> list[str]:
+    """A sentence broken between words; a path or command longer than a line is cut in the middle."""
+    words = unbroken(plain(sentence)).split(" ")
+    cut = " ".join(clip_middle(word, width) if len(word) > width else word for word in words)
+    return textwrap.wrap(cut, width, break_on_hyphens=False)
 
 
 def went(found: Diagnosis, width: int, height: int) -> Text:

@@ -123,8 +123,15 @@ writes the questions to a file next to the session, where you can change them; E
     # --- asking -----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self.say("answering …")
+        self._busy("making questions …")
         self.look()
+
+    def _busy(self, stage: str) -> None:
+        """Name the stage above the list, and in it where it has no lines yet."""
+        self.say(stage)
+        texts = self.query_one(TextList)
+        texts.empty = stage
+        texts.refresh()
 
     @work(exclusive=True, group="questions", exit_on_error=False, description="ask")
     async def look(self) -> None:
@@ -136,7 +143,9 @@ writes the questions to a file next to the session, where you can change them; E
                 asked = self.asked = await asyncio.to_thread(questions, bench)
             if not asked.probes:
                 raise nothing_to_ask(bench)
+            self._busy(f"compacting the context for {several(len(asked.probes), 'question')} …")
             exam, ours = await asyncio.to_thread(_exam, bench, asked)
+            self._busy(f"answering {several(len(asked.probes), 'question')} …")
             watched = await asyncio.to_thread(watched_in, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
@@ -145,6 +154,7 @@ writes the questions to a file next to the session, where you can change them; E
             return
         finally:
             self.running = False
+            self.query_one(TextList).empty = self.EMPTY
         self.found = Answered(asked, probing, watched, ours)
         self.draw()
 

@@ -1,4 +1,4 @@
-"""A letter on everything on the screen that one can go to; the next key goes there."""
+"""A letter before everything on the screen that one can go to; the next key goes there."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ def targets(screen: Screen[Any]) -> Iterator[Target]:
     seen = [one for one in found if one.display and one.region.area and screen.region.overlaps(one.region)]
     seen.sort(key=lambda one: (one.region.y, one.region.x))
     for letter, one in zip(LETTERS, seen, strict=False):
-        yield Target(letter, one, one.region.offset)
+        text = one.content_region
+        yield Target(letter, one, Offset(max(0, text.x - 1), text.y))
 
 
 class JumpScreen(ModalScreen[Widget | None]):
-    HELP = "A letter stands on every list, text, field and tab; that letter goes there, esc stays."
+    HELP = "A letter stands before every list, text, field and tab; that letter goes there, esc stays."
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         HELP_KEY,

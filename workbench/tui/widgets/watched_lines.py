@@ -35,11 +35,12 @@ MOST, FEW, TALL = 5, 2, 30
 """So many have a line of their own on a screen of `TALL` lines or of fewer; of more the last line says how many."""
 
 ROOMY = 110
-"""Columns from which a verdict is a word beside its sign."""
+"""Columns from which each sign has its moment before it."""
 
 MOMENTS = ("now", "after", "after 2nd")
 
-_WORD = max(map(len, STYLES))
+LEAST = 24
+"""Cells of each sentence from which the keys that keep the lost one are on its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +54,17 @@ class Watching:
     moments: tuple[str, ...] = MOMENTS
     ways: Ways | None = None
 
-    def lines(self, most: int) -> int:
-        """One for each sentence, `most` at most, and one for what keeps what is lost."""
-        return min(len(self.watched), most) + (self.ways is not None)
+    def lines(self, most: int, width: int) -> int:
+        """One for each sentence, `most` at most, and one for what keeps a lost one where its own line has no room."""
+        return min(len(self.watched), most) + (self.ways is not None and not offered_in_line(self, most, width))
 
 
 class WatchedLines(Widget):
     """As high as there are sentences to show; nothing where none is watched."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye", "key")
+    }
 
     @dataclass
     class Clicked(Message):
@@ -71,6 +74,7 @@ class WatchedLines(Widget):
         super().__init__(id=id)
         self.watching = Watching()
         self.most = MOST
+        self.tooltip = " · ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
 
     def show(self, watching: Watching) -> None:
         self.watching = watching
@@ -83,7 +87,7 @@ class WatchedLines(Widget):
         self._fit()
 
     def _fit(self) -> None:
-        height = self.watching.lines(self.most)
+        height = self.watching.lines(self.most, self.size.width or self.screen.size.width)
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
 
@@ -100,7 +104,7 @@ class WatchedLines(Widget):
 
 
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
-    """A sentence, and at the right how it stands; below them what keeps one that is lost."""
+    """A sentence, at the right how it stands, and the keys that keep one that is lost."""
     if line == min(len(watching.watched), most):
         return ways_cells(watching, width)
     more = len(watching.watched) - most
@@ -108,36 +112,66 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
         return [(f"   … {more + 1} more are watched", "dim")]
     sentence = watching.watched[line]
     stand = next((one for one in watching.stands if one.sentence == sentence), None)
-    told = _told(stand, watching, width >= ROOMY)
-    room = max(8, width - 5 - sum(cell_len(text) for text, _ in told))
-    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *told]
+    inline = offered_in_line(watching, most, width)
+    told = _stand_cells(stand, watching, width >= ROOMY)
+    room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(told))
+    keys = (
+        [("  ", ""), *offer_cells(watching)] if inline and watching.ways and watching.ways.sentence == sentence else []
+    )
+    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *told, *keys]
 
 
-def ways_cells(watching: Watching, width: int) -> Cells:
-    """`lost: i pins message 183, +32 · b sets “Share left at most” 62 %, +17.4k`"""
+def offered_in_line(watching: Watching, most: int, width: int) -> bool:
+    """Whether the keys that keep the lost sentence are on its line: it is listed, and all can be read."""
+    listed = watching.watched if len(watching.watched) <= most else watching.watched[: most - 1]
+    if watching.ways is None or watching.ways.sentence not in listed:
+        return False
+    longest = max(cell_len(one_line(sentence)) for sentence in listed)
+    return _sentence_room(watching, width) >= min(LEAST, longest)
+
+
+def _sentence_room(watching: Watching, width: int) -> int:
+    """Cells of a sentence before signs and keys."""
+    return width - 7 - _cells_of(_stand_cells(None, watching, width >= ROOMY)) - _cells_of(offer_cells(watching))
+
+
+def _cells_of(cells: Cells) -> int:
+    return sum(cell_len(text) for text, _ in cells)
+
+
+def offer_cells(watching: Watching) -> Cells:
+    """`i pin +32  b “Target: share” 61 % +24.6k`"""
     ways = watching.ways
     if ways is None:
         return []
-    keys = [*([f"i {ways.pin}"] if ways.pin else []), *([f"b sets {ways.number}"] if ways.number else [])]
-    told = " · ".join(keys) or "no pin and no number that was tried keeps it"
-    room = width - cell_len(told) - len("   ○ lost “”: ")
-    which = f" “{clip(one_line(ways.sentence), room)}”" if len(watching.watched) > 1 and room > LEAST else ""
-    return [(f"   ○ lost{which}: ", "bad"), (told, "")]
+    cells: Cells = []
+    for key, mend in (("i", ways.pin), ("b", ways.number)):
+        if mend is not None:
+            cells += [("  ", "")] if cells else []
+            cells += [(key, "key"), (f" {'pin' if mend is ways.pin else mend.words} {mend.change}", "")]
+    return cells or [("no pin and no number that was tried keeps it", "dim")]
 
 
-LEAST = 12
-"""Cells in which the beginning of a sentence tells which one it is."""
+def ways_cells(watching: Watching, width: int) -> Cells:
+    """`○ lost “Never log the …”: i pin +32  b “Target: share” 62 % +17.4k`"""
+    if watching.ways is None:
+        return []
+    offered = offer_cells(watching)
+    room = width - _cells_of(offered) - len("   ○ lost “”: ")
+    is_named = len(watching.watched) > 1 and room > LEAST // 2
+    which = f" “{clip(one_line(watching.ways.sentence), room)}”" if is_named else ""
+    return [(f"   ○ lost{which}: ", "bad"), *offered]
 
 
-def _told(stand: Stand | None, watching: Watching, roomy: bool) -> Cells:
-    """The present verdict first; what is not known yet has its room."""
+def _stand_cells(stand: Stand | None, watching: Watching, roomy: bool) -> Cells:
+    """The present state first; one that is not known yet has its room."""
     verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
     cells: Cells = []
     for number, (name, verdict) in enumerate(zip(watching.moments, verdicts, strict=False)):
         sign = SIGNS[verdict] if verdict else "…"
         style = "dim" if verdict is None or (number and not watching.fresh) else STYLES[verdict]
         if roomy:
-            cells += [(f"{name} ", "dim"), (f"{sign} {verdict or '':<{_WORD}}  ", style)]
+            cells += [(f"{name} ", "dim"), (f"{sign}  ", style)]
         else:
             cells += [("▸ " if number else "", "dim"), (f"{sign} ", style)]
     return cells
