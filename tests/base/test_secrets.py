@@ -331,6 +331,9 @@ login_a_password_
 Digest_ ://a:b@ password"_{ ldap_-w_a ,_password=b secret_key: ?key=a \\\\a auth=("a",
 |_password_|_a¶ password,a¶ password__a¶ login("a","b", INSERT_INTO_a_(password)_VALUES_('a'),( echo_a_|_passwd_
 get_secret_jsonpath_ $_cat_secret¶ Authorization:_a_ codes:_a1b2c3_ password_a_to_ jwt.sign({ key:_a_
+"a"_==_password_ new_Client("aB3dE6gHaB3dE6gH123", client("a","aB3dE6gHaB3dE6gH123" the_key_for_a_ token_for_a_a_a_a_a_
+密钥用于 users:_{'a':_'aB3-dE6gH', passphrase:_a_b_c_ password.equals( strcmp(password,_" sha512_sha512_
+auth=("aesaesaes1aesaes1aesaes1aes!","aesaesaes1aesaes1aesaes1aes!",
 """
 
 

@@ -10,7 +10,7 @@ from tests.base.shapes import Shape, leaks, met, missed, shapes, touched
 from workbench.base.secrets import MASK, masked, masked_value
 
 SECRET, ORDINARY = shapes("secret"), shapes("ordinary")
-MET = ("", "later_", "last_", "fresh_", "rules_", "seventh_")
+MET = ("", "later_", "last_", "fresh_", "rules_", "seventh_", "ninth_")
 """The lists of lines as sessions hold them; of the first one the odd lines alone were tuned on."""
 
 
@@ -59,6 +59,7 @@ HALVES = {
         ("fresh_", "all"),
         ("rules_", "all"),
         ("seventh_", "all"),
+        ("ninth_", "all"),
     ],
 )
 def test_f7_of_what_sessions_hold_98_percent_is_masked_and_one_percent_of_look_alikes(name: str, half: str) -> None:

@@ -9,6 +9,7 @@ from workbench.base.secrets.places import NO_PASSWORD
 from workbench.base.secrets.spans import SHORTEST, Read, Span, lowered, places_of
 from workbench.base.secrets.values import (
     has_inner_digit,
+    is_algorithm,
     is_app_password,
     is_drawn,
     is_lowered,
@@ -17,39 +18,84 @@ from workbench.base.secrets.values import (
     is_odd,
     is_path,
     is_placeholder,
+    is_random,
     is_strong,
+    is_uuid,
+    is_word,
 )
 
-_OF_LOGINS = """
-auth= auth·=· ogin asicAuth asic_auth .auth redential redentials onnection uthentication
-uthenticate uthenticationToken BasicAuthentication PlainAuth ignIn ignUp sign_in register _pw_set
-reateUser ddUser create_user create_superuser add_user _bind _bind_s .bind EmailAndPassword oci_connect connect Connect
-FTP Sequelize
+_LOGINS = """
+ogin .auth redential redentials onnection uthentication uthenticate uthenticationToken PlainAuth ignIn ignUp sign_in
+register _pw_set reateUser ddUser create_user create_superuser add_user _bind _bind_s oci_connect FTP Sequelize
 """
-_OF_DATABASES = "PDO mysqli mysqli_connect mysql_connect getConnection pymysql.connect MySQLdb.connect"
-_LOGINS = {
-    word.replace("·", " "): least for words, least in ((_OF_LOGINS, 1), (_OF_DATABASES, 2)) for word in words.split()
+"""Functions that take a user and a password, among others: it must look like one."""
+_GENERAL = "connect Connect .bind"
+"""Functions that take them as well, and more often something else."""
+_PAIRS = """
+auth= auth·=· auth:· asicAuth asic_auth auth.basic ().basic
+BasicAuthentication PlainCredentials AuthTokens.basic
+NetworkCredential PasswordCredential PasswordCredentials PasswordAuthentication PasswordAuthenticationToken
+BasicCredentials BasicAuthCredentials EmailAndPassword
+"""
+"""Functions that take nothing else: any literal there is a password."""
+_DATABASES = "PDO mysqli mysqli_connect mysql_connect getConnection pymysql.connect MySQLdb.connect"
+_OF_LOGINS = {
+    word.replace("·", " "): (place, way)
+    for words, place, way in (
+        (_LOGINS, 1, "mixed"),
+        (_GENERAL, 2, "odd"),
+        (_PAIRS, 1, "any"),
+        (_DATABASES, 2, "any"),
+        ("SMTP.start", 4, "any"),
+    )
+    for word in words.split()
 }
-"""How functions end that take a user and a password; the password is not before the argument of this number."""
+"""How functions end that take a password: the number of the first argument that may be it, and its look."""
 _ARGUMENT = (
     r"(?:[A-Za-z_]\w{0,30}\s?[=:]\s?)?(?:N|b|Some\(\s?)?"
-    r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\{[^{}\n]{0,300}\}|[^\s,\"'(){}]{1,80}(?:\([^()\n]{0,80}\))?)"
+    r"(?:(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')(?:\.\w{1,20}\(\)){0,2}|\{[^{}\n]{0,300}\}"
+    r"|[^\s,\"'(){}]{1,80}(?:\([^()\n]{0,80}\))?)"
 )
 _ARGUMENTS = re.compile(rf"\(\s{{0,20}}{_ARGUMENT}(?:\s?,\s{{0,20}}{_ARGUMENT}){{1,5}}(?=[^\"'\w])")
 _LITERAL = re.compile(
     r"(?:\A\(\s*|,\s*)(?:[A-Za-z_]\w*\s?[=:]\s?)?(?:N|b|Some\(\s?)?(?:\"([^\"\n]{4,200})\"|'([^'\n]{4,200})')"
 )
-_NAMED_BEFORE = re.compile(r"[A-Za-z_]\w*\s?[=:]\s?\Z")
+_BUILDERS = ("::new", ".new", ".of")
+"""Ends of a call that makes a value: what is made stands before."""
+_RANDOM = re.compile(
+    r"[(,]\s{0,20}(?:Some\(\s?|b|N)?[\"'](?![0-9a-fA-F]{8}-|0x)([A-Za-z0-9+/_-]{16,100}={0,2})[\"'](?=\s?[,)])"
+)
+"""A literal argument in one piece, which is no id: neither a UUID nor a hash of a block chain."""
+_AN_ID = re.compile(r",\s{0,20}[\"'][A-Za-z0-9+/_-]{16,100}={0,2}[\"']\s?[,)]")
+"""Behind the first of two random arguments, which is the id of an account then."""
+_ID_BESIDE = re.compile(r"account|sid\b|(?:app|client|user|key)_?id\b|\buser|login", re.IGNORECASE)
+_NEAR_A_CALL = 300
+_CALLED = re.compile(r"(\bnew\s{1,4})?[\w.:$>-]{0,60}\w(?:\([\"'][\w@/.-]{1,40}[\"']\))?\Z")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_OF_ACCESS = re.compile(r"client|auth(?!or)|log_?in|credential|connection|basic|sign_?in|api(?:_?key)?\Z", re.I)
+_MAKES = re.compile(r"(?i:new|create|make|init|connect|log_?in|sign_?in|authenticate|set|with)(?![a-z])")
+_SETS_UP = re.compile(r"(?:config(?:ure)?|init(?:ialize)?|setup|start|connect|session|log_?in|sign_?in|auth\w*)", re.I)
+_VENDOR = re.compile(
+    r"twilio|vonage|nexmo|plivo|mail(?:gun|jet|chimp)|sendgrid|postmark|pusher|algolia|meili|minio|cloudinary|boto|s3\Z"
+    r"|stripe|braintree|razorpay|paypal|plaid|auth0|okta|datadog|sentry|mixpanel|amplitude|intercom|zendesk|hubspot"
+    r"|contentful|dropbox|shopify|binance|kraken|coinbase|tweepy|twitter|reddit|spotify|trello|jira|cloudflare"
+    r"|digitalocean|hetzner|backblaze|onesignal|firebase|supabase|appwrite|mapbox",
+    re.I,
+)
+"""Whose library is called: a random literal given to it is its key."""
+_MAIL_FIRST = re.compile(r"\(\s{0,20}[\"'][^@\s\"']+@[\w.-]+[\"']")
 _MAIL = re.compile(r"[^@\s]+@[\w-]+(?:\.[\w-]+)+\Z")
 
-_OF_ONE = r"\(\s{0,20}(?:[\w.]{1,40}(?:\(|\.fromhex\(|,\s?|\.of\())?(?:b|N|r)?[\"']([^\"'\n]{6,200})[\"']"
+_OF_ONE = (
+    r"\(\s{0,20}(?:\w{1,20}:\s)?(?:[\w.]{1,40}(?:\(|\.fromhex\(|,\s?|\.of\())?(?:b|N|r)?[\"']([^\"'\n]{6,200})[\"']"
+)
 _BYTES_OF = r"(?:b|Buffer\.from\(\s?|Encoding\.\w+\.GetBytes\(\s?)?"
 _OF_A_PAYLOAD = rf"\(\s{{0,20}}{_ARGUMENT}\s?,\s{{0,20}}{_BYTES_OF}[\"']([^\"'\n]{{6,200}})[\"']"
 _KEYED = {
     word: re.compile(place)
     for words, place in (
         ("Fernet AES.new SecretKeySpec Wallet privateKeyToAccount fromSecretKey HMAC256 HMAC512 hmac.new", _OF_ONE),
-        ("cookieParser SigningKey SecretBox ChaCha20Poly1305 AESGCM from_key Serializer", _OF_ONE),
+        ("cookieParser SymmetricKey Cipher SigningKey SecretBox ChaCha20Poly1305 AESGCM from_key Serializer", _OF_ONE),
         ("jwt.sign jwt.verify jwt.encode jwt.decode JWT.sign JWT.verify JWT.encode JWT.decode", _OF_A_PAYLOAD),
         ("createCipheriv createDecipheriv createHmac signWith hash_hmac AES.encrypt AES.decrypt", _OF_A_PAYLOAD),
     )
@@ -88,9 +134,10 @@ _LOGIN = """
 credential credentials creds cred login logins log·in logged·in sign·in account accounts ssh sftp ftp vpn zugangsdaten
 anmeldedaten zugang identifiants accès credenciales acceso credenziali accesso credenciais acesso inloggegevens
 logowania přihlášení inloggning giriş логин логины вход доступ доступы 登录 账号 ログイン 계정
+wifi wi-fi wlan users
 """
 _LOGIN_WORDS = tuple(word.replace("·", " ") for word in _LOGIN.split())
-"""Words before the name of a user and a password."""
+"""Words before the name of a user, or of a network, and a password."""
 _NEAR_A_LOGIN = 160
 _PROMPT = re.compile(r"(?:ftp> ?|quote |[>C]: |-+> )?")
 _TO_A_SERVER = re.compile(
@@ -98,23 +145,27 @@ _TO_A_SERVER = re.compile(
     r"([^\s\"'$;|]{6,60})[ \t]*(?:\r?\n|\Z)"
 )
 _USER_AND = re.compile(
-    r"(?<![\w.@+/:-])(?!SHA\d|MD5)[A-Za-z][\w.@+-]{1,59}(?P<sign> / |:)[\"'`]?"
-    r"(?P<password>[^\s\"'`/:]{6,60})(?=[\"'`]?(?:[\s),.;]|\Z))"
+    r"(?<![\w.@+/:-])(?!SHA\d|MD5)[A-Za-z][\w.@+-]{1,59}(?P<sign> / |:| with |[\"']\s?(?::|=>)\s?(?=[\"']))[\"'`]?"
+    r"(?P<password>[^\s\"'`/:]{6,60})(?=[\"'`]?(?:[\s),.;}\]]|\Z))"
 )
-_ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z")
+_OF_USERS = re.compile(r"(?i:users)[\"']?\s?(?:=>|[:=])\s?[{(]")
+"""Before users and passwords as keys and values."""
+_ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z|\bas \Z")
 
 
 _BY_END: dict[str, list[str]] = {}
-for _word in (*_LOGINS, *_KEYED, *_HASHED):
+for _word in (*_OF_LOGINS, *_KEYED, *_HASHED):
     _BY_END.setdefault(_word[-3:], []).append(_word)
 
 
 def spans(read: Read) -> Iterator[Span]:
     text, near, words = read
     for at in places_of("(", near):
-        for word in _BY_END.get(near[at - 3 : at], ()):
-            if near.endswith(word, 0, at):
+        end = at - next((len(built) for built in _BUILDERS if near.endswith(built, 0, at)), 0)
+        for word in _BY_END.get(near[end - 3 : end], ()):
+            if near.endswith(word, 0, end):
                 yield from _arguments(word, text, at)
+    yield from _drawn_arguments(text)
     for at in places_of("assword:", near):
         if (answer := _ANSWER.match(text, at + 8)) and _is_password(answer[1]):
             yield answer.span(1)
@@ -125,7 +176,7 @@ def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
     """The secrets among the arguments at `at` of a function whose name ends with `word`."""
     if word in _KEYED:
         key = _KEYED[word].match(text, at)
-        if key is None or is_placeholder(key[1]) or is_name(key[1]):
+        if key is None or is_placeholder(key[1]) or is_name(key[1]) or is_algorithm(key[1]):
             return
         if is_drawn(key[1], 16) or is_strong(key[1]) or (word[1:].startswith("wt.") and " " not in key[1]):
             yield key.span(1)
@@ -134,20 +185,52 @@ def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
         if hashed and _HASHED[word](hashed[1]) and _is_password(hashed[1]):
             yield hashed.span(1)
     elif arguments := _ARGUMENTS.match(text, at):
-        yield from _passwords(arguments, _LOGINS[word], is_general=word in ("connect", "Connect", ".bind"))
+        yield from _passwords(arguments, *_OF_LOGINS[word])
 
 
-def _passwords(arguments: re.Match[str], least: int, *, is_general: bool) -> Iterator[Span]:
-    """The literals of a call that look like a password, from the second argument on."""
+def _passwords(arguments: re.Match[str], place: int, way: str) -> Iterator[Span]:
+    """Yield the literals of a call that look like a password, from the argument `place` on."""
     text = arguments[0]
     for found in _LITERAL.finditer(text):
         group = found.lastindex or 0
         value, number = found[group], text.count(",", 0, found.start() + 1)
-        if number < max(least, 1 + is_general) or not (_is_password(value) or is_app_password(value)):
-            continue
-        if is_general and not (any(map(str.isdigit, value)) or is_odd(value)):
+        is_place = number == place and (way == "any" or (way == "mixed" and bool(_MAIL_FIRST.match(text))))
+        is_one = is_app_password(value) or (_is_chosen(value) if is_place else _is_password(value))
+        if number < place or not is_one or (way == "odd" and not (any(map(str.isdigit, value)) or is_odd(value))):
             continue
         yield arguments.start() + found.start(group), arguments.start() + found.end(group)
+
+
+def _drawn_arguments(text: str) -> Iterator[Span]:
+    """Yield the random literals given to what makes a client, opens a session or logs in."""
+    for found in _RANDOM.finditer(text):
+        value = found[1]
+        if found[0][0] == "(" and _AN_ID.match(text, found.end()):
+            continue
+        if not is_random(value) or (opened := _opening(text, found.start())) < 0:
+            continue
+        called = _CALLED.search(text, max(0, opened - 100), opened)
+        if called is None:
+            continue
+        *receivers, last = [name for name in _NAME.findall(called[0]) if name not in ("new", "New", "of")] or [""]
+        sets_up = receivers[:1] == ["require"] or _SETS_UP.fullmatch(last)
+        is_vendors = any(map(_VENDOR.search, (*receivers, last)))
+        is_made = sets_up or called[1] or last[:1].isupper() or _MAKES.match(last)
+        if (is_made and (is_vendors or _OF_ACCESS.search(last))) or (
+            sets_up and _ID_BESIDE.search(text, opened, found.start())
+        ):
+            yield found.span(1)
+
+
+def _opening(text: str, at: int) -> int:
+    """Return where the bracket is that the argument at `at` stands in, -1 where it is not near."""
+    depth = 0
+    for place in range(at, max(-1, at - _NEAR_A_CALL), -1):
+        sign = text[place]
+        depth += (sign == ")") - (sign == "(")
+        if depth < 0:
+            return place
+    return -1
 
 
 def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span]:
@@ -156,7 +239,7 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
         if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
             yield found.span(1)
     small = near.lower() if text.isascii() else lowered(text)
-    for label in (label for label in _LOGIN_WORDS if not label.isascii() or label.split()[0] in words):
+    for label in (label for label in _LOGIN_WORDS if not label.isascii() or re.split("[ -]", label)[0] in words):
         for at in places_of(label, small):
             yield from _pairs(text, at + len(label))
     for word in ("user ", "USER ") if "user" in words else ():
@@ -169,12 +252,16 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
 
 def _pairs(text: str, at: int) -> Iterator[Span]:
     """Users and passwords in the lines behind a word for logins, which ends at `at`."""
-    if text[at : at + 1].isalpha():
+    before = text[max(0, at - 5) : at + 6]
+    users = _OF_USERS.match(before)
+    if text[at : at + 1].isalpha() or (before.lower().startswith("users") and not users):
         return
     for found in _USER_AND.finditer(text, at, at + _NEAR_A_LOGIN):
         between = text[at : found.start()]
         value = found["password"].rstrip("),.;")
         if re.search(r"\d\.\d", value) or "\n\n\n" in between or between.count("\n") > 4 or not _is_password(value):
+            continue
+        if (found["sign"][0] in "\"'") != bool(users) or (users and (value.islower() or "}" in between)):
             continue
         is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
         is_told = is_strong(value) or is_odd(value) or (found["sign"] == " / " and has_inner_digit(value))
@@ -183,8 +270,17 @@ def _pairs(text: str, at: int) -> Iterator[Span]:
 
 
 def _is_password(value: str) -> bool:
-    if is_placeholder(value) or is_name(value) or NO_PASSWORD.match(value) or len(value) < SHORTEST - 2:
-        return False
-    is_word = is_mixed(value) and " " not in value and not is_path(value) and "://" not in value
     is_plain = is_lowered(value) and not any(map(str.isdigit, value))
-    return is_word and not is_plain and not _MAIL.match(value)
+    return len(value) >= SHORTEST - 2 and is_mixed(value) and not is_plain and " " not in value and _may_be_one(value)
+
+
+def _is_chosen(value: str) -> bool:
+    """True for a password where nothing else stands: words count as well."""
+    return is_word(value) and _may_be_one(value)
+
+
+def _may_be_one(value: str) -> bool:
+    is_code = (
+        is_placeholder(value) or is_name(value) or is_algorithm(value) or NO_PASSWORD.match(value) or is_uuid(value)
+    )
+    return not (is_code or is_path(value) or "://" in value or _MAIL.match(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workbench.base.secrets.judging import is_passed_on, is_said_before, is_said_far, is_secret
+from workbench.base.secrets.judging import is_compared, is_passed_on, is_said_before, is_said_far, is_secret
 from workbench.base.secrets.names import Name
 from workbench.base.secrets.spans import Span
 from workbench.base.secrets.values import is_app_password, is_passphrase, reads_like_a_sentence
@@ -14,18 +14,20 @@ _VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>\"{3}|'{3}|["'`“„«「]))?
     (?P<scheme>(?i:bearer|basic|token|apikey|api-key|digest|negotiate)[ ]{1,3})?(?P<coded>base64:)?"""
 _ARE = (
     r"(?:(?:is|are)(?:[ ](?:now|still|currently|just|set[ ]to))?"
-    r"|ist|lautet|est|es|was|é|è|är|jest|er|on|е|adalah|este|je|ir|là|είναι|है|هي|هو|היא)"
+    r"|ist|lautet|(?:c['’])?est|es|was|é|è|är|jest|er|on|е|adalah|este|je|ir|là|είναι|है|هي|هو|היא)"
 )
 _TO = r"(?:to|auf|en|à|a|na|naar|till|til|su|para)"
+_FROM = r"(?:from|von|de|da|desde|från|fra|van)"
 _FIELD = r"""["']?\w{1,30}["']?\s?:\s?(?:"[^"\n]{0,100}"|[\w.-]{1,30})"""
 _IS = re.compile(
     rf"""(?P<close>["'`*]{{0,2}}[\])]?)
     (?: (?P<type>[ ]?:[ ]?(?:&(?:'static[ ])?)?\[?[A-Za-z_][\w.\[\]|]{{0,30}}[ ]=[ ]|[ ]string[ ]=[ ])
-      | (?P<compared>[ ]?[!=]==?[ ]?)(?=["'])
+      | (?P<compared>[ ]?[!=]==?[ ]?|[ ](?:eq|ne)[ ]
+            |(?:\(\)\)?)?\.(?:equals\w{{0,10}}|to(?:Be|Equal|StrictEqual)|isEqualTo|equal|eql?)\([ ]?)(?=["'])
       | (?P<default>[ ]?(?:\|\||\?\?|\?:|(?<=["'\])][ ])or)[ ]?
           | ,[ ]{{0,2}}(?:default|fallback)\w{{0,10}}[ ]?[=:][ ]?
           | \.(?:unwrap_or|getOrElse|orElse|or_else)\w{{0,5}}\([ ]?(?:\|\w{{0,9}}\|[ ]?|\(\)[ ]?[-=]>[ ]?)?
-          | [ ]?\{{[ ]?)(?=["'])
+          | (?:[ ]by[ ]lazy)?[ ]?\{{[ ]?)(?=["'])
       | [ \t]{{0,20}}(?P<sign>=>|:=|=|:(?!:)|：|%3[Dd])(?!=)[*]{{0,2}}[ \t]{{0,20}}+
             (?!\{{[^{{}}]{{0,120}}\bvalue\b | \n\s{{1,20}}value:)
       | (?P<tag>(?:\s{{1,9}}[\w:.-]{{1,40}}\s?=\s?(?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}')){{0,6}}[ ]?>\s{{0,40}}
@@ -37,14 +39,14 @@ _IS = re.compile(
           | [ ]?\{{[^{{}}]{{0,200}}?\bdefault[ ]{{0,20}}=[ ]{{0,3}})
       | (?P<typed>(?:(?<=["'])|[^"'{{}}\n]{{0,40}}["'])(?:\s?,\s{{0,40}}{_FIELD}){{0,5}}?\s?,\s{{0,40}}
             ["'](?:text|value|content|input|keys|string)["']\s?:\s?)(?=["'])
-      | [ ]?(?P<comma>,(?:[ ]{{0,20}}|(?<=["'],)\s{{1,40}}))(?=["'])
+      | [ ]?(?P<comma>,(?:[ ]{{0,20}}(?:\[\]byte\(|Buffer\.from\(|b(?=["']))?|(?<=["'],)\s{{1,40}}))(?=["'])
       | (?P<call>\([ ]?|["'\])]{{0,3}}(?:,[ ]?\{{[^{{}}\n]{{0,60}}\}}\))?(?:\.\w{{1,20}}\(\)){{0,2}}
             \.(?:fill|type|send_keys|sendKeys|setValue|pressSequentially|val)\([ ]?)(?=[bN]?["'])
       | (?P<is>[ ]{_ARE}[ ]?:?[ ] | (?<=hasło)[ ]to[ ] | [是为為][：:]?[ ]? | [はを][ ：:]?
             | (?:改成|改为|设为|设置为|คือ)[ ]? | [는은][ ] | [ ][—–][ ] | [ ](?i:by)[ ](?=["']))
       | (?P<aside>[ ]\(|,[ ]|[ ](?:→|->)[ ])(?=[^\s)])
       | (?P<to>[ ](?:(?:was|is|has[ ]been|got|wurde|ist)[ ])?(?:now[ ])?(?:(?:re)?set|changed|updated|rotated)?[ ]?
-            {_TO}[ ]:?)
+            (?:{_TO}|{_FROM})[ ]:?)
       | (?P<blank>[ \t]{{1,40}}) )
     {_VALUE}""",
     re.VERBOSE,
@@ -57,7 +59,10 @@ _FAR, _FAR_TO = (
         (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?){end}{_VALUE}""",
         re.VERBOSE,
     )
-    for end in (rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ](?:[—–→]|->)[ ] )", f"(?P<to>[ ]{_TO}[ ])")
+    for end in (
+        rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ](?:[—–→]|->)[ ] )",
+        f"(?P<to>[ ](?:{_TO}|{_FROM})[ ])",
+    )
 )
 """How it stands behind its name and what is said between: `password for the user ann: …`, `password of ann to …`."""
 
@@ -68,6 +73,24 @@ _FAR_OF = re.compile(
     re.VERBOSE,
 )
 """The same without a verb, as other languages than English have it."""
+_WIDE = "\u2e80"
+"""First of the signs of languages that have no blanks between words."""
+_FAR_WIDE, _FAR_FOR = (
+    re.compile(
+        rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
+        (?P<blank>)(?P<to>)(?P<is>{between}){_VALUE}""",
+        re.VERBOSE,
+    )
+    for between in (
+        r"[^\x00-\x7f：:是为][^\n：:是为=;|<>{}]{0,60}[：:是为][ ]?",
+        rf"[ ](?:for|of|to|{_OF})[ ](?:[\w.'’-]{{1,30}}[ ]){{1,5}}?(?=[\"'`]?[\w+/-]{{20}})",
+    )
+)
+"""The same in those languages, and a key behind what it is for: `the key for the weather service …`."""
+_COMPARED_BEFORE = re.compile(r"[\"']([^\s\"']{6,60})[\"']\s?[!=]==?\s?[\w.$>\[\"'-]{0,40}\Z")
+"""A password before its name: `"…" == password`."""
+_AND_TO = re.compile(rf"[\"'`]? {_TO} [\"'`]?([^\s\"'`]{{6,60}})")
+"""The other one behind `password from …`."""
 _SAID_BEFORE = re.compile(
     r"(?<![^\s\"'`(])[\"'`]?([^\s\"'`]{6,60}?)[\"'`]?,?"
     r" (?:as|is|are|that's|als|ist|est|como|es|comme|come|è|är|jako|это|как)"
@@ -76,10 +99,11 @@ _SAID_BEFORE = re.compile(
 """A password before its name: `use … as the password`."""
 
 _ALL = (_IS, _FAR, _FAR_TO)
-_WAYS = {"chosen": (*_ALL, _FAR_OF), "pass": _ALL, "pin": _ALL, "key": (_IS, _FAR), "any key": (_IS, _FAR)}
+_WAYS = {"chosen": (*_ALL, _FAR_OF), "pass": _ALL, "pin": _ALL}
+_WAYS |= {"key": (_IS, _FAR, _FAR_FOR), "any key": (_IS, _FAR, _FAR_FOR), "bare key": (_IS, _FAR, _FAR_FOR)}
 
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
-_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]|&(?!\w{1,40}=)){1,2000}")
+_BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]++|&(?!\w{1,40}=))++")
 _IN_TAGS = re.compile(r"(?:[^<>\n\]]|\](?!\]>)){1,400}")
 _TAG_ENDS = re.compile(r"\s{0,40}(?:</|\]\]>)")
 _OF_A_SHELL = re.compile(r"[^\s\"'`\\]{1,2000}?(?=[;,)}\]|&<]*(?:[\s\"'`\\]|\Z)|[;&]\w+=|&&|\|\|)")
@@ -95,7 +119,7 @@ _QUERY = re.compile(r"[;&]\w+=")
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t>+-]{0,40}(?:(?:export|set|declare -x|setx|ENV) )?[\w.-]*\Z")
 _NEXT_TO_A_LINE = re.compile(r"(?:\A|\n)(?:export )?[A-Za-z_][\w.-]*=[^\n]*\n(?:export )?[\w.]*\Z")
 _LINE_AFTER = re.compile(r"\s*\n(?:export )?[A-Za-z_][\w.]*=")
-_SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){3,9}(?=[.,;)\n\"'`]|\Z)")
+_SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){2,9}(?=[.,;)\n\"'`]|\Z)")
 _OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
 LONGEST = 2_000
 """Characters of the longest value that is given a name."""
@@ -111,14 +135,25 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
         last = name.start
         if name.start < done:
             continue
-        if name.kind in ("chosen", "pass") and (said := _SAID_BEFORE.search(name.before)) and is_said_before(said[1]):
-            yield name.start - len(name.before) + said.start(1), name.start - len(name.before) + said.end(1)
-        for way in _WAYS.get(name.kind, (_IS,)):
+        if before := _said_before(name):
+            yield name.start - len(name.before) + before.start(1), name.start - len(name.before) + before.end(1)
+        for way in (*_WAYS.get(name.kind, (_IS,)), *((_FAR_WIDE,) if name.itself[-1] > _WIDE else ())):
             given = way.match(text, name.end)
             if given and (span := _value(name, given, is_far=way is not _IS)):
                 done = span[1]
                 yield span
+                then = _AND_TO.match(text, span[1]) if given["to"] else None
+                if then and is_passed_on(then[1], name, given):
+                    yield then.span(1)
                 break
+
+
+def _said_before(name: Name) -> re.Match[str] | None:
+    """Return the secret that stands before the name, as a match of `name.before`."""
+    if "==" in name.before[-50:] and (compared := _COMPARED_BEFORE.search(name.before)):
+        return compared if is_compared(compared[1], name) else None
+    said = _SAID_BEFORE.search(name.before) if name.kind in ("chosen", "pass") else None
+    return said if said and is_said_before(said[1]) else None
 
 
 def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
@@ -166,7 +201,7 @@ def _bare(name: Name, given: re.Match[str]) -> str:
         return words
     else:
         kind = _OF_A_SHELL if name.itself.isupper() and given[0] == "=" else _BARE
-    found = kind.match(text, at)
+    found = kind.match(text, at, at + LONGEST)
     return found[0].rstrip() if found else ""
 
 
@@ -177,7 +212,7 @@ def _words(name: Name, given: re.Match[str]) -> str:
         if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):
             return app[0]
         said = _SAID_WORDS.match(text, at) if "phrase" in name.itself.lower() else None
-        if said and not reads_like_a_sentence(said[0], strictly=":" not in given[0]):
+        if said and not reads_like_a_sentence(said[0], strictly=":" not in given[0] or len(said[0].split()) < 4):
             return said[0]
     line = _LINE.match(text, at) if given["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
     if line is None:

@@ -9,6 +9,7 @@ from workbench.base.secrets.spans import SHORTEST
 from workbench.base.secrets.values import (
     NAMES,
     has_inner_digit,
+    is_algorithm,
     is_app_password,
     is_base32,
     is_drawn,
@@ -22,8 +23,10 @@ from workbench.base.secrets.values import (
     is_path,
     is_phrase,
     is_placeholder,
+    is_random,
     is_strong,
     is_telling,
+    is_word,
     reads_like_a_sentence,
     speaks_of_one,
 )
@@ -59,7 +62,7 @@ _ARGUMENT = re.compile(
     r"|(?<![\w-])--"
     r"|(?i:\b(?:host|server|data source|user|username|user id|uid|database)=[^;\"'\n]{1,60};\s?"
     r"(?:[\w ]{1,20}=[^;\"'\n]{0,60};\s?){0,3})"
-    r"|https?://[^\s\"'?]{1,200}\?(?:[^\s\"']{0,200}&)?"
+    r"|\w{2,12}://[^\s\"'?]{1,200}\?(?:[^\s\"']{0,200}&)?"
     r"|(?<![\w.])(?:user|username|host|dbname|port|login)=[^\s\"',;]{1,60} )[\w.-]*\Z"
 )
 """Options, queries and the words that a database is reached by, before `password=`."""
@@ -113,12 +116,28 @@ _IN_CODE = re.compile(r"[,;({\[|]\s*\n[^\n]*\Z")
 _OF_A_SECTION = re.compile(r"\n\[[\w. \"-]+\]\s*\n(?:[^\n\[]{0,80}\n)*[^\n]*\Z")
 _DOTTED = re.compile(r"[\"'][\w-]+(?:\.[\w-]+)*\.\Z")
 _TAG_OF_A_USER = re.compile(r"<(?:[\w-]*:)?(?:user|login|host|url|server|account|id)\w{0,12}>", re.IGNORECASE)
-_TYPE = re.compile(
-    r"(?:true|false|none|null|prompt|stdin|value|word|plain|clear|empty|blank|disabled|default|invalid|expired|changed|wrong|correct"
-    r"|string|varchar|optional|required|integer|boolean|number|hidden|disabled|enabled|unknown|null)\w*\Z"
+_COMPARES = re.compile(
+    r"(?:strn?cmp|strcasecmp|[Ee]quals?|assert_eq!|[Cc]ompare(?:_digest)?|_equals|SafeEqual)\("
+    r"(?:\[\]byte\(|Buffer\.from\()?[\w.$>-]{0,40}\Z"
 )
-
-
+_BESIDE_A_USER = re.compile(
+    r"(?:user|login|name|account|mail|uid)\w{0,10}[\"'\])]{0,2}\s?(?:===?|\.equals\(|,|eq\b)\s?[\"'][^\"'\n]{1,60}[\"']"
+    r"\)?\s?(?:&&|and\b|-a\b)[^\n]{0,60}\Z",
+    re.IGNORECASE,
+)
+"""The name of a user, compared before."""
+_IN_TALK = re.compile(
+    r"(?<![\w.-])(?:this|that|my|our|your|the|new|following|diese[nmr]?|meine?n?|unsere?n?|den|der|esta|esa|mi|la|nuestra"
+    r"|cette|ma|notre|questa|mia|deze|mijn|onze)\s\Z",
+    re.IGNORECASE,
+)
+"""Before a key of which nothing is said: no adjective, which may say that it is none of a secret's."""
+_WORD_AND_NUMBER = re.compile(r"(?=.{8})[A-Za-z]{4,20}\d{1,4}[.,]?\Z")
+_OF_A_USER = re.compile(r"(?:user|name|host|server|account|login|id)\s?(?:: |is )\Z", re.IGNORECASE)
+_USER_BEFORE = re.compile(r"(?:user|login)\w{0,4}\s?:\s?[\"'][^\"'\n]{1,60}[\"'],\s{1,20}\Z", re.IGNORECASE)
+_IN_SQL = re.compile(r"\b(?:CREATE|ALTER|GRANT|SET)\b[^;\n]{0,90}\Z|(?<=[\"']) (?:WITH )?\Z", re.IGNORECASE)
+_FILE = re.compile(r"/.*\.[a-z]{2,8}\Z")
+_KEYWORD = re.compile(r"[\s{(]:[\w-]*\Z")
 _SECTION = re.compile(
     r"(?:\A|[\s\"'{\[<])(?:api|encrypt|jwt|auth|b2|backblaze|crypto|secret|token|sign|aes|hmac|openai|anthropic|stripe"
     r"|sendgrid|mailgun|algolia|license|credential|vault|session|cookie|webhook|maps|weather|s3|azure)[\w-]{0,20}[\"']?"
@@ -137,10 +156,10 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return True
     if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before) or "encryptedData:" in name.before:
         return False
+    if given["compared"] or (given["comma"] and _COMPARES.search(name.before)):
+        return is_compared(value, name)
     if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
         return bool(_OF_CURL.search(name.before)) and not is_name(value)
-    if given["compared"]:
-        return name.kind == "chosen" and " " not in value and any(map(str.isdigit, value)) and not is_name(value)
     if given["tag"] and not (given["close"] or _WITHIN_A_TAG.search(name.before)):
         return False
     if given["typed"] and not _OF_A_FIELD.search(name.before):
@@ -148,8 +167,10 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if name.kind == "words":
         return len(value.split()) in (12, 15, 18, 21, 24)
     if name.kind == "bare key":
-        is_setting = given["sign"] in (":", "=") and is_drawn(value, 20) and not is_path(value) and ":" not in value
-        return is_setting and " " not in value and bool(_SECTION.search(name.before))
+        is_one_piece = is_drawn(value, 20) and not is_path(value) and ":" not in value and " " not in value
+        is_said = (given["sign"] == ":" or given["is"] or given["aside"]) and is_random(value)
+        is_of_a_section = given["sign"] in (":", "=") and _SECTION.search(name.before)
+        return is_one_piece and bool(is_of_a_section or (is_said and _IN_TALK.search(name.before)))
     if name.kind == "vendor key":
         return bool(given["sign"]) and value.isalnum() and is_drawn(value, 20)
     if name.kind == "signature":
@@ -179,7 +200,7 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         is_parameter = value.endswith("=") and _behind(value, given)[:1] in ('"', "'")
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
     is_of_a_shell = name.itself.isupper() and given[0] == "=" and name.kind != "header"
-    if is_of_a_shell and is_strong(value) and not is_name(value):
+    if is_of_a_shell and is_strong(value) and not is_name(value) and (name.kind == "key" or not value.islower()):
         return True
     if is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
         return False
@@ -187,6 +208,8 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return False
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
+    if name.kind == "any key" and _FILE.search(value):
+        return False
     return is_drawn(value, 8 if name.kind == "key" else 16)
 
 
@@ -194,15 +217,33 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     """True for a secret with words between its name and it."""
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
+    if name.kind == "bare key" and (not _IN_TALK.search(name.before) or _SUM.search(name.before)):
+        return False
     if name.kind not in ("chosen", "pass"):
         is_one_piece = value.rstrip(".").isalnum() and not _SUM.search(given[0])
-        return (is_drawn(value, 20) and is_one_piece) or is_base32(value)
+        return (len(value) >= 20 and is_random(value) and is_one_piece) or is_base32(value)
     is_short = name.kind == "pass"
     if is_placeholder(value) or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
     if is_telling(value) or (not is_short and (is_drawn(value, 20) or is_base32(value))):
         return True
+    if not is_short and _WORD_AND_NUMBER.match(value) and not _OF_A_USER.search(given[0]) and not is_algorithm(value):
+        return True
     return not is_short and (is_phrase(value) if quoted else " " in value)
+
+
+def is_compared(value: str, name: Name) -> bool:
+    """True for a secret that code compares one with this name with."""
+    if len(value) < SHORTEST or " " in value or is_placeholder(value) or is_name(value) or is_algorithm(value):
+        return False
+    if name.kind not in ("chosen", "pass"):
+        return name.kind in ("key", "any key") and is_random(value)
+    if _BESIDE_A_USER.search(name.before):
+        return True
+    if name.kind == "pass":
+        return is_telling(value)
+    is_joined_word = is_telling(value) or is_joined(value) or (bool(re.search("[a-z][A-Z]", value)) and is_word(value))
+    return any(map(str.isdigit, value)) or (is_joined_word and not name.itself.lower().startswith("secret"))
 
 
 def is_said_before(value: str) -> bool:
@@ -213,7 +254,7 @@ def is_said_before(value: str) -> bool:
 
 def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
     """True where a password is set to `value`, and not added or sent to something of this name."""
-    if len(value) < SHORTEST or is_path(value) or is_placeholder(value) or is_name(value):
+    if len(value) < SHORTEST or is_path(value) or is_placeholder(value) or is_name(value) or is_algorithm(value):
         return False
     is_polish = name.itself.lower().startswith("has") and given["to"].strip() == "to"
     behind = given.string[given.end() + len(value) : given.end() + len(value) + 16]
@@ -249,7 +290,7 @@ def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted:
         return False
     if is_drawn(value, 8) or is_telling(value):
         return True
-    is_of_json = quoted and given["close"] and given["sign"] == ":"
+    is_of_json = quoted and given["sign"] == ":" and (given["close"] or _USER_BEFORE.search(name.before))
     is_worded = " " not in value or is_phrase(value)
     return bool(is_of_json) and _is_among_settings(value, name, given) and not is_name(value) and is_worded
 
@@ -266,7 +307,7 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         if " " in value:
             return is_phrase(value)
         is_setting = _is_beside_a_user(name, given) or bool(_DOTTED.search(name.before))
-        return not is_name(value) and (not value.isalpha() or (_is_word(value) and is_setting))
+        return not is_name(value) and (not value.isalpha() or (is_word(value) and is_setting))
     if quoted:
         return _is_quoted_password(value, name, given)
     if is_path(value) or _COMMANDLET.match(value):
@@ -281,7 +322,7 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         return True
     if _is_setting(value, name, given) or _is_word_of_a_setting(value, name, given):
         return True
-    if _is_of_data(value, name, given) and _is_word(value):
+    if _is_of_data(value, name, given) and is_word(value):
         return True
     return not (_SPOKEN_OF.match(value) or (_CHAIN.match(value) and NAMES.search(value) and not value.isalnum()))
 
@@ -329,11 +370,6 @@ def _is_beside_a_user(name: Name, given: re.Match[str]) -> bool:
     )
 
 
-def _is_word(value: str) -> bool:
-    """True for a bare word where data stands that can only be a value."""
-    return len(value) >= SHORTEST + 1 and not speaks_of_one(value) and not is_name(value) and not _TYPE.match(value)
-
-
 def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
     """True for a bare value as settings files have it, with nothing behind it. A variable is none: it has digits
     only at its end, and no sign."""
@@ -356,7 +392,7 @@ def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
 def _is_word_of_a_setting(value: str, name: Name, given: re.Match[str]) -> bool:
     """True for a password of letters in a file of settings: its line holds nothing else, and a user or a host stands
     beside it."""
-    if name.itself.lower().startswith("secret") or speaks_of_one(value) or is_name(value) or _TYPE.match(value):
+    if name.itself.lower().startswith("secret") or speaks_of_one(value) or not is_word(value):
         return False
     behind = _behind(value, given)[:1]
     is_spaced = given["sign"] == "=" and given[0] != "=" and not _OF_A_SECTION.search(name.before)
@@ -394,12 +430,15 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
     ends_it = _behind(value, given).lstrip(" ")[:1] in ("", "\n", "\r")
     if len(given["blank"]) > 3 and not (its_line and ends_it):
         return False
+    is_data = name.kind == "chosen" and quoted and not given["close"]
+    if is_data and (_IN_SQL.search(name.before) or _KEYWORD.search(name.before)):
+        return is_word(value)
     if (given["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
         return False  # `"random_password" "db2"`, `secret "secret/data/db"`
     if is_drawn(value, 8):
         return not value.endswith("(")
     if name.kind == "chosen" and (_SET_WITH.search(name.before) or (quoted and _DEFINED.search(name.before))):
-        return _is_word(value)
+        return is_word(value)
     if name.kind != "chosen" or not is_mixed(value):
         return False
     if _OPTION.search(name.before) or (

@@ -52,13 +52,14 @@ _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|decryption|crypto|auth|authentication|app|application"
     r"|service|signing|sign|master|shared|sharedaccess|subscription|license|consumer|storage|admin|root|deploy|bot"
     r"|webhook|client|server|session|jwt|cipher|aes|hmac|fernet|user|project|openai|anthropic|azure|unseal|preshared"
-    r"|routing|write|ingest|integration|symmetric|validation|totp|2fa|mfa|authenticator|[a-z0-9](?P<any>_))[_ -]?\Z"
+    r"|routing|write|ingest|integration|symmetric|validation|totp|2fa|mfa|authenticator|(?<![a-z])x-[a-z]{2,12}"
+    r"|[a-z0-9](?P<any>_))[_ -]?\Z"
     r"|\b(?:master|api|secret|encryption|signing|license)\.\Z"
 )
 """The word before `key` in the name of a secret one; any word in a name like `DD_KEY`."""
 
 _NO_SECRET = re.compile(
-    r"(?:public|publishable|gpg|pgp|cache|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
+    r"(?:public|publishable|gpg|pgp|cache|idempotency|object|request|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
 )
 _MORE = re.compile(
     r"(?:et|en|ul|om|em|s[iı](?:nı|ni)?|n[iıa]z?|[mn][iı]z|nya|[anmuyяюієе]|ne|em|om|ем|ом|ата|ь)?"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from workbench.base.secrets.spans import SHORTEST
+
 BEGINNING = 120
 """Characters of a value by which it is judged."""
 
@@ -20,7 +22,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/secrets/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
+    r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/(?:secrets|locations)/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
     r"|\$[A-Z_][A-Z0-9_]*\Z|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
@@ -43,7 +45,22 @@ _SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
 _NAMED = re.compile(r"[\w./:-]*[^\W\d]\Z")
 _TERM = re.compile(r"(?:oauth|auth|base|sha|md|utf|x|s|ec|k|i18n|http|v|db|rsa|aes|ed|oidc|totp)\d{1,5}", re.IGNORECASE)
 """Words with digits in them."""
+_ALGORITHM = re.compile(
+    r"(?:(?:sha|md|aes|hmac|pbkdf|[bs]?crypt|argon|blake|rsa|ecdsa|ed|[hrep]s|3?des|chacha|poly|oauth|with|ctr|gcm|cbc"
+    r"|id|[bi])(?:[_-]?\d{1,5})?[_-]?)+\Z",
+    re.IGNORECASE,
+)
+"""Names of hashes and ciphers: `sha512`, `pbkdf2_sha256`, `aes-256-gcm`, `PBKDF2WithHmacSHA256`."""
 
+_TYPE = re.compile(
+    r"(?:true|false|none|null|nil|undefined|prompt|stdin|value|word|plain|clear|empty|blank|disabled|default|invalid"
+    r"|expired|changed|wrong|(?:in)?correct|string|varchar|optional|required|integer|boolean|number|hidden|enabled"
+    r"|unknown|bearer|basic|digest|guest|anonymous|username|expected)\w*\Z",
+    re.IGNORECASE,
+)
+"""What is said of a value instead of it."""
+
+_IN_WORDS = re.compile("[A-Z]?[a-z]{2,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _PIECE = re.compile(r"(?<![A-Za-z0-9%+/=])(?=[A-Za-z%+/=]{0,400}\d)(?=[0-9%+/=]{0,400}[A-Za-z])[A-Za-z0-9%+/=]{8,}")
 _SAID = re.compile(
@@ -81,7 +98,7 @@ def is_placeholder(value: str) -> bool:
     ):
         return False
     if (
-        _PATTERN.search(value)
+        _PATTERN.search(value, 0, 4 * BEGINNING)
         or _REFERENCE.match(value)
         or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value))
     ):
@@ -99,6 +116,18 @@ def is_drawn(value: str, least: int) -> bool:
     if len(value) < least:
         return False
     return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
+
+
+def is_uuid(value: str) -> bool:
+    return bool(_UUID.match(value))
+
+
+def is_random(value: str) -> bool:
+    """True for what is drawn, and is no name with numbers in it: `V1NodeSelector`, `blob_store_v2`."""
+    upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
+    in_words = sum(map(len, _IN_WORDS.findall(value)))
+    is_of_all = digits >= 3 or min(upper, lower) >= 3
+    return is_drawn(value, 16) and is_of_all and in_words < 0.75 * len(value) and not is_algorithm(value)
 
 
 def is_mixed(value: str) -> bool:
@@ -126,6 +155,10 @@ def is_name(value: str) -> bool:
     return bool(_NAMED.match(value) and NAMES.search(value)) and not has_inner_digit(value)
 
 
+def is_algorithm(value: str) -> bool:
+    return bool(_ALGORITHM.match(value))
+
+
 def has_inner_digit(value: str) -> bool:
     """True where digits are between its letters, more than two at its end, or a number between hyphens beside
     capitals; no name has that."""
@@ -136,6 +169,11 @@ def has_inner_digit(value: str) -> bool:
 def speaks_of_one(value: str) -> bool:
     """True where one of its words is about a secret."""
     return bool(_SPEAKS.search(value))
+
+
+def is_word(value: str) -> bool:
+    """True for a bare word that can only be a value where data stands."""
+    return len(value) > SHORTEST and not (speaks_of_one(value) or is_name(value) or _TYPE.match(value))
 
 
 def is_phrase(value: str) -> bool:
@@ -182,7 +220,7 @@ def is_telling(value: str) -> bool:
     bare = value.rstrip(".,:;!?)")
     if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):
         return True
-    if len(bare) < 6 or is_path(bare) or "://" in bare or NAMES.search(bare):
+    if not 6 <= len(bare) <= _LONGEST_CHOSEN or is_path(bare) or "://" in bare or NAMES.search(bare):
         return False
     kinds = (str.islower, str.isupper, str.isdigit)
     if all(any(map(kind, bare)) for kind in kinds) and not bare.isalnum():
