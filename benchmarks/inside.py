@@ -175,7 +175,7 @@ def stalls(file: Path) -> dict[str, float]:
     from workbench.tui.home import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-        write_home(Path(folder), lambda _: Home(toured=True))
+        write_home(Path(folder), lambda _: Home())
         return asyncio.run(longest(file, Path(folder)))
 
 

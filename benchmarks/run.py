@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         home = Path(folder)
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_STATE_HOME"] = folder
-        write_home(home / "compaction-workbench", lambda _: Home(toured=True))
+        write_home(home / "compaction-workbench", lambda _: Home())
         file = given.file or _generated(home)
         megabytes = file.stat().st_size / 1e6
         print(f"{file.name}: {megabytes:.1f} MB, Python {sys.version.split()[0]}, {os.cpu_count()} cores\n", flush=True)

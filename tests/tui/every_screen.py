@@ -38,11 +38,11 @@ WAYS = {
     "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
     "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
-    "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space", "letters": "apostrophe",
+    "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space",
     "sessions": "ctrl+o", "play": "a",
 }  # fmt: skip
 
-ELSEWHERE = {"LoadingScreen", "RefusalScreen", "RepairScreen", "SpendScreen", "TourScreen"}
+ELSEWHERE = {"ConfirmScreen", "LoadingScreen", "RepairScreen"}
 """Screens that no key of the bench leads to: what shows them is a file, a price or the first start."""
 
 

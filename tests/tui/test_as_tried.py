@@ -23,9 +23,9 @@ from workbench.formats.registry import FORMATS
 from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
 from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.screens.sessions import SessionsScreen
@@ -248,8 +248,8 @@ async def test_a_refusal_at_the_start_offers_another_session(tmp_path: Path) -> 
     path = tmp_path / "notes.txt"
     path.write_text("nothing here")
     async with at_rest(path, size=(80, 24)) as pilot:
-        await brought(pilot, RefusalScreen)
-        await brought(pilot, SessionsScreen, "o")
+        await brought(pilot, ConfirmScreen)
+        await brought(pilot, SessionsScreen, "y")
         assert len(pilot.app.screen_stack) == 2
     app = app_of(path)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -257,8 +257,8 @@ async def test_a_refusal_at_the_start_offers_another_session(tmp_path: Path) -> 
         await pilot.press("escape")
     assert app.return_code == 2
     async with at_rest(story(), size=(80, 24)) as pilot:
-        await pilot.app.push_screen(RefusalScreen("Not that one."))
-        await brought(pilot, RefusalScreen, "o")  # the bench is below: there is only the way back
+        await pilot.app.push_screen(ConfirmScreen("Not that one."))
+        await brought(pilot, ConfirmScreen, "y")  # the bench is below: there is only the way back
 
 
 async def test_nothing_is_waited_for_where_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

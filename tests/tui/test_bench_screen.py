@@ -16,7 +16,7 @@ from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, set
 from tests.tui.every_screen import drawn
 from workbench.base.secrets import MASK, masked
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
-from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
@@ -179,7 +179,7 @@ async def test_a_file_that_is_no_session_is_refused_with_one_sentence(tmp_path: 
     app = app_of(path)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        assert isinstance(app.screen, RefusalScreen)
+        assert isinstance(app.screen, ConfirmScreen)
         assert "[red]notes.txt" in str(app.screen.query_one("#sentence", Static).render())
         await pilot.press("enter")
     assert app.return_code == 2

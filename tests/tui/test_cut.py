@@ -14,15 +14,13 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, Tab
 
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story
+from tests.tui.app import brought, on_bench, press, settled, story
 from workbench.tui.plain import change, figure, percent, several
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
-from workbench.tui.screens.tour import TourScreen
 from workbench.tui.screens.why import WhyScreen
-from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
@@ -158,16 +156,6 @@ def test_no_line_of_a_text_is_broken_in_a_figure(gap: str) -> None:
     ):
         shown = wrap([Part(text)], width)
         assert [text[start:stop].strip() for start, stop in zip(shown.start, shown.stop, strict=True)] == rows
-
-
-async def test_the_tour_covers_no_line_of_the_bars() -> None:
-    async with at_rest(CODEX, tour=True, size=(140, 42)) as pilot:
-        assert isinstance(pilot.app.screen, TourScreen)
-        bar = bench_screen(pilot).query_one(BudgetBar)
-        await settled(pilot)
-        assert bar.size.height == 3
-        assert not bar.styles.outline.top[0]
-        assert bar.styles.tint.a > 0
 
 
 async def test_tabs_of_which_none_is_left_have_no_mark() -> None:

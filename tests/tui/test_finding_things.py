@@ -70,7 +70,7 @@ WORDS = {
     "Rules": "watch survive guard suggestions instructions recommend guidelines; does my rule survive; follow a rule; "
     "how do i keep a rule; "
     "suggested pins",
-    "Play": "demo movie gif presentation slideshow",
+    "Play": "tutorial learn tour demo movie gif presentation slideshow",
     "Undo": "undo revert mistake; go back; cancel change",
     "Redo": "redo",
     "Prompt": "prompt wording",
@@ -92,7 +92,6 @@ WORDS = {
     "Sessions": "load recent sample folder; switch session; audit machine everything total overview; "
     "show all sessions; open",
     "Read again": "refresh reload",
-    "Tour": "tutorial learn",
     "Questions": "probes quiz question recall",
     "Strategy, preset": "algorithm method mode preset",
     "Runs": "journal; costs spent",

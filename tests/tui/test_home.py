@@ -1,4 +1,4 @@
-"""Opening, remembering, the tour and the help, driven by keys."""
+"""Opening, remembering and the help, driven by keys."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story, story_file
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import read_home
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
-from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.screens.tour import TourScreen, steps
 from workbench.tui.settings import Settings
 from workbench.tui.widgets.records import Records
-from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
@@ -81,7 +79,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         await press(pilot, "ctrl+o", "f")
         pilot.app.screen.query_one(Input).value = str(bad)
         await press(pilot, "enter")
-        await brought(pilot, RefusalScreen)
+        await brought(pilot, ConfirmScreen)
         await press(pilot, "escape", "escape", "escape")
         assert pilot.app.screen is bench
         await press(pilot, "ctrl+o")
@@ -157,12 +155,6 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
             assert pilot.app.screen is behind
             if key:
                 await press(pilot, "escape")
-        # The tour from the palette: back and forth, and out of it.
-        tour = next(one for one in pilot.app.commands(pilot.app.screen) if one.name == "Tour")
-        tour.run()
-        await brought(pilot, TourScreen, "n", "n", "b", "enter", "left", "left", "left")
-        assert pilot.app.screen.number == 0
-        await brought(pilot, BenchScreen, "escape")
 
 
 async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
@@ -185,73 +177,10 @@ async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
         await brought(pilot, BenchScreen, "f8", "C", "f1", "f8", "f9")
 
 
-async def test_the_tour_has_six_steps_and_is_shown_once(tmp_path: Path) -> None:
-    async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=(80, 24)) as pilot:
-        tour = await brought(pilot, TourScreen)
-        for number, step in enumerate(steps(movable=False), 1):
-            assert f"{number} of 6 · {step.title}" in str(tour.query_one("Vertical").border_title)
-            assert step.text[:20] in shown(pilot, "#step")
-            await press(pilot, "right")
-        assert isinstance(pilot.app.screen, BenchScreen)
-        assert pilot.app.screen.query_one(RoundsList).styles.outline.top[0] == ""
-    async with at_rest(story(), memory=tmp_path, tour=True, size=(80, 24)) as pilot:
-        assert isinstance(pilot.app.screen, BenchScreen)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
-async def test_the_tour_ends_in_the_list_with_a_result(size: tuple[int, int], tmp_path: Path) -> None:
-    async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=size) as pilot:
-        await press(pilot, *["right"] * 6)
-        bench = bench_screen(pilot)
-        assert pilot.app.screen is bench
-        assert isinstance(bench.focused, RoundsList)
-        assert bench.bench.result is not None
-        await press(pilot, "home", "J", "p")
-        assert [bench.bench.layout.shape.index_of[id] for id in bench.bench.pins] == [3]
-
-
-@pytest.mark.parametrize("left", ["escape", "q"])
-async def test_a_tour_that_is_left_changes_nothing(left: str, tmp_path: Path) -> None:
-    async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=(140, 42)) as pilot:
-        await press(pilot, "right", "right", left)
-        bench = bench_screen(pilot)
-        assert isinstance(bench.focused, RoundsList)
-        assert bench.bench.result is None
-        here = bench.cursor.index
-        await press(pilot, "k")
-        assert bench.cursor.index != here
-
-
-async def test_the_keys_that_a_step_names_can_be_tried(tmp_path: Path) -> None:
-    async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=(140, 42)) as pilot:
-        bench, tour = bench_screen(pilot), pilot.app.screen
-        here = bench.cursor.index
-        await press(pilot, "k", "p", "r")  # The first step names none.
-        assert (bench.cursor.index, bench.bench.pins, bench.bench.result) == (here, frozenset(), None)
-        await press(pilot, "right", "k")
-        assert bench.cursor.index < here
-        await press(pilot, "z", "z", "right", "x")
-        assert bench.bench.dropped
-        await press(pilot, "x", "right", "home", "J", "p")
-        assert [bench.bench.layout.shape.index_of[id] for id in bench.bench.pins] == [3]
-        await press(pilot, "u", "p", "right", "2")
-        assert bench.view.tab == "request"
-        await press(pilot, "right", "r")
-        assert bench.bench.result is not None
-        assert pilot.app.screen is tour
-        await press(pilot, "enter")
-        assert pilot.app.screen is bench
-        assert isinstance(bench.focused, RoundsList)
-
-
-async def test_the_tour_of_a_bench_with_a_split_speaks_of_it(tmp_path: Path) -> None:
-    async with at_rest(OVERFLOW, memory=tmp_path, tour=True, size=(140, 42), preset="augment-example") as pilot:
-        bench = bench_screen(pilot)
-        await press(pilot, "right", "right")
-        assert "The line ═══ in the list is the split." in shown(pilot, "#step")
-        before = bench.bench.outcome.split
-        await press(pilot, "left_square_bracket")
-        assert bench.bench.outcome.split < before
+async def test_a_first_start_says_where_to_begin_and_the_next_one_nothing(tmp_path: Path) -> None:
+    for said in (["space lists every key; a plays this session as a story; ctrl+o lists your sessions."], []):
+        async with at_rest(story_file(tmp_path), memory=tmp_path, size=(80, 24)) as pilot:
+            assert notes(pilot) == said
 
 
 async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_path: Path, own_home: Path) -> None:

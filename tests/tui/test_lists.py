@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 from rich.text import Text
 from textual.app import App, ComposeResult
-from textual.widgets import Label
 
 from tests.tui.app import STYLES, notes, on_bench, press, settled, story
 from tests.tui.every_screen import lacking
 from workbench.analysis.search import query_of
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.middle.pager import Pager
-from workbench.tui.screens.jump import JumpScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.list_keys import found_in, hit
@@ -30,7 +28,7 @@ SCREENS = {
 PLACES = {"policy": "#policy", "summary": "#text", "rounds": "#list"}
 """Where each pane of a narrow screen is."""
 
-DIALOGS = ("e", "space", "ctrl+p", "P", "f", "slash", "colon", "apostrophe", "E")
+DIALOGS = ("e", "space", "ctrl+p", "P", "f", "slash", "colon", "E")
 """Keys of what else opens over the bench."""
 
 
@@ -99,7 +97,7 @@ def test_hits_are_walked_round_the_end(start: int, way: int, here: bool, found: 
     assert hit(lines, start, way, here=here) is None
 
 
-async def test_a_text_and_a_list_by_keys_by_mouse_and_by_letters() -> None:
+async def test_a_text_and_a_list_by_keys_and_by_mouse() -> None:
     async with on_bench(story(), size=(120, 40)) as (pilot, bench):
         await press(pilot, "question_mark")
         help = pilot.app.screen.query_one(TextView)
@@ -148,22 +146,6 @@ async def test_a_text_and_a_list_by_keys_by_mouse_and_by_letters() -> None:
         for _ in range(8):
             await pilot.press("U")
         assert notes(pilot) == ["There is nothing to do again."]
-
-        await press(pilot, "apostrophe")
-        front = pilot.app.screen
-        assert isinstance(front, JumpScreen)
-        letters = {one.widget: one.letter for one in front.targets.values()}
-        # A letter of one cell, before the text: it hid the first letters of a tab.
-        assert {label.region.width for label in front.query(Label)} == {1}
-        assert all(one.place.x == max(0, one.widget.content_region.x - 1) for one in front.targets.values())
-        tab = bench.query_one("#tab-checks")
-        assert {rounds, tab, bench.query_one(Pager)} <= letters.keys()
-        await press(pilot, letters[bench.query_one(Pager)])
-        assert bench.focused is bench.query_one(Pager)
-        await press(pilot, "apostrophe", letters[tab])
-        assert bench.view.tab == "checks"
-        await press(pilot, "apostrophe", "escape")
-        assert pilot.app.screen is bench
 
 
 def marked(text: TextView, line: int) -> str:

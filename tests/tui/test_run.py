@@ -21,8 +21,8 @@ from workbench.drafts import unanswered
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
 from workbench.tui.bench.visiting import run_with
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.run import RunScreen
-from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
@@ -62,7 +62,7 @@ def journal_bytes() -> bytes:
 async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, api: FakeApi) -> None:
     """It is asked for once more, and sent."""
     await pilot.press("enter")
-    await until(lambda: isinstance(pilot.app.screen, SpendScreen))
+    await until(lambda: isinstance(pilot.app.screen, ConfirmScreen))
     await pilot.press("y")
     await until(lambda: "half a sum" in screen.query_one(TextView).text)
     assert screen.phase == "running"
@@ -98,7 +98,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             paths.settings().parent.mkdir(parents=True, exist_ok=True)
             paths.settings().write_text("max_cost = 0.0001")
             await pilot.press("enter")
-            await until(lambda: isinstance(pilot.app.screen, SpendScreen))
+            await until(lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert re.fullmatch(r"This may cost \$0\.\d+, more than \$0\.0001\.", text_of(pilot.app.screen, "#what"))
             await press(pilot, "enter")  # what is marked sends nothing
             assert pilot.app.screen is screen

@@ -61,7 +61,7 @@ def test_a_former_id_of_a_key_is_said_to_have_gone_with_what_does_its_job_now(fo
 
 
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    home = opened(Home("workbench-light", True), tmp_path / "a.jsonl", "the title")
+    home = opened(Home("workbench-light"), tmp_path / "a.jsonl", "the title")
     write_home(tmp_path / "new", lambda _: home)
     assert read_home(tmp_path / "new") == home
 
@@ -72,7 +72,7 @@ def test_what_another_program_remembered_meanwhile_stays(tmp_path: Path) -> None
     def told(home: Home) -> Home:
         with pytest.raises(BlockingIOError):
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return replace(home, toured=True)
+        return replace(home, theme="workbench-light")
 
     folder = os.open(tmp_path, os.O_RDONLY)
     write_home(tmp_path, lambda home: opened(home, tmp_path / "a.jsonl", "of one"))
@@ -80,10 +80,10 @@ def test_what_another_program_remembered_meanwhile_stays(tmp_path: Path) -> None
     write_home(tmp_path, told)
     os.close(folder)
     home = read_home(tmp_path)
-    assert ([Path(one.path).name for one in home.recents], home.toured) == (["b.jsonl", "a.jsonl"], True)
+    assert ([Path(one.path).name for one in home.recents], home.theme) == (["b.jsonl", "a.jsonl"], "workbench-light")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"theme": "x", "toured": true, "recents": [{}]}', "\xff"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"theme": "x", "recents": [{}]}', "\xff"])
 def test_a_damaged_home_is_an_empty_one(tmp_path: Path, text: str) -> None:
     (tmp_path / "home.json").write_text(text, "latin-1")
     assert read_home(tmp_path) == Home()

@@ -42,10 +42,10 @@ from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.bench.actions import ACTIONS
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.loading import LoadingScreen, Opening
-from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.screens.spend import SpendScreen
+from workbench.tui.spending import spend_question
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
@@ -206,8 +206,6 @@ async def test_dialogs(album: Album) -> None:
         await album.take(pilot, "find", "escape", "0", "/", *"token", "enter", "n")
         await album.take(pilot, "write", "escape", "escape", "2", "w")
         await press(pilot, "escape")
-        pilot.app.action_tour()  # type: ignore[attr-defined]
-        await album.take(pilot, "tour")
         await press(pilot, "escape", "1", "0")
         await shape(pilot, SMALL, "workbench-light")
         for name, key in (("filter", "f"), ("presets", "P"), ("help", "?")):
@@ -296,7 +294,9 @@ async def test_export(album: Album) -> None:
 async def test_spend(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/home/ada/.config")
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
-        pilot.app.push_screen(SpendScreen("This may cost $0.1234 beside the $0.0500 that are spent, more than $0.1000"))
+        pilot.app.push_screen(
+            spend_question("This may cost $0.1234 beside the $0.0500 that are spent, more than $0.1000")
+        )
         await album.take(pilot, "asked")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24")
@@ -345,7 +345,7 @@ async def test_opening(album: Album) -> None:
         await album.take(pilot, "sessions-80x24", "f", *"json", "enter")
         await show(
             pilot,
-            RefusalScreen("notes.txt is not a session file; `cwb inspect --health notes.txt` says what was tried."),
+            ConfirmScreen("notes.txt is not a session file; `cwb inspect --health notes.txt` says what was tried."),
         )
         await album.taken_now(pilot, "refusal-80x24")
         await show(pilot, Held(Opening(Path("long.jsonl")), lambda: None))

@@ -20,9 +20,8 @@ from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.kept import KeptScreen
-from workbench.tui.screens.refusal import RefusalScreen
-from workbench.tui.screens.spend import SpendScreen
 from workbench.tui.themes import THEMES
 
 WHAT = "This may cost $0.1234, more than $0.1000"
@@ -34,8 +33,8 @@ def at_most(dollars: float) -> None:
 
 
 async def asked(pilot: Pilot[None]) -> str:
-    await until(lambda: isinstance(pilot.app.screen, SpendScreen))
-    return text_of(pilot.app.screen, "#what")
+    await until(lambda: isinstance(pilot.app.screen, ConfirmScreen))
+    return text_of(pilot.app.screen, "#sentence")
 
 
 @pytest.mark.parametrize(
@@ -49,9 +48,9 @@ async def test_each_key_says_yes_or_no(keys: str, sends: bool) -> None:
     """What is marked at first sends nothing."""
     said: list[bool | None] = []
     async with on_bench(story()) as (pilot, bench):
-        pilot.app.push_screen(SpendScreen(WHAT), said.append)
+        pilot.app.push_screen(ConfirmScreen(WHAT, yes="Send it", no="Leave it"), said.append)
         await settled(pilot)
-        assert text_of(pilot.app.screen, "#what") == f"{WHAT}."
+        assert text_of(pilot.app.screen, "#sentence") == WHAT
         await press(pilot, *keys.split())
         assert (said, pilot.app.screen) == ([sends], bench)
 
@@ -122,7 +121,7 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
 
 async def test_what_a_dialog_asks_can_be_read_on_its_buttons_in_every_theme() -> None:
     """Of sixteen colours white stood on yellow."""
-    asked = (SpendScreen(WHAT), RefusalScreen("Not that one."))
+    asked = (ConfirmScreen(WHAT, about="The limit.", yes="Send it"), ConfirmScreen("Not that one."))
     async with at_rest(story(), size=(80, 24)) as pilot:
         for screen in asked:
             await pilot.app.push_screen(screen)

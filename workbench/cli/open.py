@@ -87,7 +87,6 @@ def command(
         settings=read_settings(paths.settings()),
         memory=paths.state(),
         fresh=fresh,
-        tour=not files,
         watched=watched,
     )
     app.run()

@@ -44,7 +44,7 @@ class WorkbenchApp(App[None]):
 
     `part` is the session's id in a file of several; with `follow` the bench follows the file. `given` are files to
     list first and folders to search. `memory` is the folder in which work, recent files and the theme are remembered;
-    without one nothing is. With `fresh` earlier work on it is left aside. With `tour` a first start shows it.
+    without one nothing is. With `fresh` earlier work on it is left aside.
     """
 
     TITLE = "Compaction workbench"
@@ -61,14 +61,6 @@ class WorkbenchApp(App[None]):
             id="app.suspend",
             tooltip="Back to the shell; there fg goes on here.",
         ),
-        Binding(
-            "apostrophe",
-            "letters",
-            "Letters",
-            show=False,
-            id="app.letters",
-            tooltip="A letter before every list, text, field and tab: the next key goes there.",
-        ),
     ]
 
     def __init__(
@@ -84,7 +76,6 @@ class WorkbenchApp(App[None]):
         settings: Settings | None = None,
         memory: Path | None = None,
         fresh: bool = False,
-        tour: bool = False,
         watched: tuple[str, ...] = (),
     ) -> None:
         super().__init__()
@@ -105,7 +96,7 @@ class WorkbenchApp(App[None]):
         self.given = tuple(given)
         self.memory = memory
         self.home = read_home(memory) if memory else Home()
-        self.tour = tour
+        self._is_first_start = memory is not None and not self.home.recents
         self._clashes: set[str] = set()
         self._pressed: events.Key | None = None
         self._again = False
@@ -214,14 +205,14 @@ class WorkbenchApp(App[None]):
             self.remember(lambda home: opened(home, path, title))
 
     def _first_sight(self) -> None:
-        """What can only be said when every screen's keys are known; and the tour, once."""
+        """What can only be said when every screen's keys are known; and, once, where to begin."""
         from workbench.tui.keys import known_key_ids, now_at
 
         if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids(), now_at)):
             self.warn(wrong)
-        if self.tour and not self.home.toured:
-            self.action_tour()
-        self.tour = False
+        if self._is_first_start:
+            self._is_first_start = False
+            self.notify("space lists every key; a plays this session as a story; ctrl+o lists your sessions.")
 
     # --- screens ----------------------------------------------------------------------------------------------------
 
@@ -231,25 +222,6 @@ class WorkbenchApp(App[None]):
 
         if not isinstance(self.screen, SessionsScreen):
             self.push_screen(SessionsScreen(self.given, self.home.recents))
-
-    def action_tour(self) -> None:
-        from workbench.tui.bench import visiting
-        from workbench.tui.bench.screen import BenchScreen
-        from workbench.tui.screens.tour import TourScreen
-
-        bench = next((screen for screen in self.screen_stack if isinstance(screen, BenchScreen)), None)
-        if bench is None:
-            self.push_screen(TourScreen())
-        else:
-            tour = TourScreen(bench.show_pane, bench, movable=bench.bench.strategy.movable)
-            self.push_screen(tour, partial(visiting.toured, bench))
-        self.remember(lambda home: replace(home, toured=True))
-
-    def action_letters(self) -> None:
-        from workbench.tui.screens.jump import JumpScreen, go, targets
-
-        if not isinstance(self.screen, JumpScreen):
-            self.push_screen(JumpScreen(targets(self.screen)), go)
 
     def action_explain(self) -> None:
         """Explain the screen in front."""
@@ -350,12 +322,6 @@ class WorkbenchApp(App[None]):
                 run = partial(self.run_action, binding.action, active.node) if can else by_key
                 also = getattr(screen, "ALSO", {}).get(binding.id, "")
                 yield Command(binding.description, binding.tooltip, run, self.get_key_display(binding), also, can)
-        yield Command(
-            "Tour",
-            "The six steps from a full window to a compacted session.",
-            self.action_tour,
-            also="demo tutorial intro learn begin start first explain how",
-        )
         for title, help, callback, _ in self.get_system_commands(screen):
             if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
                 also = "colors colours color dark light contrast night" if title == "Theme" else ""

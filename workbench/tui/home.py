@@ -1,4 +1,4 @@
-"""What the screen itself remembers from one start to the next: recent files, the theme, whether the tour was seen.
+"""What the screen itself remembers from one start to the next: recent files and the theme.
 
 Plain JSON by the standard library: it is read before the first picture, when nothing else is imported yet.
 """
@@ -30,7 +30,6 @@ class Recent:
 @dataclass(frozen=True, slots=True)
 class Home:
     theme: str = ""
-    toured: bool = False
     recents: tuple[Recent, ...] = ()
 
 
@@ -44,7 +43,7 @@ def read_home(folder: Path) -> Home:
 
 def _home(value: dict[str, Any]) -> Home:
     recents = tuple(Recent(str(one["path"]), str(one["title"]), float(one["time"])) for one in value["recents"])
-    return Home(str(value["theme"]), value["toured"] is True, recents[:RECENT])
+    return Home(str(value["theme"]), recents[:RECENT])
 
 
 def write_home(folder: Path, change: Callable[[Home], Home]) -> None:

@@ -31,6 +31,9 @@ FORMER = {
     "open.browse": "sessions.browse",
     "open.leave": "sessions.leave",
     **dict.fromkeys(("bench.audit", "open.audit"), "bench.choose_file"),
+    **dict.fromkeys(("tour.next", "tour.back", "tour.leave"), "bench.play"),
+    **dict.fromkeys(("refusal.open", "spend.yes"), "confirm.yes"),
+    **dict.fromkeys(("refusal.close", "spend.no"), "confirm.no"),
 }
 """Ids of keys that are no more, with the id or the place that has their job."""
 

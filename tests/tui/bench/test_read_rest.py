@@ -26,7 +26,6 @@ from workbench.tui.bench.following import AllRead, look, read_rest
 from workbench.tui.bench.planning import END_ALONE, try_out
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import to_count
-from workbench.tui.bench.visiting import toured
 from workbench.tui.screens.loading import Opening, open_on_bench
 from workbench.tui.status_lines import title_end, title_text
 
@@ -122,14 +121,6 @@ def test_what_is_done_meanwhile_stays_and_can_be_undone(desk: Desk, path: Path) 
     assert desk.said == []
     desk.do("undo", "undo")
     assert desk.bench.pins == frozenset()
-
-
-def test_the_end_of_the_tour_runs_nothing_before_all_is_read(desk: Desk) -> None:
-    toured(desk, True)
-    assert desk.work == {}
-    land(desk)
-    toured(desk, True)
-    assert list(desk.work) == ["run"]
 
 
 def test_how_far_it_is_read_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

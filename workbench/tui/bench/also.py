@@ -66,7 +66,8 @@ ALSO = {
     " evaluate sparkline alternatives better",
     "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"
     " time",
-    "play": "demo show animation film cast svg presentation gif movie video record present room slideshow",
+    "play": "demo tour tutorial intro learn begin show animation film cast svg presentation gif movie"
+    " video record present room slideshow",
     "export": "save resume share out download output continue file send publish handoff",
     "rescue": "resume full stuck recover continue save",
     "repair": "fix damaged broken corrupt cut orphan invalid restore heal",

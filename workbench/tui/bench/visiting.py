@@ -22,7 +22,7 @@ from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, shaping, watching
 from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import cannot_run, run, run_offline, show_outcome, to_epoch, want
+from workbench.tui.bench.planning import run_offline, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.plain import several
@@ -132,13 +132,6 @@ async def compare(host: Host) -> None:
 async def choose_file(host: Host) -> None:
     write_now(host)
     await host.app.run_action("sessions")
-
-
-def toured(host: Host, finished: bool | None) -> None:
-    """Back from the tour: in the list, and at its end with a result."""
-    host.show_pane("rounds")
-    if finished and host.store.bench.result is None and not cannot_run(host.store.view):
-        run(host)
 
 
 # --- running ----------------------------------------------------------------------------------------------------------

@@ -200,16 +200,17 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
     @on(Refused)
     def _refused(self, event: Refused) -> None:
-        from workbench.tui.screens.refusal import RefusalScreen
+        from workbench.tui.screens.confirm import ConfirmScreen
 
         def closed(another: bool | None) -> None:
             if another:
                 self.dismiss()
-                self.app.call_later(self.app.run_action, "choose")
+                self.app.call_later(self.app.run_action, "sessions")
             else:
                 self._give_way(return_code=2)
 
-        self.app.push_screen(RefusalScreen(event.sentence, is_first=self._is_first), closed)
+        yes = "Open another" if self._is_first else ""
+        self.app.push_screen(ConfirmScreen(f"✘ {event.sentence}", yes=yes), closed)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         from workbench.tui.failures import failure_of

@@ -1,0 +1,60 @@
+"""A dialog with a sentence and one or two answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from workbench.tui.keys import HELP_KEY
+from workbench.tui.plain import plain
+from workbench.tui.widgets.keys_line import KeysLine
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Dismissed with True for `yes`; without one there is only `no`, which is marked at first and changes nothing."""
+
+    HELP = """\
+What could not be done, why, and what to do about it; or a question. y answers yes; escape closes the dialog, and \
+nothing is done.
+
+Where a price is asked for: what is about to be sent could cost more than max_cost of the settings allows, its \
+requests as they are counted here, at the price of an empty cache, with answers as long as they may be, and what this \
+run has cost so far. “Send it” allows just that sum; what would cost more is asked for again. This call is not sent \
+meanwhile, and its time-outs stand still."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes", id="confirm.yes", tooltip="Do what is asked."),
+        Binding("escape,n,q", "answer(False)", "Close", id="confirm.no", tooltip="Close this dialog; nothing is done."),
+        HELP_KEY,
+    ]
+    AUTO_FOCUS = "#no"
+
+    def __init__(self, sentence: str, *, title: str = "", about: str = "", yes: str = "", no: str = "Close") -> None:
+        super().__init__()
+        self.sentence, self.words, self.about, self.yes, self.no = sentence, title, about, yes, no
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self.words or None
+            yield Static(Text(plain(self.sentence)), id="sentence")
+            if self.about:
+                yield Static(Text(self.about), classes="about")
+            with Horizontal():
+                yield Button(self.no, variant="primary", id="no")
+                if self.yes:
+                    yield Button(f"{self.yes} (y)", variant="warning", id="yes")
+        yield KeysLine()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self.yes) or parameters != (True,)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)
