@@ -75,7 +75,7 @@ PICTURES = (
     Picture("export", ("r", "e"), MIDDLE),
     Picture("changes", (*TWO_PARTS, "K", "x", "4")),
     Picture("prompts", ("M",), MIDDLE),
-    Picture("sides", ("B", "r"), MIDDLE),
+    Picture("sides", ("C", "space", "down", "space", "d", "d"), MIDDLE),
     Picture("small", (), SMALL),
     Picture("light", (*TWO_PARTS, "r", "4"), (200, 55), "workbench-light"),
     Picture("help", ("?",), (120, 45)),

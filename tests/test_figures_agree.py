@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
 from workbench.analysis.timeline import compacted_at
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.assessment import recorded
+from workbench.assessment import Assessment, recorded
 from workbench.base.figures import grouped, short
-from workbench.bench import open_bench
-from workbench.compaction.preset import candidates
+from workbench.bench import Bench, open_bench
+from workbench.compaction.preset import Preset, candidates
 from workbench.formats.files import load
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis, Size, usage_words
@@ -30,14 +31,18 @@ from workbench.tui.courses import course_on
 from workbench.tui.headline import plans_of
 from workbench.tui.kept.words import fact_words
 from workbench.tui.middle.tabs import result_parts
-from workbench.tui.screens.compare import asked_of, variants_of
 from workbench.tui.screens.export import draft
 from workbench.tui.status_lines import status_text
 from workbench.tui.widgets.facts_list import fate_of
+from workbench.variants import assessed, of_presets
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
 """Small enough that the policies below compact."""
+
+
+def variants_of(bench: Bench, presets: Iterable[Preset] = ()) -> list[Assessment]:
+    return [assessed(bench, one) for one in of_presets(bench, presets)]
 
 
 def figures(sized: dict[str, Any]) -> tuple[int, int, int]:
@@ -99,7 +104,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     desk.store.subscribe(partial(planning.try_out, desk))
     desk.rest()
     previewed, words = size_after(desk.bench), plans_of(desk.bench, None)[0]
-    compared = {one.name: one.after for one in variants_of(desk.bench, asked_of(desk.bench, candidates((), (preset,))))}
+    compared = {one.name: one.after for one in variants_of(desk.bench, candidates((), (preset,)))}
     assert compared[preset] == previewed
 
     desk.do("run")
@@ -109,7 +114,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert size_after(ran) == previewed
     assert plans_of(ran, None)[0] == words.replace("Compacting now", "Compacted")
     assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(source(desk.view, 0)))
-    assert [one.after for one in variants_of(ran, asked_of(ran, ()))] == [previewed]
+    assert [one.after for one in variants_of(ran)] == [previewed]
 
     out = tmp_path / "new.jsonl"
     args = ("--epoch", 1, "--window", WINDOW[BILLED], "--preset", preset)
@@ -140,7 +145,7 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     assert re.search(rf"manual edits, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
     assert f"{short(before.tokens)} → {short(after.tokens)} " in plans_of(desk.bench, None)[0]
     assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
-    assert [one.after for one in variants_of(desk.bench, asked_of(desk.bench, ()))] == [after]
+    assert [one.after for one in variants_of(desk.bench)] == [after]
     course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]
     assert diagnose(desk.bench.context, course, 1, desk.bench.chosen).total == before
 

@@ -1,11 +1,13 @@
 """Variants of one compaction: presets, numbers, prompts or summarizers, each on the same messages.
 
+    of_presets(bench, presets)                the settings of the bench, and each preset
     of_numbers(preset, ["FIELD=A..B:STEP"])   a preset with several values of one or two of its numbers
     of_prompts(bench, prompts, summarizers)   prompts by one summarizer, or one prompt by several, or each by each
+    assessed(bench, variant)                  runs it offline, and assesses that
     ask_all(live, purse)                      runs every variant by its summarizer, all at once
 
-`assessment.compare` runs their presets offline, `analysis.replay` simulates them over the session, and `trials` asks
-them on many sessions. The tables at the end show any number of assessments.
+`analysis.replay` simulates a variant's preset over the session, and `trials` asks two on many sessions. The tables at
+the end show any number of assessments.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from workbench.analysis.retention_tables import by_variant
 from workbench.analysis.sweep.axes import WINDOW
 from workbench.analysis.sweep.cells import plan_of
 from workbench.analysis.watched import sentence_columns
-from workbench.assessment import Assessment, compute
+from workbench.assessment import FIGURES, Assessment, compare, compute
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
 from workbench.bench import Bench, choose_preset, stands
@@ -30,12 +32,16 @@ from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset
 from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.quotes import quotes
+from workbench.summarizers.extractive import extractive
 from workbench.summarizers.live_events import LiveEvent, nobody
 from workbench.summarizers.named import Name, need_key
 from workbench.summarizers.purse import Purse
 from workbench.tokens.cost import added
 
 OFFLINE = Name("extractive")
+
+OURS = "on the bench"
+"""Label of the bench's own settings and run."""
 
 OnHeard = Callable[[int, LiveEvent], None]
 """Hears each event of a summarizer, with the place of its variant from 0."""
@@ -57,8 +63,13 @@ class Variant:
 # --- which variants there are -----------------------------------------------------------------------------------------
 
 
-def of_presets(presets: Iterable[Preset]) -> tuple[Variant, ...]:
-    return tuple(Variant(one.name, one) for one in presets)
+def of_presets(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
+    """The settings of the bench first, where no preset has the same or a run has ended; then each preset, the one of
+    the session's agent as of the version that wrote the session."""
+    presets, own = [of_its_time(one, bench.session) for one in presets], bench.chosen
+    known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
+    first = () if known and not bench.result else (Variant(OURS, own),)
+    return (*first, *(Variant(one.name, one) for one in presets))
 
 
 def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
@@ -105,6 +116,15 @@ def of_prompts(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) ->
 def with_prompt(preset: Preset, one: Found) -> Preset:
     """The preset with another prompt in its policy, which has a field for it."""
     return replace(preset, policy=policy_with(preset.policy, one), earlier=())
+
+
+def assessed(bench: Bench, one: Variant) -> Assessment:
+    """Run a variant offline, with the figures that need no facts; of the bench's own settings the run that is there."""
+    if one.label == OURS:
+        found = Assessment(bench, bench.result or bench.offline, one.preset)
+    else:
+        (found,) = compare(bench, [one.preset], extractive)
+    return compute(found, *FIGURES)
 
 
 # --- asking summarizers -----------------------------------------------------------------------------------------------

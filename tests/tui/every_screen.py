@@ -33,9 +33,9 @@ from workbench.tui.widgets.text_view import TextView
 WAYS = {
     "bench": "", "policy": "9", "message": "1", "request": "2", "summary": "3", "result": "4", "checks": "5",
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
-    "summaries": "C space down space d s", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
+    "summaries": "C space down space d d", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
     "rules": "W",
-    "prompts": "M", "a prompt": "M e", "runs": "H", "replay": "A", "policies": "A a", "two prompts": "B",
+    "prompts": "M", "a prompt": "M e", "runs": "H", "simulated": "A", "a number": "C v",
     "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
     "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space",
@@ -55,7 +55,7 @@ def screens() -> set[str]:
 
 LISTS = (
     "bench", "why", "why, a table", "compare", "facts", "generations", "questions", "rework", "rules", "prompts",
-    "runs", "replay", "policies", "summarizer", "strategy", "sessions",
+    "runs", "summarizer", "strategy", "sessions",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
 NOTHING_TO_CHOOSE = ("generations", "rework", "runs", "sessions")

@@ -23,10 +23,10 @@ from workbench.formats.registry import FORMATS
 from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
 from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -138,7 +138,7 @@ def test_a_session_is_judged_by_its_own_tools_preset_and_a_stranger_loses_no_sum
 
 async def test_a_plot_has_no_letters_between_its_lines_and_even_steps_on_its_axis() -> None:
     async with on_bench(story(rounds=12), preset="trim", window=20_000, size=SIZE) as (pilot, _):
-        screen = await brought(pilot, ReplayScreen, "A")
+        screen = await brought(pilot, CompareScreen, "A")
         plot = screen.query_one(CallsPlot)
         rows = [plot.render_line(y).text for y in range(plot.size.height)]
         inside = [row.partition("│")[2] or row.partition("┤")[2] for row in rows]

@@ -1,4 +1,4 @@
-"""The compare screen: one column for each preset, theirs first, what each holds, two side by side, and the way back."""
+"""The compare screen: a row for each variant, the session under it, two side by side, and the way to the bench."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import pytest
 from textual.widgets import DataTable, Static
 
 from tests.benches import bench_of
+from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_kept import with_a_recorded_compaction
+from tests.tui.test_why import signs_on
+from workbench.analysis.as_recorded import told_of_agent
+from workbench.analysis.replay import replay
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.assessment import Assessment, compare
@@ -21,7 +25,7 @@ from workbench.conformance.building import call as called
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
-from workbench.tui.middle.two_outcomes import BESIDE, Named, context_parts
+from workbench.tui.middle.two_outcomes import BESIDE, context_parts
 from workbench.tui.plain import fit
 from workbench.tui.ranking import (
     FEWEST,
@@ -38,24 +42,29 @@ from workbench.tui.ranking import (
     value_of,
     width_of,
 )
-from workbench.tui.screens.compare import CompareScreen, asked_of, variants_of
-from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
+from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.widgets.calls_plot import CallsPlot
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.session_plot import SessionPlot
+from workbench.variants import OURS, Variant, assessed, of_presets
 
 SIZE = (160, 40)
+CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
 
 def named(screen: CompareScreen) -> list[str]:
     return [one.name for one in screen.ranked]
 
 
-@pytest.mark.parametrize(("size", "keys"), [((80, 24), "C"), ((120, 40), "Ca"), ((200, 60), "C")])
+@pytest.mark.parametrize(("size", "keys"), [((80, 24), "Cf"), ((120, 40), "Caf"), ((200, 60), "C")])
 async def test_what_is_known_of_a_row_stands_right_below_the_rows(size: tuple[int, int], keys: str) -> None:
     async with on_bench(story(), size=size) as (pilot, _):
         screen = await brought(pilot, CompareScreen, *keys)
         table, told = screen.query_one(DataTable), screen.query_one("#details", Static)
         every = table.outer_size.height == table.row_count + 1 + table.show_horizontal_scrollbar
-        assert every or (size == (120, 40) and table.max_scroll_y > 0)
+        assert every or table.max_scroll_y > 0
         assert told.region.y == table.region.bottom + 1
+        assert screen.query_one(SessionPlot).display is (size[0] == 200)
         assert told.size.height >= 7
         shown = details(screen.ranked[0], told.content_size.width, told.content_size.height)
         assert str(told.render()) == shown.plain  # drawn for the room that there is now
@@ -132,40 +141,88 @@ async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
         assert pilot.app.screen is screen  # theirs is no policy to open
         for name in ("recorded", "trim", "on the bench"):
             await mark(name)
-        assert screen.marked == ("trim", "on the bench")
         letters = {name: str(table.get_cell(name, "mark")) for name in by_name}
-        assert {name: letter for name, letter in letters.items() if letter} == {"trim": "A", "on the bench": "B"}
+        marked = {"recorded": "A", "trim": "B", "on the bench": "C"}
+        assert {name: letter for name, letter in letters.items() if letter} == marked
         await mark("trim")
+        await mark("recorded")
         table.move_cursor(row=named(screen).index("recorded"))
-        beside = await brought(pilot, TwoOutcomesScreen, "d")
-        shown = beside.query_one(Pager).text
-        assert "A on the bench" in shown.split("\n")[0]
-        assert "B recorded" in shown.split("\n")[0]
-        await press(pilot, "s")
-        shown = beside.query_one(Pager).text
-        assert "Some work was done." in shown
-        assert " │ " in shown
+        await press(pilot, "d")
+        view = screen.query_one(Pager)
+        assert "A on the bench" in view.text.split("\n")[0]
+        assert "B recorded" in view.text.split("\n")[0]
+        await press(pilot, "d")
+        assert "Some work was done." in view.text
+        assert " │ " in view.text
         for width, columns in ((60, 0), (140, 1)):
             await pilot.resize_terminal(width, 24)
             await settled(pilot)
-            view = beside.query_one(Pager)
             rows = {line.rstrip() for line in view.text.split("\n") if line.count(" │ ") == 1}
             assert bool(rows) == bool(columns)
             assert all(line.index(" │ ") == (view.wrap_width - 3) // 2 for line in rows)
-        await press(pilot, "escape", "escape")
+        await press(pilot, "escape")
+        assert (pilot.app.screen, view.region.height) == (screen, 0)
+        await press(pilot, "escape")
 
 
-def test_a_policy_of_ones_own_is_a_column_too() -> None:
+async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_varied() -> None:
+    async with on_bench(CODEX, preset="augment-example", window=6_000, size=(120, 44)) as (pilot, bench):
+        screen = await brought(pilot, CompareScreen, "A")
+        table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
+        assert plot.has_focus, "A leads to the plot, C to the table"
+        assert screen.course is not None
+        for one in screen.ranked:
+            if one.variant is not None:
+                assert one.played == replay(screen.course, one.variant.preset, bench.bench.opened.limit)
+        words = str(screen.query_one("#recorded", Static).render())
+        assert words == told_of_agent(screen.course)
+        # The line of the row at hand has no letter; with all of them each has its own.
+        assert {"A", "B", "·"} & set(signs_on(plot)) == {"·"}
+        await press(pilot, "o")
+        assert {"A", "B"} <= set(signs_on(plot))
+        assert plot.hidden == frozenset()
+        await press(pilot, "o")
+        assert {"A", "B", "·"} & set(signs_on(plot)) == {"A", "B"}
+        assert plot.hidden == {"·"}
+        await press(pilot, "tab", "space", "down", "space", "o", "o")
+        assert [line.sign for line in plot.picture.lines if line.sign != "·"] == ["A", "B"]  # type: ignore[union-attr]
+        assert [str(table.get_row_at(at)[0]) for at in (0, 1, 2)] == ["A", "B", ""]
+        # Values of a number are rows, and can be taken away again.
+        await press(pilot, "v", *"history_tail_size_chars_to_exclude=5,50", "enter")
+        added = [f"history_tail_size_chars_to_exclude={value}" for value in (5, 50)]
+        assert {*added} < {*named(screen)}
+        table.move_cursor(row=named(screen).index(added[0]))
+        await press(pilot, "x")
+        assert added[0] not in named(screen)
+        table.move_cursor(row=named(screen).index("trim"))
+        await press(pilot, "x")
+        assert {"trim", added[1]} < {*named(screen)}, "only what was added is removed"
+        table.move_cursor(row=named(screen).index(added[1]))
+        await press(pilot, "enter")
+        assert bench.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 50
+        # The cursor goes to the compactions of the row at hand, and to a message.
+        screen = await brought(pilot, CompareScreen, "C")
+        first = next(one for one in screen.ranked if one.played and one.played.compacted)
+        assert first.played is not None
+        screen.query_one(DataTable).move_cursor(row=screen.ranked.index(first))
+        await press(pilot, "tab", "home", "n")
+        made = first.played.compacted[0]
+        assert screen.query_one(CallsPlot).call == made.call
+        assert "fires" in str(screen.query_one("#call", Static).render())
+        await press(pilot, "enter")
+        assert pilot.app.screen is bench
+        assert bench.bench.messages[bench.query_one(RoundsList).index].id == made.message
+
+
+def test_settings_of_ones_own_are_a_row_too() -> None:
     counter = Counter()
     bench = counted(open_bench(story(), counter), counter)
-    assert asked_of(bench, candidates()).own is None
+    assert [one.label for one in of_presets(bench, candidates())] == [one.name for one in candidates()]
     edited = set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=5))
-    asked = asked_of(edited, candidates())
-    assert asked.count == len(all_strategies()) + 1
-    first, *others = variants_of(edited, asked)
-    assert first.preset is asked.own
-    assert first.outcome is edited.offline.outcome
-    assert [column.preset for column in others] == list(asked.presets)
+    first, *others = of_presets(edited, candidates())
+    assert first == Variant(OURS, edited.chosen)
+    assert assessed(edited, first).outcome is edited.offline.outcome
+    assert [one.preset for one in others] == list(candidates())
 
 
 def test_two_outcomes_differ_message_by_message() -> None:
@@ -199,7 +256,7 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
     session = session_of([*messages, agent("end", "Done."), user("u1", "And now?")])
     bench = counted(open_bench(session, counter, window=20_000), counter)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
-    pair = [Named(one.preset.name, one.outcome) for one in compare(bench, presets, extractive)]
+    pair = [Ranked(one.name, one) for one in compare(bench, presets, extractive)]
     wide = [part.text for part in context_parts(bench, *pair, 123)]
     rows = [(line[:60].split(), line[63:].split()) for line in wide if line[60:63] == " │ "]
     assert len(rows) == sum(" │ " in line for line in wide)
@@ -260,6 +317,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         "cost",
         "paid back",
         "checks",
+        "session",
     )
     assert places(titles, LEAST + 1) == (*titles, "watched", "sent")
     assert ends(ranked[:1], "after") == (None, None)

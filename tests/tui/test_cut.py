@@ -16,9 +16,8 @@ from textual.widgets import Input, Static, Tab
 from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench, press, settled, story
 from workbench.tui.plain import change, figure, percent, several
-from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
-from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
@@ -44,8 +43,7 @@ async def test_the_lines_around_the_bench() -> None:
     ("key", "kind", "names"),
     [
         ("O", WhyScreen, ("legend", "call")),
-        ("A", ReplayScreen, ("title", "legend")),
-        ("B", AbScreen, ("title",)),
+        ("C", CompareScreen, ("said", "legend")),
         ("E", PolicyTextScreen, ("name",)),
     ],
 )
@@ -54,9 +52,9 @@ async def test_the_lines_of_a_screen(key: str, kind: type[Screen[Any]], names: S
         assert ends(await brought(pilot, kind, key), names) == ["…"] * len(names)
 
 
-async def test_what_the_other_policies_send_at_a_call() -> None:
+async def test_what_the_other_variants_send_at_a_call() -> None:
     async with on_bench(CODEX, size=(60, 24)) as (pilot, _):
-        screen = await brought(pilot, ReplayScreen, "A", "o")
+        screen = await brought(pilot, CompareScreen, "C", "o")
         others = screen.query_one("#call", Static).render_line(1).text.rstrip()
         assert others.startswith("B ")
         assert others[-1] == "…"

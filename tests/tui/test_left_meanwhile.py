@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from tests.summarizers.fake_api import MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, brought, settled, story, story_file, until
+from tests.tui.test_live_screens import waiting
 from workbench import remembered
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.formats.files import load
@@ -22,8 +23,8 @@ from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.summarizers.runs import Run
 from workbench.tui.bench.remembering import write_soon
-from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.choose_summarizer import recorded_runs
+from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.run import RunScreen
 
 HALF = "The user wants "
@@ -145,16 +146,15 @@ def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
     assert [entry.id for entry in recorded_runs(story(rounds=30), run.session)] == [run.id]
 
 
-def test_two_sides_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variants_that_are_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
         async with fake_api(stalling(HALF), stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
             await settled(pilot)
-            screen = await brought(pilot, AbScreen, "B")
-            for half in screen.halves:
-                half.name = Name("anthropic", MODEL)
+            screen = await brought(pilot, CompareScreen, "C")
+            waiting(screen, *[Name("anthropic", MODEL)] * 2)
             await pilot.press("r")
-            await until(lambda: all(half.written for half in screen.halves))
+            await until(lambda: len([text for text in screen.written.values() if text]) == 2)
             with no_thread_free():
                 pilot.app.exit()
 

@@ -20,7 +20,7 @@ from workbench.tui.widgets.text_view import TextView
 
 SCREENS = {
     "why": "O", "compare": "C", "kept": "X", "questions": "Q", "rules": "W", "prompts": "M", "runs": "H",
-    "replay": "A", "two prompts": "B", "help": "question_mark", "sessions": "ctrl+t", "run with": "R",
+    "simulated": "A", "help": "question_mark", "sessions": "ctrl+t", "run with": "R",
 }  # fmt: skip
 """Every screen of the bench that has a list, a table or a text, by its key."""
 

@@ -22,6 +22,7 @@ from tests.tui.app import (
     story_file,
     until,
 )
+from workbench.analysis.prompt_use import by_id
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
@@ -29,13 +30,16 @@ from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tokens import scales
 from workbench.tui.bench.host import take
-from workbench.tui.screens.ab import AbScreen
+from workbench.tui.middle.pager import Pager
+from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.exact import ExactScreen
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.widgets.prompt_editor import PromptEditor
+from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
+from workbench.variants import Variant
 
 SIZE = (150, 44)
 
@@ -84,7 +88,12 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         assert "As a ballad." not in bench.bench.policy.model_dump()["prompt"]
 
 
-async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def waiting(screen: CompareScreen, *names: Name) -> None:
+    """Rows of the bench's own settings by these summarizers."""
+    screen._wait([Variant(f"{number} {name}", screen.bench.chosen, name) for number, name in enumerate(names)])
+
+
+async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         fake_api(stalling("Half a"), stalling("Half a")) as api,
         app_of(story(rounds=30)).run_test(size=SIZE) as pilot,
@@ -92,48 +101,62 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
         client_talks_to(api, monkeypatch)
         await settled(pilot)
         bench, before = bench_screen(pilot), repr(bench_screen(pilot).bench.messages)
-        screen = await brought(pilot, AbScreen, "B")
-        for half in screen.halves:
-            half.name = Name("anthropic", MODEL)
-        screen.draw()
-        for number in (0, 1):
-            assert f"{MODEL} at {api.url}" in words(screen.query_one(f"#figures-{number}", Static))
+        screen = await brought(pilot, CompareScreen, "C")
+        waiting(screen, *[Name("anthropic", MODEL)] * 2)
+        await settled(pilot)
+        assert words(screen.query_one("#said", Static)).startswith("r asks 2 variants")
+        assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
         assert api.received == []
         await pilot.press("r")
-        await until(lambda: all(half.written for half in screen.halves))
-        screen.draw()
-        assert screen.query_one("#draft-1", TextView).text == "Half a"
+        await until(lambda: len([text for text in screen.written.values() if text]) == 2)
+        screen._tell()
+        assert words(screen.query_one("#details", Static)).endswith("\nHalf a")
         await press(pilot, "escape")
-        assert not screen.running
+        assert not screen.asking
+        assert len(screen.waiting) == 2, "they can be asked again"
         assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
         assert journal.load(journal.kept()[0].id).calls[0].text == "Half a"
         assert KEY.encode() not in paths.runs().read_bytes()
+        await press(pilot, "x", "x", "x")
+        assert screen.waiting == ()
         await press(pilot, "escape")
+        assert pilot.app.screen is bench
         assert repr(bench.bench.messages) == before
         assert bench.bench.result is None
 
 
-async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
-    async with on_bench(failing_story(rounds=30), size=SIZE, watched=("ValueError: the token is bad",)) as (pilot, _):
-        screen = await brought(pilot, AbScreen, "B")
-        assert "offline neither prompt is read" in words(screen.query_one("#title", Static))
-        screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
+async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_played_again() -> None:
+    async with on_bench(failing_story(rounds=30), size=(200, 60), watched=("ValueError: the token is bad",)) as (
+        pilot, bench,
+    ):  # fmt: skip
+        screen = await brought(pilot, CompareScreen, "C")
+        table, told = screen.query_one(Table), screen.query_one("#details", Static)
+        await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
+        labels = [one.label for one in screen.waiting]
+        assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]
         await press(pilot, "r")
-        first, second = (words(screen.query_one(f"#figures-{number}", Static)) for number in (0, 1))
-        drafts = [screen.query_one(f"#draft-{number}", TextView).text for number in (0, 1)]
-        assert "unchanged" in first
-        assert "◉ ✔ verbatim: ValueError: the token is bad" in first
-        assert "◉ ○ gone: ValueError: the token is bad" in second
-        assert "the summarizer failed (truncated)" in drafts[0]
-        assert "compacted" in second
-        assert "weather in Lisbon" in drafts[1]
-        assert "◉ ValueError: the token is bad  ✔ verbatim → ✔ verbatim" in drafts[0]
-        assert "◉ ValueError: the token is bad  ✔ verbatim → ○ gone" in drafts[1]
-        assert "error message: E ValueError: the token is bad" in drafts[1]
+        assert screen.waiting == ()
+        names = [one.name for one in screen.ranked]
+        assert names.index(labels[1]) < names.index(labels[0]), "a run without a summary frees nothing and comes last"
+        for label, sign, expected in (
+            (labels[0], "✔", ("the summarizer failed (truncated)",)),
+            (labels[1], "○", ("weather in Lisbon", "ValueError: the token is bad")),
+        ):
+            table.move_cursor(row=names.index(label))
+            await settled(pilot)
+            assert str(table.get_cell(label, "watched")) == sign
+            assert [part for part in expected if part not in words(told)] == [], words(told)
+        await press(pilot, "space", "home", "d", "d")
+        assert "Sure! Here is the summary" in screen.query_one(Pager).text
+        await press(pilot, "escape")
         assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
-        await press(pilot, "b")
-        assert screen.halves[1].done is None
-        runs = await brought(pilot, RunsScreen, "escape", "H")
+        # Opened, a row brings its prompt and its summarizer along.
+        table.move_cursor(row=names.index(labels[0]))
+        await press(pilot, "enter")
+        assert bench.bench.summarizer == "rehearse:truncated"
+        assert bench.bench.policy.model_dump()["prompt"] == by_id("exchange-summary.zh").prompt.text
+        await press(pilot, "u")
+        runs = await brought(pilot, RunsScreen, "H")
         view = runs.query_one(TextView)
         assert len(runs.entries) == 2
         garbage = next(n for n, entry in enumerate(runs.entries) if entry.summarizer == "rehearse:garbage")

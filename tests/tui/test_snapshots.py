@@ -218,7 +218,6 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("workbench.compaction.prompts.PROMPTS", Path("prompts"))
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
         await album.take(pilot, "prompts", "M")
-        await album.take(pilot, "sides", "escape", "B")
         await album.take(pilot, "no-runs", "escape", "H")
         await album.take(pilot, "exact-counts", "escape", "equals_sign")
         await press(pilot, "escape")
@@ -230,7 +229,6 @@ async def test_screens_of_diagnosis(album: Album) -> None:
     async with on_bench(story(rounds=12), preset="trim", window=20_000, size=MEDIUM) as (pilot, _):
         await album.take(pilot, "why", ACTIONS["why"].key)
         await album.take(pilot, "why-a-table", "2")
-        await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
         await album.take(pilot, "facts", "escape", "X")
         await album.take(pilot, "generations", "3")
         await album.take(pilot, "rework", "4")
@@ -238,7 +236,7 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "questions", "escape", "Q")
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
-        for name in ("why", "replay", "kept", "rules", "questions"):
+        for name in ("why", "compare", "kept", "rules", "questions"):
             await album.take(pilot, f"80x24-{name}", ACTIONS[name].key.split(",")[0])
             await press(pilot, "escape")
 

@@ -1,4 +1,4 @@
-"""The dialog that asks for money: its keys, and where it stands in the way of a run, of two sides, of questions."""
+"""The dialog that asks for money: its keys, and where it stands in the way of a run, of two variants, of questions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from tests.summarizers.fake_api import MODEL, answer, fake_api, reset
 from tests.summarizers.live_calls import QUICK, client_talks_to
 from tests.tui.app import app_of, at_rest, bench_screen, brought, failing_story, on_bench, press, settled, story, until
 from tests.tui.every_screen import pale
+from tests.tui.test_live_screens import waiting
 from tests.tui.test_run import DRAFT, ready, text_of
 from workbench.base import paths
 from workbench.formats.files import load
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tui.kept.questions import QuestionsPane
-from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.themes import THEMES
@@ -80,7 +81,7 @@ async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
 
 
 @pytest.mark.parametrize("yes", [True, False])
-async def test_two_sides_are_asked_for_at_once(yes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         fake_api(answer("One."), answer("Two.")) as api,
         app_of(story(rounds=30)).run_test(size=(140, 40)) as pilot,
@@ -88,15 +89,14 @@ async def test_two_sides_are_asked_for_at_once(yes: bool, monkeypatch: pytest.Mo
         client_talks_to(api, monkeypatch)
         await settled(pilot)
         at_most(0.0001)
-        screen = await brought(pilot, AbScreen, "B")
-        for half in screen.halves:
-            half.name = Name("anthropic", MODEL)
+        screen = await brought(pilot, CompareScreen, "C")
+        waiting(screen, *[Name("anthropic", MODEL)] * 2)
         await pilot.press("r")
         assert "more than $0.0001" in await asked(pilot)
         await press(pilot, "y" if yes else "n")
         assert pilot.app.screen is screen
         assert len(api.received) == (2 if yes else 0)
-        assert [half.done is not None for half in screen.halves] == [yes, yes]
+        assert sum(one.ran is not None for one in screen.ranked) == len(api.received)
 
 
 @pytest.mark.parametrize("yes", [True, False])

@@ -29,7 +29,6 @@ from workbench.tui.kept.generations import GenerationsPane, made
 from workbench.tui.plain import line_of
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.kept import KeptScreen
-from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.watched_lines import (
@@ -200,33 +199,34 @@ async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
         assert screen.bench.pins == before.pins
 
 
-async def test_compare_generations_and_replay_tell_of_each_watched_sentence() -> None:
+async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
     done = "Done with part 1: the check now comes before the refresh."
     alike = (f"{'x' * 40} one", f"{'x' * 40} two", RULE, done)  # of rows that are called the same each is its own
     async with on_bench(story(6), preset="trim", window=5_000, size=(120, 40), watched=alike) as (pilot, _):
         compared = await brought(pilot, CompareScreen, "C")
         assert str(compared.query_one(DataTable).get_cell("trim", "watched")) == "○ ○ ✔ ○"
+        # Simulated, each variant says where it first lost one: below the plot and over it, and w goes there.
+        one = next(one for one in compared.ranked if one.name == "trim")
+        compared.query_one(DataTable).move_cursor(row=compared.ranked.index(one))
+        assert one.played is not None
+        lost = one.played.compacted[0].call
+        await press(pilot, "w")
+        plot = compared.query_one(CallsPlot)
+        assert str(compared.query_one("#watched", Static).render()).splitlines() == [
+            f"◉ {sentence:<{len(done)}}  {told}"
+            for sentence, told in zip(
+                alike, ["○ never there", "○ never there", "✔ verbatim", f"○ gone, lost at call {lost}"], strict=True
+            )
+        ]
+        assert plot.picture is not None
+        assert (plot.call, plot.picture.marks[lost]) == (lost, LOST)
+        assert "◉ ○ → ○ · ◉ ○ → ○ · ◉ ✔ → ✔ · ◉ ✔ → ○" in str(compared.query_one("#call", Static).render())
         await press(pilot, "escape")
         kept = await brought(pilot, KeptScreen, "X", "3")
         table = kept.query_one(GenerationsPane).query_one(DataTable)
         told = [[str(cell) for cell in table.get_row_at(at)] for at in range(table.row_count)]
         assert [row[2] for row in told if row[0].startswith("◉")] == ["○ gone", "○ gone", "✔ verbatim", "○ gone"]
         await press(pilot, "escape")
-        # Played, each policy says where it first lost one: in its row, over the plot, and w goes there.
-        screen = await brought(pilot, ReplayScreen, "A")
-        table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
-        lost = screen.played[0].compacted[0].call
-        assert str(table.get_row_at(0)[3]) == f"○  ○  ✔  ○ {lost}"
-        assert str(screen.query_one("#watched", Static).render()).splitlines() == [
-            f"◉ {sentence:<{len(done)}}  {told}"
-            for sentence, told in zip(
-                alike, ["○ never there", "○ never there", "✔ verbatim", f"○ gone, lost at call {lost}"], strict=True
-            )
-        ]
-        await press(pilot, "w")
-        assert plot.picture is not None
-        assert (plot.call, plot.picture.marks[lost]) == (lost, LOST)
-        assert "◉ ○ → ○ · ◉ ○ → ○ · ◉ ✔ → ✔ · ◉ ✔ → ○" in str(screen.query_one("#call", Static).render())
 
 
 def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.replay import Replay, replay
 from workbench.bench import Bench, counted
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
@@ -29,6 +30,13 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
     counter.count_all(uncounted(bench.session), progress, lambda: False)
     told("laying out the session")
     return counted(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
+
+
+def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:
+    """The session under a preset, with what a screen draws of it."""
+    played = replay(course, preset, bench.opened.limit, watched=bench.watched)
+    _ = played.series, played.cost, played.over_window
+    return played
 
 
 def own_preset(bench: Bench, name: str = "") -> Preset:

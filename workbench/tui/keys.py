@@ -25,7 +25,7 @@ _CLOSED = ("ask.cancel", "choose.cancel", "compare.close", "export.close", "go.s
 _AUDIT = ("open", "sort", "filter", "table", "write", "sums", "read", "leave")
 
 FORMER = {
-    **dict.fromkeys(_CLOSED, CLOSE_KEY.id or ""),
+    **dict.fromkeys((*_CLOSED, "ab.close"), CLOSE_KEY.id or ""),
     **{f"audit.{name}": f"sessions.{name}" for name in _AUDIT},
     "open.choose": "sessions.open",
     "open.browse": "sessions.browse",
@@ -34,6 +34,18 @@ FORMER = {
     **dict.fromkeys(("tour.next", "tour.back", "tour.leave"), "bench.play"),
     **dict.fromkeys(("refusal.open", "spend.yes"), "confirm.yes"),
     **dict.fromkeys(("refusal.close", "spend.no"), "confirm.no"),
+    **dict.fromkeys(("ab.prompt-a", "ab.prompt-b"), "compare.prompt"),
+    **dict.fromkeys(("ab.who-a", "ab.who-b"), "compare.model"),
+    **dict.fromkeys(("ab.take-a", "ab.take-b"), "compare.open"),
+    **dict.fromkeys(("policies.play", "replay.alone", "replay.recorded"), "compare.lines"),
+    **dict.fromkeys(("policies.all", "replay.policies"), "compare.all"),
+    "ab.run": "compare.run",
+    "bench.ab": "bench.compare",
+    "policies.mark": "compare.mark",
+    "replay.focus": "compare.focus",
+    "replay.go": "plot.choose",
+    "replay.lost": "compare.lost",
+    "two.summaries": "compare.beside",
 }
 """Ids of keys that are no more, with the id or the place that has their job."""
 

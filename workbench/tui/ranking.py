@@ -1,4 +1,4 @@
-"""A comparison as a ranking: a row for each policy, its figures on one denominator, the best and the worst marked.
+"""A comparison as a ranking: a row for each variant, its figures on one denominator, the best and the worst marked.
 Pure: how a row is drawn and ordered, without a screen."""
 
 from __future__ import annotations
@@ -12,15 +12,21 @@ from rich.text import Text
 
 from workbench.analysis.fit import Fit, rank
 from workbench.analysis.later_use import LaterUse
+from workbench.analysis.replay import Replay
+from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import Retention, new_messages
 from workbench.analysis.retention_tables import by_variant
 from workbench.assessment import Assessment
 from workbench.base.figures import short
 from workbench.bench import Stand
-from workbench.tui.plain import bar, figure, fit, one_line, percent, plain, spark
+from workbench.compaction.outcome import Outcome
+from workbench.live_run import FinishedRun
+from workbench.summarizers.server_forms import ServerSummary
+from workbench.tui.plain import bar, figure, fit, one_line, percent, plain
 from workbench.tui.widgets.facts_list import fate_of
+from workbench.tui.widgets.session_plot import saw
 from workbench.tui.widgets.watched_lines import SIGNS
-from workbench.variants import figures, paid_back_words
+from workbench.variants import Variant, figures, paid_back_words
 
 BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
@@ -32,12 +38,22 @@ BEST, WORST = "▲", "▼"
 @dataclass(frozen=True)
 class Ranked:
     """A row: one variant by its name. Facts are shown when they `are_known`; `sent` are the tokens of every call of the
-    session when it is replayed under the policy, empty until that is known."""
+    session when it is simulated under the variant, empty until that is known.
+
+    `variant` is None for the agent's own compaction, `played` until the session is simulated, `ran` where no model was
+    asked."""
 
     name: str
     found: Assessment
     are_known: bool = False
     sent: Sequence[int] = ()
+    variant: Variant | None = None
+    played: Replay | None = None
+    ran: FinishedRun | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.found.outcome
 
     @property
     def held(self) -> Retention | None:
@@ -95,7 +111,7 @@ def _after_words(one: Ranked) -> str:
 
 def _paid_back(one: Ranked) -> float | None:
     """Calls; a never is more than any number of them."""
-    if one.found.outcome.status == "unchanged":
+    if one.outcome.status == "unchanged":
         return None
     after = one.found.pays_off_after
     return float("inf") if after is None else float(after)
@@ -105,9 +121,23 @@ def _paid_back_words(one: Ranked) -> str:
     return (paid_back_words(one.found) or "").removeprefix("after ")
 
 
+def _cost(one: Ranked) -> float | None:
+    """What was billed where a model was asked, else the estimate."""
+    billed = one.found.billed.dollars if one.found.billed and one.found.rates.known else None
+    return one.found.summary_cost if billed is None else billed
+
+
 def _cost_words(one: Ranked) -> str:
-    cost = one.found.summary_cost
+    cost = _cost(one)
     return "not recorded" if cost is None else one.found.rates.words(cost)
+
+
+def _session_cost(one: Ranked) -> float | None:
+    return one.played.cost if one.played else None
+
+
+def _session_cost_words(one: Ranked) -> str:
+    return one.played.rates.words(one.played.cost) if one.played else ""
 
 
 def _checks(one: Ranked) -> float | None:
@@ -121,7 +151,10 @@ def _checks_words(one: Ranked) -> str:
 
 
 FIT = "fit"
-"""The column of the ranking by what fits, then by what is held, then by cost."""
+"""The column of the ranking by what fits, then by what is kept, then by cost."""
+
+SESSION = "session"
+"""The cost of all prompts and summaries when the session is simulated under the variant."""
 
 FIT_CELLS: dict[Fit, tuple[str, str]] = {
     "fits": ("✔", "green"),
@@ -139,9 +172,10 @@ HEADS = {
         Head("rules", _rules, _rules_words),
         Head("kept", _held, _share(_held)),
         Head("needed", _needed, _share(_needed)),
-        Head("cost", lambda one: one.found.summary_cost, _cost_words, less=True),
+        Head("cost", _cost, _cost_words, less=True),
         Head("paid back", _paid_back, _paid_back_words, less=True),
         Head("checks", _checks, _checks_words, less=True),
+        Head(SESSION, _session_cost, _session_cost_words, less=True),
     )
 }
 """By their titles, in their order."""
@@ -156,8 +190,9 @@ def heads_of(*, goes_on: bool) -> tuple[str, ...]:
 
 
 def value_of(one: Ranked, title: str) -> float | None:
-    """What a row is ordered and marked by: nothing where it compacts nothing, for then it holds all at no cost."""
-    return None if one.found.outcome.status == "unchanged" else HEADS[title].value(one)
+    """What a row is ordered and marked by: nothing where it compacts nothing, for then it keeps all at no cost; over
+    the session it may compact."""
+    return None if one.outcome.status == "unchanged" and title != SESSION else HEADS[title].value(one)
 
 
 def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> list[Ranked]:
@@ -176,7 +211,7 @@ def _in_order(group: Sequence[Ranked], title: str, *, turned: bool) -> list[Rank
 
 
 def _rank(one: Ranked) -> tuple[float, ...]:
-    return rank(one.found.fit, _held(one), one.found.summary_cost, foreign=bool(one.found.language_note))
+    return rank(one.found.fit, _held(one), _cost(one), foreign=bool(one.found.language_note))
 
 
 def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
@@ -226,15 +261,15 @@ def places(titles: Sequence[str], over: int) -> tuple[str, ...]:
 def row(
     one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:
-    """A row's cells: the letter that marks it, its name, its figures, how watched sentences stand, and the context over
-    the session, `top` tokens high and `over` cells long, in their `places`."""
+    """The cells of a row: its mark, its name, its figures, the state of watched rules, and the context over the
+    session, `top` tokens high and `over` cells long, in their `places`."""
     yield Text(letter, "bold reverse")
-    yield Text(plain(one.name), "bold" if one.found.outcome.status != "unchanged" else "dim")
+    yield Text(plain(one.name), "bold" if one.outcome.status != "unchanged" else "dim")
     for title in places(titles, over):
         if title == WATCHED:
             yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
         elif title == SENT:
-            yield Text(spark(one.sent, over, top), "cyan")
+            yield saw(one.sent, one.played.watched if one.played else (), over, top)
         else:
             yield _figure(one, ranked, title)
 
@@ -253,6 +288,9 @@ def _pairs(one: Ranked) -> Iterator[tuple[str, str]]:
     """The headings and cells of a variant's tables, the name and what is empty left out."""
     made = [figures(one.found.bench, (one.found,))]
     made += [by_variant([(one.name, one.held, one.needed)], goes_on=one.needed is not None)] if one.held else []
+    made += [replays_table([one.played]).without("sign", "strategy")] if one.played else []
+    if one.found.billed:
+        yield "billed", str(one.found.billed)
     for table in made:
         told = zip(table.heads, table.cells(table.rows[0]), strict=True)
         yield from ((head, plain(cell)) for head, cell in islice(told, 1, None) if cell)
@@ -272,7 +310,7 @@ def details(one: Ranked, width: int, height: int) -> Text:
         for name, value in pairs[at :: max(rows, 1)][:columns]:
             line.append(f"{name:>{NAME}} ", "dim").append(fit(value, EACH - NAME - 2) + " ")
         lines.append(line)
-    for part in (_lacking, _written):
+    for part in (_trouble, _written, _lacking) if one.ran else (_trouble, _lacking, _written):
         room = height - len(lines)
         lines += part(one, width, room) if room >= FEWEST else []
     return Text("\n").join(lines)
@@ -281,6 +319,20 @@ def details(one: Ranked, width: int, height: int) -> Text:
 FEWEST, MOST = 4, 16
 """Lines of what is lost, or written, with its heading and the empty line above it: fewer are not worth these, and what
 is lost has no more."""
+
+
+def _trouble(one: Ranked, width: int, room: int) -> list[Text]:
+    """Calls of a model that failed, and claims of its summary that the messages do not have."""
+    failed = [str(each) for each in one.ran.failures] if one.ran else []
+    blocks = [each.about_block for each in one.ran.run.answers if isinstance(each, ServerSummary)] if one.ran else []
+    ground = one.found.grounding if one.ran else None
+    claims = [f"{each.kind}: {each.text}" for each in ground.unfounded] if ground else []
+    lines = [Text(fit(f"✘ {one_line(each)}", width).rstrip(), "red") for each in failed]
+    lines += [Text(fit(f"the server's block: {one_line(each)}", width).rstrip(), "dim") for each in blocks]
+    if ground and claims:
+        lines.append(Text(f"{figure(len(claims))} of {figure(ground.claims)} claims are not in the messages", "bold"))
+        lines += [Text(fit(f"✘ {one_line(each)}", width).rstrip(), "red") for each in claims]
+    return [Text(), *lines[: min(room, MOST) - 1]] if lines else []
 
 
 def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
@@ -298,8 +350,10 @@ def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
 
 
 def _written(one: Ranked, width: int, room: int) -> list[Text]:
-    said = (line for message in new_messages(one.found.outcome) for line in message.text.splitlines())
-    lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), room - 2)]
+    texts = [one.ran.draft] if one.ran else [message.text for message in new_messages(one.outcome)]
+    said = (line for each in texts for line in each.splitlines())
+    most = min(room, MOST if one.ran else room) - 2
+    lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), most)]
     return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
 
 

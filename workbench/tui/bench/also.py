@@ -52,7 +52,6 @@ ALSO = {
     " compress",
     "run-with": "model live draft llm gpt claude anthropic openai gemini ollama local api key provider stream write"
     " summarizer rehearse edit cloud ai assistant",
-    "ab": "ab prompts versus experiment test",
     "runs": "history journal past log earlier kept results cost costs spent spending",
     "prompts": "templates instructions library edit",
     "exact": "tokens precise tokenizer calibrate accurate",
@@ -63,7 +62,7 @@ ALSO = {
     " remembers held generations twice again second dropped disappeared vanished",
     "questions": "probes quiz test recall remember remembers knowledge ask exam evaluate evaluation",
     "compare": "which best worst cheapest rank ranking versus benchmark table all strategies cost price money"
-    " evaluate sparkline alternatives better",
+    " evaluate sparkline alternatives better ab prompts models experiment test two",
     "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"
     " time",
     "play": "demo tour tutorial intro learn begin show animation film cast svg presentation gif movie"

@@ -16,7 +16,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
 from workbench.compaction.policy import Policy
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, shaping, watching
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from workbench.summarizers.patience import Limits
     from workbench.tui.screens import kept, why
     from workbench.tui.screens import run as running
+    from workbench.variants import Variant
 
 
 def export(host: Host) -> None:
@@ -122,11 +123,20 @@ async def _brought(screen: str) -> None:
         await asyncio.to_thread(import_module, module)
 
 
-async def compare(host: Host) -> None:
+async def compare(host: Host, *, on_plot: bool = False) -> None:
     await _brought("compare")
     from workbench.tui.screens.compare import CompareScreen
 
-    host.ask(CompareScreen(host.store.bench, host.counter), partial(policy.choose, host))
+    def chosen(wanted: Variant | str) -> None:
+        if isinstance(wanted, str):
+            go_to(host, wanted)
+            return
+        want(host, partial(steps.choose_preset, preset=wanted.preset), said=wanted.label)
+        if wanted.summarizer.kind != "extractive":
+            host.store.everywhere(partial(steps.summarized_by, name=str(wanted.summarizer)))
+
+    screen: Screen[Any] = CompareScreen(host.store.bench, host.counter, on_plot=on_plot)
+    host.ask(screen, chosen)
 
 
 async def choose_file(host: Host) -> None:
@@ -237,20 +247,6 @@ def _done(mend: Edit) -> str:
     return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
 
 
-async def replay(host: Host) -> None:
-    await _brought("replay")
-    from workbench.tui.screens.replay import ReplayScreen
-
-    def chosen(wanted: str | Preset) -> None:
-        if isinstance(wanted, Preset):
-            policy.choose(host, wanted)
-        else:
-            go_to(host, wanted)
-
-    screen: Screen[Any] = ReplayScreen(host.store.bench, host.counter)
-    host.ask(screen, chosen)
-
-
 def play(host: Host) -> None:
     """The session as a story, under the policy on the bench and beside it our own."""
     host.spawn("run", _played, host)
@@ -310,7 +306,7 @@ def epoch_of(bench: Bench, message: str) -> int | None:
     return min(holding, key=lambda number: abs(number - bench.epoch), default=None)
 
 
-# --- exact counts, prompts, A/B, kept runs ----------------------------------------------------------------------------
+# --- exact counts, prompts, run history ----------------------------------------------------------------------------
 
 
 def count_exactly(host: Host) -> None:
@@ -341,13 +337,6 @@ def see_prompts(host: Host) -> None:
     from workbench.tui.screens.prompts import PromptsScreen
 
     host.ask(PromptsScreen(host.store.bench), partial(_prompted, host))
-
-
-async def try_two(host: Host) -> None:
-    await _brought("ab")
-    from workbench.tui.screens.ab import AbScreen
-
-    host.ask(AbScreen(host.store.bench), partial(_prompted, host))
 
 
 def _prompted(host: Host, policy: Policy) -> None:

@@ -1,22 +1,31 @@
-"""What two outcomes of the same context differ in: message by message, and their summaries beside each other."""
+"""Two outcomes of the same context side by side: message by message, or their summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
 
 from workbench.analysis.two_outcomes import Fare, Stretch, added, shortened, stretches
 from workbench.base.figures import short
 from workbench.bench import Bench
-from workbench.compaction.outcome import Made, Outcome
+from workbench.compaction.outcome import Made
 from workbench.tokens.sizes import Size
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
 from workbench.tui.middle.columns import beside
+from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.view import Parts
-from workbench.tui.plain import figure, several
+from workbench.tui.plain import figure, plain, several
+from workbench.tui.ranking import Ranked
 from workbench.tui.rows import first_words, role_word
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import Part, wrap
 
 BESIDE = 64
 """Cells from which two outcomes stand side by side."""
@@ -25,19 +34,41 @@ LISTED = 400
 """Messages of one stretch that are listed; the rest of it is counted."""
 
 
-@dataclass(frozen=True)
-class Named:
-    """An outcome with the name of its column."""
+class TwoOutcomes(Vertical):
+    """Contexts: the messages from the first to the last, a row each, in the column of the outcome that keeps it."""
 
-    name: str
-    outcome: Outcome
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: Callable[[int], Parts] | None = None
+        self.words = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="two-names")
+        yield Pager()
+
+    def show(self, bench: Bench, first: Ranked, second: Ranked, *, summaries: bool) -> None:
+        what, make = ("summaries", summary_parts) if summaries else ("contexts", context_parts)
+        self.made, self.words = partial(make, bench, first, second), f"{what} · A {first.name} · B {second.name}"
+        self.query_one("#two-names", Static).update(Text(plain(self.words)))
+        self.query_one(Pager).focus()
+        self.call_after_refresh(self.fill)
+
+    @on(Pager.Rewrap)
+    @work(exclusive=True, group="two", exit_on_error=False, description="fill")
+    async def fill(self) -> None:
+        """Made and wrapped in a thread."""
+        made, words, view = self.made, self.words, self.query_one(Pager)
+        if made is not None:
+            width = view.wrap_width
+            parts = tuple(await asyncio.to_thread(made, width))
+            view.put(parts, await asyncio.to_thread(wrap, parts, width), words)
 
 
 Sides = tuple[Part | None, Part | None]
 """What stands in the left column and what beside it in the right one; None: nothing."""
 
 
-def context_parts(bench: Bench, first: Named, second: Named, width: int) -> Parts:
+def context_parts(bench: Bench, first: Ranked, second: Ranked, width: int) -> Parts:
     """The input from its beginning to its end, the first outcome on the left and the second beside it where there is
     room: what both keep stands in both columns, what one of them keeps in its own, and the other is empty there; what
     neither keeps is counted. `A` only the first keeps it, `B` only the second, `~` they keep it in different forms, `=`
@@ -63,7 +94,7 @@ def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
     return parts
 
 
-def _names(bench: Bench, first: Named, second: Named) -> Iterator[Sides]:
+def _names(bench: Bench, first: Ranked, second: Ranked) -> Iterator[Sides]:
     named = zip("AB", (first, second), strict=True)
     left, right = (
         Part(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
@@ -88,7 +119,7 @@ _GONE: tuple[Fare, ...] = ("gone",)
 _THERE: tuple[Fare, ...] = ("kept", "shortened")
 
 
-def _rows(bench: Bench, first: Named, second: Named, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
+def _rows(bench: Bench, first: Ranked, second: Ranked, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
     short = shortened(first.outcome), shortened(second.outcome)
     named = zip("AB", (first, second), strict=True)
     new = [(_place(piece), letter, piece) for letter, one in named for piece in added(one.outcome)]
@@ -221,7 +252,7 @@ def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
         yield waiting, None
 
 
-def summary_parts(bench: Bench, first: Named, second: Named, width: int) -> Parts:
+def summary_parts(bench: Bench, first: Ranked, second: Ranked, width: int) -> Parts:
     """What is new in either, side by side where there is room."""
     columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
     if width >= BESIDE:
@@ -229,7 +260,7 @@ def summary_parts(bench: Bench, first: Named, second: Named, width: int) -> Part
     return [*columns[0], Part(""), *columns[1]]
 
 
-def _whole(bench: Bench, letter: str, one: Named) -> Parts:
+def _whole(bench: Bench, letter: str, one: Ranked) -> Parts:
     made = added(one.outcome)
     size = bench.context.measure([piece.message for piece in made])
     parts = [Part(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]

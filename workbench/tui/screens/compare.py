@@ -1,37 +1,43 @@
-"""Compare: strategies or presets on the session of the bench as a ranking; the chosen one opens there."""
+"""Compare: variants of the compaction as a ranking, the session simulated under each, and two outcomes side by side."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar, Literal
 
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.message import Message
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.analysis.replay import replay
-from workbench.assessment import FIGURES, RECORDED, Assessment, compare, compute, recorded
+from workbench.analysis.as_recorded import told_of_agent
+from workbench.analysis.course import Course
+from workbench.analysis.pictures import sign_of
+from workbench.analysis.replay_table import cost_basis
+from workbench.analysis.watched import Trail, judge_recorded
+from workbench.assessment import FIGURES, RECORDED, compute, recorded
+from workbench.base.errors import BadInput
+from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
-from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
-from workbench.summarizers.extractive import extractive
+from workbench.live_run import FinishedRun
+from workbench.summarizers import journal
+from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
+from workbench.summarizers.runs import Run as Record
 from workbench.tokens import Counter
-from workbench.tui.courses import Abandoned, course_on
+from workbench.tui.courses import Abandoned, at_call, course_on, simulated
 from workbench.tui.failures import failure_of
-from workbench.tui.kept.words import is_recorded
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
-from workbench.tui.middle.two_outcomes import Named
-from workbench.tui.plain import plain
+from workbench.tui.middle.two_outcomes import TwoOutcomes
+from workbench.tui.plain import plain, several
 from workbench.tui.ranking import (
     FIRST,
     HEADS,
@@ -47,200 +53,206 @@ from workbench.tui.ranking import (
     row,
     width_of,
 )
+from workbench.tui.screens import new_variants
+from workbench.tui.screens.run_words import who
+from workbench.tui.spending import purse_of
+from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
 from workbench.tui.widgets.table import Table
-
-OURS = "on the bench"
-"""The name of the column for the bench's own policy and run, where no preset's column is the same."""
+from workbench.variants import OURS, Variant, ask_all, assessed, of_presets
 
 EVERY_S = 0.25
-"""How often what has been found is drawn: the table is drawn anew as a whole."""
+"""How often new figures are drawn: the table is drawn again as a whole."""
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (130, "-wide")]
+ROWS: list[tuple[int, str]] | None = [(0, "-low"), (34, "-high")]
+
+Two = Literal["", "contexts", "summaries"]
+TWO: tuple[Two, ...] = ("", "contexts", "summaries")
+"""What is shown of two outcomes side by side."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is compared: the presets, and before them the bench's own policy where it is none of them."""
-
-    presets: tuple[Preset, ...]
-    own: Preset | None
-    theirs: bool
-
-    @property
-    def count(self) -> int:
-        return len(self.presets) + (self.own is not None) + self.theirs
+NONE_WATCHED = "No rule is watched; W on the bench watches one."
 
 
 def all_presets() -> tuple[Preset, ...]:
     return tuple(map(load_preset, preset_names()))
 
 
-def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
-    presets = tuple(of_its_time(one, bench.session) for one in presets)
-    own = bench.chosen
-    known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
-    return Asked(presets, None if known and not bench.result else own, is_recorded(bench))
-
-
-def variants_of(bench: Bench, asked: Asked) -> Iterator[Assessment]:
-    """The agent's own first, then what is on the bench, then each preset; with the figures that need no facts."""
-    own = [Assessment(bench, bench.result or bench.offline, asked.own)] if asked.own is not None else []
-    for one in chain(filter(None, (recorded(bench),)), own, compare(bench, asked.presets, extractive)):
-        yield compute(one, *FIGURES)
-
-
-class CompareScreen(ModalScreen[Preset | None]):
-    """Dismissed with the preset to open in the bench, or with None."""
+class CompareScreen(ModalScreen[Variant | str]):
+    """Dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
 
     HELP = """\
-A row for each strategy, or for every preset, the best first: contexts below the trigger of the session's own agent, \
-by the share "kept" and then by cost; then contexts that are still too large, then strategies that free nothing. \
-Two more rows may appear: the agent's own compaction, where one ended the epoch ({ and } on the bench go \
-there), and the settings on the bench, where no preset has the same. Your pins, your edits and, where a strategy has \
-one, your split hold in all of them; the summaries are extractive, the session's own sentences without a model, so \
-nothing is sent anywhere.
-"after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "kept" the \
-share of the whole context's facts that are still in it: the same facts in every row, so rows compare. "needed" is \
-what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
-would take for the summaries, at the session's model's prices; it is "paid back" when later calls have saved as much \
-as that and the lost prompt cache cost. ◉ says how watched sentences stand, in their order; "context" is its \
-size over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
-Below is everything known of the row at hand: the "head" is replaced, the "tail" stays; so many tokens at the \
-beginning "stay cached", so many are "billed again", at a higher price. "correct" leaves out facts that are \
-contradicted, "weighted" counts what is used again four times. Where there is room the lost facts follow, the gravest \
-first, and the beginning of the summary.
-s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
-bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
+A row for each variant: every strategy with its own preset, or with a all presets; the settings on the bench, where no \
+preset has the same; and the agent's own compaction, where one ended the epoch ({ and } on the bench go there). v adds \
+values of a number, p a prompt, m a model; r asks the models, x takes a row away. Without a model the summaries are \
+extractive, the session's own sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your \
+split apply to all rows.
+The best is first: contexts below the trigger of the session's own agent, by the share kept and then by cost; then \
+those that are still too large, not usable or unchanged. "after" is the context that is left, "rules" are the standing \
+rules, "kept" the share of all facts that are still in the context, "needed" that of what the session needed \
+again. "cost" is that of the summaries: an estimate, or what was billed. It is "paid back" when later calls have saved \
+as much. ◉ are the watched rules in their order. ▲ is the best of a column, ▼ the worst. "session" is the cost of all \
+prompts and summaries when the session is simulated, "context" its size over the session, red from where a watched \
+rule is lost. s orders by the next column, S the other way round; a click on a heading does the same.
+Below is the session simulated from its start under the row at hand: before each recorded answer the triggers are \
+read, and where one fires the context is compacted. The answers are taken to be the same. · is the session as it was \
+recorded, ▼ a compaction of the agent, ○ where a watched rule is lost: w goes there. o draws the lines of the marked \
+rows, or of all, then without what was recorded. tab goes to the plot: n is the next compaction, enter the message of \
+the call. f shows all figures of the row, with lost facts and the beginning of the summary; on a wide screen they are \
+next to the plot.
+space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ both \
+but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo brings \
+back what was there."""
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = ROWS
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row on the bench."),
+        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row, for its line or side by side."),
+        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="Two outcomes; again: their summaries."),
+        Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
+        Binding("v", "numbers", "Vary", id="compare.numbers", tooltip="Add values of a number as rows."),
+        Binding("p", "prompt", "Prompt", id="compare.prompt", tooltip="Add a prompt as a row."),
+        Binding("m", "model", "Model", id="compare.model", tooltip="Add a summarizer as a row."),
+        Binding("r", "run", "Ask", id="compare.run", tooltip="Ask the models of the new rows, all at once."),
+        Binding("x", "remove", "Remove", id="compare.remove", tooltip="Remove a row that was added."),
+        Binding("o", "lines", "Lines", id="compare.lines", tooltip="One line, all lines, or without the recorded one."),
+        Binding("w", "lost", "Where lost", id="compare.lost", tooltip="To the call where a watched rule is lost."),
+        Binding("f", "figures", "Figures", id="compare.figures", tooltip="All figures of the row, or the plot again."),
         Binding("s", "sort", "Order by", id="compare.sort", tooltip="Order by the next column."),
         Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),
-        Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
-        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row to be seen beside another one."),
-        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked rows, or this and one."),
-        Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row at hand on the bench."),
+        Binding("tab", "app.focus_next", "Plot, list", id="compare.focus", tooltip="Between the plot and the table."),
         CLOSE_KEY,
         HELP_KEY,
     ]
     AUTO_FOCUS = "Table"
 
-    @dataclass
-    class Told(Message):
-        """All rows that are made by now for this round of comparing, each with what is known of it."""
-
-        asked: Asked
-        ranked: tuple[Ranked, ...]
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, CompareScreen.Told)
-
-    def __init__(self, bench: Bench, counter: Counter) -> None:
+    def __init__(self, bench: Bench, counter: Counter, *, on_plot: bool = False) -> None:
         super().__init__()
-        self.bench, self.counter = bench, counter
+        self.bench, self.counter, self.on_plot = bench, counter, on_plot
         self.titles = heads_of(goes_on=bench.epoch < len(bench.session.epochs))
         self.every = False
-        self.asked: Asked | None = None
-        """None until the presets are read."""
+        self.count = 0
+        """Rows that there will be; 0 until the presets are read."""
+        self.rows: dict[str, Ranked] = {}
         self.ranked: tuple[Ranked, ...] = ()
         """In the order in which they are shown."""
-        self._shown: tuple[str, ...] = ()
-        """The names in the order in which the table has them."""
+        self.added: tuple[Variant, ...] = ()
+        self.waiting: tuple[Variant, ...] = ()
+        """Variants whose summarizer is not asked yet; they are the last rows."""
+        self.written: dict[str, str] = {}
+        self.asking = False
+        self.course: Course | None = None
         self.order, self.turned = FIRST, False
         self.marked: tuple[str, ...] = ()
+        self.lines: Lines = "one"
+        self.two: Two = ""
+        self._shown: tuple[str, ...] = ()
+        """The names in the order in which the table has them."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
             yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
-            yield Static(id="details")
+            with Horizontal(id="below"):
+                yield SessionPlot()
+                yield Static(id="details")
+            yield TwoOutcomes()
             yield KeysLine()
 
     def on_mount(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Compare anew: the strategies' own presets, or every one."""
-        self.asked, self.ranked, self.marked = None, (), ()
+        self.set_interval(EVERY_S, self._flush)
         self._draw()
-        self.compare(self.every)
+        self.compare()
+        if self.on_plot:
+            self.query_one(CallsPlot).focus()
+
+    # --- assessing and simulating -----------------------------------------------------------------------------------
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
-    async def compare(self, every: bool) -> None:
-        """Row by row in a thread, so that the first stands while the last is still made; then what they hold, then the
-        session under each of them."""
-        bench, worker, told = self.bench, get_current_worker(), 0.0
-        ranked: list[Ranked] = []
-        presets = await asyncio.to_thread(all_presets if every else candidates)
-        self.asked = asked = asked_of(bench, presets)
-        self._say()
+    async def compare(self) -> None:
+        """Make the rows that are missing, one by one in a thread; then find their facts, then simulate the session."""
+        bench, stop, shown = self.bench, _until_cancelled(get_current_worker()), 0.0
+        presets = await asyncio.to_thread(all_presets if self.every else candidates)
+        wanted = {one.label: one for one in (*of_presets(bench, presets), *self.added)}
+        rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.ran}
+        self.rows, self.count = rows, len(wanted.keys() | rows.keys())
 
-        def tell(at_least: float) -> None:
-            nonlocal told
-            if time.monotonic() - told >= at_least:
-                self.post_message(self.Told(asked, tuple(ranked)))
-                told = time.monotonic()
+        def show(at_least: float = EVERY_S) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= at_least:
+                self._rank()
+                shown = time.monotonic()
 
-        variants = variants_of(bench, asked)
-        while not worker.is_cancelled and (found := await asyncio.to_thread(next, variants, None)):
-            ranked.append(Ranked(self.name_of(asked, found), found))
-            tell(EVERY_S)
-        tell(0)
-        for place, one in enumerate(ranked):
-            if worker.is_cancelled:
-                return
-            needed = ("later_use",) if "needed" in self.titles else ()
-            await asyncio.to_thread(compute, one.found, "watched", *needed, "retention")
-            ranked[place] = replace(one, are_known=True)
-            tell(EVERY_S)
-        tell(0)
-
-        def stop(stage: str) -> None:
-            if worker.is_cancelled:
-                raise Abandoned
-
+        if RECORDED not in rows and (theirs := await asyncio.to_thread(recorded, bench)):
+            rows[RECORDED] = Ranked(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
+            self.count += 1
+        for name in [name for name in wanted if name not in rows]:
+            found = await asyncio.to_thread(assessed, bench, wanted[name])
+            rows[name] = Ranked(name, found, variant=wanted[name])
+            show()
+        show(0)
+        needed = ("later_use",) if "needed" in self.titles else ()
+        for name in [name for name, one in rows.items() if not one.are_known]:
+            await asyncio.to_thread(compute, rows[name].found, "watched", *needed, "retention")
+            rows[name] = replace(rows[name], are_known=True)
+            show()
+        show(0)
         try:
-            _, course = await asyncio.to_thread(course_on, bench, self.counter, stop, first=1)
+            course = self.course or await self._lay(stop)
         except Abandoned:
             return
-        for place, one in enumerate(ranked):
-            if worker.is_cancelled:
-                return
-            if (preset := one.found.preset) is None:
-                ranked[place] = replace(one, sent=tuple(point.tokens for point in course.growth))
+        for name in [name for name, one in rows.items() if not one.sent]:
+            if (variant := rows[name].variant) is None:
+                rows[name] = replace(rows[name], sent=tuple(point.tokens for point in course.growth))
             else:
-                played = await asyncio.to_thread(replay, course, preset, bench.opened.limit)
-                ranked[place] = replace(one, sent=tuple(played.sent))
-            tell(EVERY_S)
-        tell(0)
+                played = await asyncio.to_thread(simulated, course, variant.preset, bench)
+                rows[name] = replace(rows[name], sent=tuple(played.sent), played=played)
+            show()
+        show(0)
 
-    @staticmethod
-    def name_of(asked: Asked, found: Assessment) -> str:
-        return OURS if found.preset is not None and found.preset is asked.own else found.name
+    async def _lay(self, stop: Callable[[str], None]) -> Course:
+        """Count the session, so that it can be simulated, and draw what was recorded."""
+        course, trails, words = await asyncio.to_thread(_laid, self.bench, self.counter, stop)
+        self.course = course
+        self.query_one(SessionPlot).lay(course, trails, words, self.bench.window)
+        return course
 
-    @on(Told)
-    def _show(self, event: Told) -> None:
-        """Show what is known by now; ordered when all that the order goes by is there."""
-        if event.asked is self.asked:
-            known = len(event.ranked) == event.asked.count and all(one.are_known for one in event.ranked)
-            self.ranked = tuple(ordered(event.ranked, self.order, turned=self.turned)) if known else event.ranked
-            self._draw()
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.query_one("#said", Static).update(Text(f"✘ {plain(failure)}"))
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def _rank(self) -> None:
+        """The rows in order, when everything that the order goes by is known."""
+        rows = tuple(self.rows.values())
+        known = len(rows) == self.count and all(one.are_known for one in rows)
+        self.ranked = tuple(ordered(rows, self.order, turned=self.turned)) if known else rows
+        self._draw()
 
     def _draw(self) -> None:
-        """The table anew, the cursor on the row on which it stood; at the top, where it begins, it stays at the top."""
+        """The table again, the cursor on the row on which it was; at the top, where it begins, it stays at the top."""
         table, here = self.query_one(Table), self.here
         name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
         table.add_column("", key="mark")
-        table.add_column("policy", key="policy")
+        table.add_column("variant", key="policy")
         watched = len(self.bench.watched)
         over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
         for title in places(self.titles, over):
             table.add_column(self._heading(title, over), key=title)
         top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
         for one in self.ranked:
-            letter = "AB"[self.marked.index(one.name)] if one.name in self.marked else ""
+            letter = sign_of(self.marked.index(one.name)) if one.name in self.marked else ""
             table.add_row(*row(one, self.ranked, self.titles, letter, top, over), key=one.name)
-        self._shown = tuple(one.name for one in self.ranked)
-        if name in self._shown:
-            table.move_cursor(row=self._shown.index(name))
+        for each in self.waiting:
+            words = "asking" if self.asking else "r asks"
+            table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
+        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.waiting))
+        if name:
+            table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
         self._say()
         self._tell()
         self.call_after_refresh(self._tell)  # when the table has its new height
@@ -255,38 +267,78 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
 
     @property
     def here(self) -> int:
-        """The row at hand, -1 where there is none."""
+        """The place of the row at hand, -1 where there is none."""
         at = self.query_one(Table).cursor_row
         return at if at < len(self._shown) else -1
 
+    @property
+    def row(self) -> Ranked | Variant | None:
+        """The row at hand; a variant where it waits to be asked."""
+        name = self._shown[self.here] if self.here >= 0 else ""
+        return self.rows.get(name) or next((one for one in self.waiting if one.label == name), None)
+
     @on(DataTable.RowHighlighted)
     def _tell(self) -> None:
-        """Below the table all that is known of the row at hand."""
-        told = self.query_one("#details", Static)
-        if 0 <= self.here < len(self.ranked) and self._shown:
-            told.update(details(self.ranked[self.here], told.content_size.width, told.content_size.height))
+        """Below the table the session under the row at hand, and everything known of it."""
+        one, view = self.row, self.query_one("#details", Static)
+        width, height = view.content_size
+        if isinstance(one, Variant):
+            told = self.written.get(one.label, "")[-width * height :] or f"Summary by {who(one.summarizer)}: r asks."
+            view.update(Text(f"{plain(one.label)}\n{plain(told)}"))
         else:
-            told.update("")
+            view.update(details(one, width, height) if one else "")
+        rows = [self.rows[name] for name in self.marked] or self.ranked
+        lines = [each for each in rows if each.played]
+        if isinstance(one, Ranked) and one.played and one not in lines:
+            lines.append(one)
+        here = lines.index(one) if isinstance(one, Ranked) and one.played else None
+        played = [each.played for each in lines if each.played] if here is not None else []
+        self.query_one(SessionPlot).show(played, here or 0, self.bench.window, self.lines)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._tell)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if failure := failure_of(event):
-            self.query_one("#said", Static).update(Text(f"✘ {plain(failure)}"))
+    def _flush(self) -> None:
+        if self.asking:
+            self._tell()
 
     def _say(self) -> None:
-        what = "every preset" if self.every else "each strategy's own preset"
-        judged = sum(one.are_known for one in self.ranked)
-        count = self.asked.count if self.asked else 0
-        words = said(len(self.ranked), count, judged, what, str(self.bench.context.total)) if count else what
-        self.query_one("#said", Static).update(Text(words))
+        self.query_one("#said", Static).update(Text(plain(self._progress())))
+
+    def _progress(self) -> str:
+        """How far the comparison is, and what r would do."""
+        made, judged = len(self.ranked), sum(one.are_known for one in self.ranked)
+        played = [one.played for one in self.ranked if one.played]
+        if not self.count:
+            return "reading the presets"
+        if made < self.count:
+            done = f"{made} of {self.count} compacted"
+        elif judged < made:
+            done = f"looking for facts: {judged} of {made}"
+        elif not all(one.sent for one in self.ranked):
+            done = f"simulating the session: {len(played)} of {made}"
+        else:
+            done = f"{several(made, 'variant')} · {cost_basis(played[0].rates)}" if played else several(made, "variant")
+        asks = f"{several(len(self.waiting), 'variant')} with a summarizer of its own"
+        live = f"asking {asks}, esc cancels · " if self.asking else f"r asks {asks} · " if self.waiting else ""
+        return f"{live}{self.bench.context.total} tokens before · {done}"
+
+    def action_lines(self) -> None:
+        self.lines = LINES[(LINES.index(self.lines) + 1) % len(LINES)]
+        self._tell()
+
+    def action_figures(self) -> None:
+        self.toggle_class("-figures")
+        self.call_after_refresh(self._tell)
+
+    def action_lost(self) -> None:
+        if not self.query_one(SessionPlot).to_lost():
+            watched = (
+                "This variant loses no watched rule." if self.bench.watched else "No rule is watched (W on the bench)."
+            )
+            self.notify(watched, markup=False)
 
     # --- the order --------------------------------------------------------------------------------------------------
-
-    def action_more(self) -> None:
-        self.every = not self.every
-        self.start()
 
     def action_sort(self) -> None:
         self._order(self.titles[(self.titles.index(self.order) + 1) % len(self.titles)], turned=False)
@@ -304,45 +356,164 @@ bench; undo brings back what was there. Space marks two rows, d shows them side 
         self.ranked = tuple(ordered(self.ranked, title, turned=turned))
         self._draw()
 
+    # --- which variants ---------------------------------------------------------------------------------------------
+
+    def action_more(self) -> None:
+        self.every = not self.every
+        self.compare()
+
+    def action_numbers(self) -> None:
+        new_variants.of_a_number(self.app, self.bench, self._add)
+
+    def action_prompt(self) -> None:
+        new_variants.of_a_prompt(self.app, self.bench, self._wait)
+
+    def action_model(self) -> None:
+        new_variants.of_a_model(self.app, self.bench, self._wait)
+
+    def _add(self, variants: Sequence[Variant]) -> None:
+        self.added = (*self.added, *variants)
+        self.compare()
+
+    def _wait(self, variants: Sequence[Variant]) -> None:
+        """Rows to be asked by r, which may cost something."""
+        new = {one.label: one for one in (*self.waiting, *variants)}
+        self.waiting = tuple(new.values())
+        self._draw()
+        self.query_one(Table).move_cursor(row=len(self._shown) - 1)
+
+    def action_remove(self) -> None:
+        one = self.row
+        if isinstance(one, Variant):
+            self.waiting = tuple(each for each in self.waiting if each is not one)
+            self._draw()
+        elif one and (one.ran or one.variant in self.added):
+            self.added = tuple(each for each in self.added if each is not one.variant)
+            del self.rows[one.name]
+            self.marked = tuple(name for name in self.marked if name != one.name)
+            self.compare()
+        else:
+            self.notify("Only rows that you added can be removed.", markup=False)
+
+    # --- asking summarizers -----------------------------------------------------------------------------------------
+
+    def action_run(self) -> None:
+        if self.waiting and not self.asking:
+            self.ask()
+
+    @work(exclusive=True, group="ask", exit_on_error=False, description="ask")
+    async def ask(self) -> None:
+        variants, clock = self.waiting, time.perf_counter()
+        live = [one.live(self.bench) for one in variants]
+        self.written, self.asking = {}, True
+        self._draw()
+
+        def heard(number: int, event: LiveEvent) -> None:
+            label = variants[number].label
+            if isinstance(event, Wrote):
+                self.written[label] = self.written.get(label, "") + event.text
+            elif isinstance(event, Retrying | Shrunk):
+                self.written[label] = ""
+
+        try:
+            done = await ask_all(live, purse_of(self.app), heard, keeps=True)
+            for one in done:
+                await asyncio.to_thread(compute, one.found, *FIGURES)
+        except BadInput as refused:
+            self.notify(str(refused), severity="warning", markup=False, timeout=10)
+            return
+        except asyncio.CancelledError:
+            seconds = time.perf_counter() - clock
+            self._keep([partial(one.unfinished, seconds) for one in live if one.name.is_kept])
+            raise
+        finally:
+            self.asking = False
+            if self.is_attached:
+                self._draw()
+        self._keep([partial(_record, one) for one in done if one.live.name.is_kept])
+        self.waiting = tuple(one for one in self.waiting if one not in variants)
+        for variant, one in zip(variants, done, strict=True):
+            self.rows[variant.label] = Ranked(variant.label, one.found, variant=variant, ran=one)
+        self.compare()
+
+    def _keep(self, records: Sequence[Callable[[], Record]]) -> None:
+        """Runs, cancelled or not, for the run history; rendered and written in a thread."""
+        kept, app = to_its_end(lambda: [journal.keep(record()) for record in records]), self.app
+
+        async def tell() -> None:
+            for trouble in filter(None, await kept):
+                app.notify(trouble, severity="warning", markup=False)
+
+        app.run_worker(tell(), group="kept", exit_on_error=False)
+
     # --- one of them, or two ----------------------------------------------------------------------------------------
 
     def action_mark(self) -> None:
-        """Mark the row, or no longer; of three the first one marked goes."""
-        if self.here >= 0:
-            name, before = self._shown[self.here], self.marked
-            self.marked = tuple(one for one in before if one != name) if name in before else (*before, name)[-2:]
+        if isinstance(one := self.row, Ranked):
+            name, before = one.name, self.marked
+            self.marked = tuple(each for each in before if each != name) if name in before else (*before, name)
             self._draw()
 
-    def action_beside(self) -> None:
-        """The two marked; with one marked, that and the row at hand; with none, that and the first."""
-        from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
-
+    @property
+    def pair(self) -> tuple[Ranked, ...]:
+        """The first two marked rows; the marked one and the one at hand; the best one and the one at hand."""
         here = self._shown[self.here] if self.here >= 0 else ""
-        pair = (*self.marked, here)[:2] if self.marked else (*self._shown[:1], here)
-        if len(set(pair)) < 2 or "" in pair:
-            self.notify("Space marks a row; d shows two of them side by side.", markup=False)
+        names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
+        return tuple(self.rows[name] for name in names if name in self.rows)[:2]
+
+    def action_beside(self) -> None:
+        two = TWO[(TWO.index(self.two) + 1) % len(TWO)]
+        if two and len(self.pair) < 2:
+            self.notify("space marks a row; d shows two of them side by side.", markup=False)
             return
-        by_name = {one.name: one.found.outcome for one in self.ranked}
-        first, second = (Named(name, by_name[name]) for name in pair)
-        self.app.push_screen(TwoOutcomesScreen(self.bench, first, second))
+        self._show_two(two)
+
+    def _show_two(self, two: Two) -> None:
+        self.two = two
+        self.set_class(bool(two), "-two")
+        if two:
+            self.query_one(TwoOutcomes).show(self.bench, *self.pair, summaries=two == "summaries")
+        else:
+            self.query_one(Table).focus()
 
     @on(DataTable.RowSelected)
     def action_choose(self) -> None:
-        if self.here < 0:
-            return
-        preset = self.ranked[self.here].found.preset
-        if preset is None:
+        one = self.row
+        variant = one.variant if isinstance(one, Ranked) else one
+        if variant is not None:
+            self.dismiss(None if variant.label == OURS else variant)
+        elif one is not None:
             self.notify(f"The {RECORDED} compaction is the agent's own: it has no policy to open.", markup=False)
+
+    @on(CallsPlot.Chosen)
+    def _go_to_call(self, event: CallsPlot.Chosen) -> None:
+        if self.course is not None and len(self.course.calls):
+            self.dismiss(at_call(self.course, event.call))
+
+    async def action_dismiss(self, result: Variant | str | None = None) -> None:
+        """Back from two outcomes to the rows, or cancel what is asked; then to the bench."""
+        if self.two:
+            self._show_two("")
+        elif self.asking:
+            self.workers.cancel_group(self, "ask")
         else:
-            self.dismiss(None if self.asked and preset is self.asked.own else preset)
+            await super().action_dismiss(result)
 
 
-def said(made: int, asked: int, judged: int, what: str, before: str) -> str:
-    """How far the comparison is."""
-    if made < asked:
-        done = f"{made} of {asked}"
-    elif judged < made:
-        done = f"looking for facts: {judged} of {made}"
-    else:
-        done = f"{asked} compared"
-    return f"{what}: {done} · {before} tokens before · extractive summaries"
+def _record(one: FinishedRun) -> Record:
+    return one.record
+
+
+def _until_cancelled(worker: Worker[None]) -> Callable[[str], None]:
+    def stop(stage: str) -> None:
+        if worker.is_cancelled:
+            raise Abandoned
+
+    return stop
+
+
+def _laid(bench: Bench, counter: Counter, stop: Callable[[str], None]) -> tuple[Course, tuple[Trail, ...], str]:
+    """The session ready to be simulated, each watched rule through the recorded compactions, and what the agent did."""
+    _, course = course_on(bench, counter, stop, first=1)
+    _ = course.recorded_line, course.plain
+    return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)

@@ -1,0 +1,81 @@
+"""The dialogs from which Compare gets another variant: values of a number, a prompt, or a summarizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from textual.app import App
+
+from workbench.analysis.prompt_use import policy_with
+from workbench.analysis.sweep.axes import WINDOW, varied
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset
+from workbench.session import fingerprint
+from workbench.summarizers.named import Name, parsed
+from workbench.tui.plain import several
+from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
+from workbench.tui.screens.prompts import PromptsScreen, every_prompt
+from workbench.tui.screens.run_words import BY_HAND
+from workbench.variants import OFFLINE, Variant, of_numbers
+
+Add = Callable[[Sequence[Variant]], object]
+
+
+def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
+    def read(typed: str) -> Answer[tuple[Variant, ...]]:
+        found = of_numbers(bench.chosen, typed.split())
+        return Answer(found, several(len(found), "variant"))
+
+    def taken(answer: Answer[tuple[Variant, ...]] | None) -> None:
+        if answer:
+            add(answer.value)
+
+    names = ", ".join(name for name in varied(bench.policy) if name != WINDOW)
+    about = f"FIELD=A..B:STEP or FIELD=A,B,C; two fields with a space between. Numbers here: {names}."
+    app.push_screen(AskScreen("Vary a number", about, "", read), taken)
+
+
+def of_a_prompt(app: App[Any], bench: Bench, add: Add) -> None:
+    """By the session's summarizer; where that is offline, which reads no prompt, another is chosen."""
+
+    def chosen(policy: Policy | None) -> None:
+        if policy is not None:
+            preset, label = replace(bench.chosen, policy=policy), f"{_prompt_id(bench, policy)} · "
+            if (name := _usual(bench)) == OFFLINE:
+                _by_whom(app, bench, preset, label, add)
+            else:
+                add((Variant(f"{label}{name}", preset, name),))
+
+    app.push_screen(PromptsScreen(bench), chosen)
+
+
+def of_a_model(app: App[Any], bench: Bench, add: Add) -> None:
+    _by_whom(app, bench, bench.chosen, "", add)
+
+
+def _by_whom(app: App[Any], bench: Bench, preset: Preset, label: str, add: Add) -> None:
+    def chosen(name: Name | None) -> None:
+        if name is not None:
+            add((Variant(f"{label}{name}", preset, name),))
+
+    session = bench.session
+    app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), OFFLINE, DRAFT), chosen)
+
+
+def _usual(bench: Bench) -> Name:
+    try:
+        name = parsed(bench.summarizer)
+    except BadInput:
+        return OFFLINE
+    return OFFLINE if name == BY_HAND else name
+
+
+def _prompt_id(bench: Bench, policy: Policy) -> str:
+    """The id of the prompt that makes this of the bench's settings."""
+    known = [one.found for one in every_prompt() if one.found and one.found.strategy == bench.strategy.id]
+    return next((one.id for one in known if policy_with(bench.policy, one) == policy), "another prompt")

@@ -1,0 +1,172 @@
+"""The context over the session as a plot: as it was recorded and as variants would have made it, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from workbench.analysis.cost import paid
+from workbench.analysis.course import Course
+from workbench.analysis.growth import Point
+from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
+from workbench.analysis.replay import Compacted, Replay
+from workbench.analysis.replay_table import stood
+from workbench.analysis.watched import Trail
+from workbench.base.figures import dollars, short
+from workbench.tui.kept.surviving import COLOURS
+from workbench.tui.plain import figure, fit, one_line, plain, spark
+from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.watched_lines import SIGNS, STYLES
+
+SENTENCE = 60
+"""Cells of a watched sentence before its verdict, at most."""
+
+Lines = Literal["one", "all", "simulated"]
+"""The line of one variant over what was recorded; those of several; those without what was recorded."""
+
+LINES: tuple[Lines, ...] = ("one", "all", "simulated")
+
+
+class SessionPlot(Vertical):
+    """Of several variants the one at `here` is in front; `lines` says which are drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.course: Course | None = None
+        self.played: Sequence[Replay] = ()
+        self.here = 0
+        self.lines: Lines = "one"
+        self.trails: Sequence[Trail] = ()
+        """Each watched sentence through the compactions that the agent recorded."""
+
+    def compose(self) -> ComposeResult:
+        yield CallsPlot()
+        for name in ("legend", "call", "watched", "recorded"):
+            yield Static(id=name, classes="-empty")
+
+    def lay(self, course: Course, trails: Sequence[Trail], recorded: str, window: int | None) -> None:
+        """The session is counted: what was recorded can be drawn. `recorded` says what the agent itself did."""
+        self.course, self.trails = course, trails
+        _tell(self.query_one("#recorded", Static), Text(plain(recorded)))
+        self.border_title = plain(session_words(course))
+        self.draw(window)
+        plot = self.query_one(CallsPlot)
+        plot.go(plot.calls)
+
+    def show(self, played: Sequence[Replay], here: int, window: int | None, lines: Lines) -> None:
+        """Nothing is drawn before the session is counted."""
+        self.played, self.here, self.lines = played, here, lines
+        self.draw(window)
+
+    def draw(self, window: int | None) -> None:
+        if self.course is None:
+            return
+        one = self.played[self.here] if self.played else None
+        shown = [one] if one and self.lines == "one" else self.played
+        picture, plot = replay_picture(self.course, shown, window), self.query_one(CallsPlot)
+        plot.show(picture, frozenset({RECORDED}) if self.lines == "simulated" else frozenset())
+        plot.stops = [each.call for each in one.compacted] if one else ()
+        plot.bring_to_front("" if self.lines == "one" else sign_of(self.here))
+        _tell(self.query_one("#legend", Static), legend(picture))
+        _tell(self.query_one("#watched", Static), watched_words(one, self.trails) if one else Text())
+        self._tell_call()
+
+    @on(CallsPlot.Moved)
+    def _tell_call(self) -> None:
+        course, call = self.course, self.query_one(CallsPlot).call
+        if course is not None and self.played and len(course.calls):
+            alone, point = self.lines == "one", course.recorded_at.get(call)
+            words = call_words(course, self.played, call, self.here, point, alone=alone)
+            _tell(self.query_one("#call", Static), words)
+
+    def to_lost(self) -> bool:
+        """To the next call at which the variant in front loses a watched sentence, then to the first again; False
+        where it loses none."""
+        plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.played else ()
+        lost = sorted(trail.lost for trail in trails if trail.lost is not None)
+        if lost:
+            plot.go(next((call for call in lost if call > plot.call), lost[0]))
+        return bool(lost)
+
+
+def _tell(line: Static, words: Text) -> None:
+    line.update(words)
+    line.set_class(not words, "-empty")
+
+
+def session_words(course: Course) -> str:
+    """The calls of the session, its size without a compaction, and its recorded cost."""
+    calls = len(course.calls)
+    if not calls:
+        return "no answer is recorded"
+    cost = paid(course.session)
+    recorded = f" · recorded {dollars(cost.recorded)}" if cost and cost.recorded is not None else ""
+    return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} uncompacted{recorded}"
+
+
+def saw(sent: Sequence[int], trails: Sequence[Trail], width: int, top: int) -> Text:
+    """The context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
+    line = Text(spark(sent, width, top), "cyan")
+    lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)
+    if lost is not None:
+        line.stylize("red", (lost - 1) * len(line) // len(sent))
+    return line
+
+
+def watched_words(one: Replay, recorded: Sequence[Trail]) -> Text:
+    """A line for each watched sentence: its state after the variant's compactions, and after the agent's own."""
+    shown = [one_line(trail.sentence) for trail in one.watched]
+    wide = min(max(map(cell_len, shown), default=0), SENTENCE)
+    lines = []
+    for words, trail, own in zip(shown, one.watched, recorded, strict=True):
+        never = trail.last == "gone" and trail.lost is None
+        style = "dim" if never else COLOURS.get(STYLES[trail.last], "")
+        line = Text.assemble("◉ ", fit(words, wide), "  ", (f"{SIGNS[trail.last]} {stood(trail)}", style))
+        if own.passed:
+            lost = f", lost by that of epoch {own.lost}" if own.lost is not None else ""
+            line.append(f" · by the agent's own compactions {SIGNS[own.last]} {own.last}{lost}", "dim")
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def call_words(
+    course: Course, played: Sequence[Replay], call: int, here: int, recorded: Point | None, *, alone: bool = False
+) -> Text:
+    """Tokens that the variant in front sends at this call, its compaction there, and unless it is `alone` the tokens
+    of the others."""
+    round, one = course.round_of(course.calls[call - 1]), played[here]
+    text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
+    if recorded is not None:
+        text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
+    text.append(" · " if alone else f" · {sign_of(here)} ", "bold").append(_sizes(one, call))
+    made = next((each for each in one.compacted if each.call == call), None)
+    text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
+    for trail in one.watched if made is not None else ():
+        for passed in (each for each in trail.passed if each.at == call):
+            text.append(f" · ◉ {SIGNS[passed.before]} → {SIGNS[passed.after]}")
+    if missed := len(one.missed):
+        text.append(f" · fired {figure(missed)} × in vain")
+    text.append(" · ⏎ goes there", "dim")
+    if not alone:
+        text.append("\n")
+        for n in (n for n in range(len(played)) if n != here):
+            text.append(f"{sign_of(n)} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
+    return text
+
+
+def _sizes(one: Replay, call: int) -> str:
+    full, sent = one.full[call - 1], one.sent[call - 1]
+    return figure(sent) if full == sent else f"{figure(full)} → {figure(sent)}"
+
+
+def _compaction(made: Compacted) -> str:
+    fired = ", ".join(trigger.name for trigger in made.triggers)
+    pays = f"paid back at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never paid back"
+    return f"{fired} fires, {figure(made.cache.rebilled)} billed again, {pays}"
