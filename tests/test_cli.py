@@ -20,7 +20,7 @@ from tests.commands import ROUNDS, cwb, document, program, session_lines, write_
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.base import paths
-from workbench.cli.output import _KEYS
+from workbench.cli.keys import KEYS
 
 TAIL = "history_tail_size_chars_to_exclude"
 
@@ -77,14 +77,14 @@ class TestCompact:
             assert again["context"][key] == done["after"][key]
 
     def test_nothing_is_written_without_out(self, session: Path) -> None:
-        assert document("compact", session, "--strategy", "exchange-summary")["out"] is None
+        assert document("compact", session, "--strategy", "exchange-summary")["output_file"] is None
         assert [path.name for path in session.parent.iterdir()] == [session.name]
 
     def test_a_folder_takes_the_name_that_the_tool_expects(self, session: Path, tmp_path: Path) -> None:
         (tmp_path / "to").mkdir()
         found = document("compact", session, "--strategy", "exchange-summary", "-o", tmp_path / "to")
-        assert [str(path) for path in (tmp_path / "to").iterdir()] == [found["out"]]
-        assert Path(found["out"]).name == found["export"]["name"]
+        assert [str(path) for path in (tmp_path / "to").iterdir()] == [found["output_file"]]
+        assert Path(found["output_file"]).name == found["export"]["file_name"]
 
     def test_a_session_whose_name_has_a_byte_that_is_no_character(self, session: Path, tmp_path: Path) -> None:
         """Claude Code's summary tells the name of the transcript."""
@@ -160,7 +160,7 @@ class TestCompact:
     def test_not_triggered(self, session: Path, tmp_path: Path) -> None:
         args = ["--set", "trigger_on_history_size_chars=900000", "--if-triggered", "-o", tmp_path / "out.jsonl"]
         found = document("compact", session, "--strategy", "exchange-summary", *args, code=1)
-        assert (found["status"], found["trigger"]["fired"], found["out"]) == ("unchanged", False, None)
+        assert (found["status"], found["trigger"]["fired"], found["output_file"]) == ("unchanged", False, None)
         assert not (tmp_path / "out.jsonl").exists()
 
     def test_not_smaller(self, tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ class TestCompact:
         out = tmp_path / "out.jsonl"
         args = ["--strategy", "exchange-summary", "--set", 'reply=" "', "-o", out]
         found = document("compact", session, *args, code=3)
-        assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]]
-        assert found["out"] is None
+        assert [check["name"] for check in found["checks"] if check["required"] and not check["passed"]]
+        assert found["output_file"] is None
         assert not out.exists()
-        assert document("compact", session, *args, "--force")["out"] == str(out)
+        assert document("compact", session, *args, "--force")["output_file"] == str(out)
         assert out.exists()
 
     def test_the_session_itself_is_never_written_over(self, session: Path) -> None:
@@ -293,7 +293,7 @@ class TestOtherCommands:
     def test_health_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')
         found = document("inspect", "--health", session)
-        assert "line 1" in found["why"]
+        assert "line 1" in found["recognized_by"]
         assert [warning["line"] for warning in found["warnings"]] == [4 * ROUNDS + 1]
 
 
@@ -349,11 +349,12 @@ def test_no_mangled_session_gives_a_traceback(data: bytes, tmp_path_factory: pyt
         assert "mangled" in run.stderr
 
 
-@pytest.mark.parametrize("path", _KEYS)
+@pytest.mark.parametrize("path", KEYS)
 def test_what_json_shows_of_a_type_is_there(path: str) -> None:
     module, _, name = path.rpartition(".")
     kind = getattr(importlib.import_module(f"workbench.{module}"), name)
-    assert [key for key in _KEYS[path].split() if not hasattr(kind, key) and key not in kind.__annotations__] == []
+    names = [key.rpartition("=")[2] for key in KEYS[path].split()]
+    assert [name for name in names if not hasattr(kind, name) and name not in kind.__annotations__] == []
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_the_servers_block_is_shown_kept_and_written_untouched(
         first = json.loads((await called(*args, "--summarizer", name, "-o", out, "--json")).stdout)
     assert contents(session) == before
     assert first["calls"][0]["block"] == BLOCK
-    assert (first["usage"]["input"], first["usage"]["output"]) == (5_010, 300)
+    assert (first["usage"]["input_tokens"], first["usage"]["output_tokens"]) == (5_010, 300)
     assert api.received[0].body["compaction"] == {"type": "summarize"}
     opening, *_ = json.loads(contents(out))["messages"]
     assert (opening["role"], opening["content"][0]) == ("assistant", BLOCK)
@@ -70,13 +70,13 @@ async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkey
         run = await called(*args, "--json")
     assert run.exit_code == 0, run.output
     assert run.stderr.splitlines() == [f"Note: {model} is asked at {api.url}." for model in (MODEL, "claude-haiku-4-5")]
-    sides = json.loads(run.stdout)["sides"]
+    sides = json.loads(run.stdout)["variants"]
     assert {got.body["model"] for got in api.received} == {MODEL, "claude-haiku-4-5"}
     assert [side["summarizer"] for side in sides] == [f"anthropic:{MODEL}", "anthropic:claude-haiku-4-5"]
-    assert {side["draft"] for side in sides} == {"I did /src/part1.py.", "I did /src/invented.py."}
-    unfounded = [one["text"] for side in sides for one in side["grounding"]["unfounded"]]
+    assert {side["summary"] for side in sides} == {"I did /src/part1.py.", "I did /src/invented.py."}
+    unfounded = [one["text"] for side in sides for one in side["grounding"]["ungrounded"]]
     assert unfounded == ["/src/invented.py"]
-    assert all(side["cost"]["dollars"] > 0 and side["after"]["tokens"] > 0 for side in sides)
+    assert all(side["billed"]["usd"] > 0 and side["after"]["tokens"] > 0 for side in sides)
     assert {entry.id for entry in journal.kept()} == {side["run"] for side in sides}
     assert KEY not in run.output
 
@@ -98,7 +98,7 @@ async def test_where_neither_side_has_a_summary_there_is_nothing_to_compare(
         run = await called(*args, "--json")
     assert (told.exit_code, run.exit_code) == (code, code)
     assert told.stdout.count("the server does not know this model or address") == len(fails)
-    calls = [side["calls"] for side in json.loads(run.stdout)["sides"]]
+    calls = [side["calls"] for side in json.loads(run.stdout)["variants"]]
     assert [[bool(call["failure"]) for call in side] for side in calls] == [
         [model in fails] for model in (MODEL, "claude-haiku-4-5")
     ]
@@ -127,8 +127,8 @@ async def test_compare_takes_any_summarizer_and_keeps_live_runs(session: Path, m
         client_talks_to(api, monkeypatch)
         args = ("compare", session, "--strategies", "exchange-summary,context-reset", "--summarizer")
         run = await called(*args, f"anthropic:{MODEL}", "--json")
-    columns = json.loads(run.stdout)["columns"]
-    assert [column["cost"]["dollars"] > 0 for column in columns] == [True, True]
+    columns = json.loads(run.stdout)["variants"]
+    assert [column["billed"]["usd"] > 0 for column in columns] == [True, True]
     assert sorted(entry.end for entry in journal.kept()) == ["failed", "finished"]
     assert len(api.received) == 2
     assert "rehearse:KIND" in cwb(*args, "oracle").stderr
@@ -142,9 +142,9 @@ async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: 
         first = json.loads((await called("list", "models", "--json")).stdout)
         table = await called("list", "models")
         refused = await called("list", "models", "--refresh")
-    assert [(one["id"], one["window"]) for one in first["models"]] == [(MODEL, 200_000)]
-    assert first["models"][0]["prices"] == {"input": 5.0, "output": 25.0}
-    assert first["table"]["own"].endswith("models.toml")
+    assert [(one["id"], one["window_tokens"]) for one in first["models"]] == [(MODEL, 200_000)]
+    assert first["models"][0]["prices"] == {"input": 5.0, "output": 25.0, "unit": "usd per million tokens"}
+    assert first["price_table"]["own_file"].endswith("models.toml")
     assert len(api.received) == 2
     assert table.stdout.splitlines()[1].split() == [MODEL, "200", "000", "64", "000", "$5.00", "$25.00"]
     assert (refused.exit_code, KEY in refused.output) == (2, False)

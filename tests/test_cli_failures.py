@@ -79,11 +79,11 @@ def test_a14_why_retention_and_report_quote_an_invented_order(tmp_path: Path) ->
     assert told in cwb("why", file, "--epoch", 2).output
     assert f"{told} (1 claim checked)" in cwb("retention", file, "--recorded").output
     why = document("why", file)
-    (one,) = why["recorded_summaries"]
-    assert (one["epoch"], one["message"], one["claims"], one["not_found"]) == (1, "s", 1, 1)
-    assert [claim["text"] for claim in one["unfounded"]] == [INVENTED]
+    (one,) = why["recorded_claims"]
+    assert (one["epoch"], one["message"], one["claims"], one["not_in_context"]) == (1, "s", 1, 1)
+    assert [claim["text"] for claim in one["ungrounded"]] == [INVENTED]
     assert [finding["kind"] for finding in why["findings"]][-2:] == ["claims", "strategy"]
-    assert [each["claims"] for each in document("retention", file, "--recorded")["recorded"]] == [one]
+    assert [each["claims"] for each in document("retention", file, "--recorded")["recorded_compactions"]] == [one]
     assert cwb("report", file, "-o", tmp_path / "page.md").exit_code == 0
     assert INVENTED in (tmp_path / "page.md").read_text("utf-8")
 

@@ -37,14 +37,14 @@ def test_what_is_told_of_messages_adds_up(sample: str, preset: str, tmp_path: Pa
     kept = {message["id"]: message for message in messages if message["fate"] == "kept"}
     for message in result:
         if message["id"] in kept:
-            (first, last), *_ = message["stands_for"]
+            (first, last), *_ = message["replaces"]
             assert first == last == kept[message["id"]]["number"]
             assert message["blocks"] == kept[message["id"]]["blocks"]
     if told["split"] is not None:
-        assert messages[told["split"] - 1]["id"] == told["split_id"]
+        assert messages[told["split"] - 1]["id"] == told["split_message"]
         assert set(fates[told["split"] - 1 :]) <= {"kept", "compressed", "pinned", "dropped"}
     inspected = document("inspect", file, "--full")["message_list"]
-    assert inspected == [{k: v for k, v in m.items() if k not in ("fate", "summarizer_saw")} for m in messages]
+    assert inspected == [{k: v for k, v in m.items() if k not in ("fate", "sent_to_summarizer")} for m in messages]
 
 
 def test_requests_are_told_as_they_would_be_sent() -> None:

@@ -34,14 +34,14 @@ def test_silent_truncation_open_calls_and_odd_lines_are_found(tmp_path: Path) ->
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl(*lines, open_call, less) + b"not json\n")
     found = document("inspect", "--health", path)
-    told = {finding["what"]: finding for finding in found["findings"]}
+    told = {finding["topic"]: finding for finding in found["findings"]}
     assert told["bills"]["level"] == "missing"
-    assert [gap["message"] for gap in found["bills"]["gaps"]] == ["z9"]
-    assert found["bills"]["gaps"][0]["tokens"] == pytest.approx(9_000 - 90_100, rel=0.01)
+    assert [gap["message"] for gap in found["usage"]["gaps"]] == ["z9"]
+    assert found["usage"]["gaps"][0]["difference_tokens"] == pytest.approx(9_000 - 90_100, rel=0.01)
     assert told["open calls"]["level"] == "missing"
     assert f"line {len(lines) + 1}" in told["open calls"]["text"]
     assert [warning["line"] for warning in found["warnings"]] == [len(lines) + 3]
-    assert found["open_calls"] == 1
+    assert found["unanswered_calls"] == 1
 
 
 def test_what_else_a_file_is_close_to(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_part_of_a_session_names_its_folder(tmp_path: Path) -> None:
     run = cwb("inspect", "--health", tmp_path / "ui_messages.json")
     assert run.exit_code == 2
     assert run.stderr.strip().endswith(f"is only part of a session; open its folder {tmp_path}.")
-    assert document("inspect", "--health", tmp_path)["why"] == "a folder with api_conversation_history.json"
+    assert document("inspect", "--health", tmp_path)["recognized_by"] == "a folder with api_conversation_history.json"
 
 
 def test_changes_are_counted_by_record(tmp_path: Path) -> None:
@@ -103,11 +103,11 @@ def export_of(path: Path) -> bytes:
 
 def test_sub_agents_are_named_and_can_be_opened(shared: Path) -> None:
     path = shared / "sessions/claude-code/spotter-fa812bfe.jsonl"
-    beside = {one["id"]: one["what"] for one in document("inspect", "--health", path)["beside"]}
+    beside = {one["id"]: one["description"] for one in document("inspect", "--health", path)["related_sessions"]}
     assert list(beside) == ["a93ccab", "aa84377", "acompact-70d8e7"]
     assert "for the boundary" in beside["acompact-70d8e7"]
     call = document("inspect", "--health", path, "--part", "acompact-70d8e7")
-    assert "characters sent" in call["beside"][0]["what"]
+    assert "characters sent" in call["related_sessions"][0]["description"]
 
 
 def test_every_real_file_is_told_of(shared: Path) -> None:

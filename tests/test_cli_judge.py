@@ -46,11 +46,11 @@ async def test_its_agreement_stands_beside_its_score(
     assert len(api.received) == calls + 1
     assert all("<items>" in one.prompt for one in api.received)
     assert found["facts"] > 0
-    assert (found["present"], found["right"]) == (1.0, shares)
-    assert found["pairs"] == len(labelled)
-    assert found["agreed_present"] == pytest.approx(sum(pair.label != "-" for pair in labelled) / len(labelled))
+    assert (found["kept_share"], found["correct_share"]) == (1.0, shares)
+    assert found["labelled_pairs"] == len(labelled)
+    assert found["kept_agreement_share"] == pytest.approx(sum(pair.label != "-" for pair in labelled) / len(labelled))
     agreed = [(pair.label == "=") == (right == "yes") for pair in labelled]
-    assert found["agreed_right"] == pytest.approx(sum(agreed) / len(labelled))
+    assert found["correct_agreement_share"] == pytest.approx(sum(agreed) / len(labelled))
 
 
 def test_a_judge_is_for_one_compaction(tmp_path: Path) -> None:

@@ -100,23 +100,25 @@ class TestCompact:
         assert run.exit_code == 0, run.output
         found = json.loads(run.stdout)
         assert found["summarizer"] == LIVE
-        assert found["usage"] == {"input": 1_000, "output": 1_000, "cache_read": 0, "cache_write": 0}
-        assert found["cost"] == {
+        assert found["usage"] == {
+            "input_tokens": 1_000, "output_tokens": 1_000, "cache_read_tokens": 0, "cache_write_tokens": 0,
+        }  # fmt: skip
+        assert found["billed"] == {
             "model": MODEL,
-            "dollars": pytest.approx(1_000 * 5 / 1e6 + 1_000 * 25 / 1e6),
+            "usd": pytest.approx(1_000 * 5 / 1e6 + 1_000 * 25 / 1e6),
             "note": "",
         }
         assert [call["failure"] for call in found["calls"]] == [None]
-        assert [one["text"] for one in found["grounding"]["unfounded"]] == ["/src/invented.py"]
-        assert found["grounding"]["checked"]["path"] == 2
-        assert any(loss["text"] == "/src/part5.py" for loss in found["lost"])
-        assert not any(loss["kind"] == "instruction" for loss in found["lost"])
+        assert [one["text"] for one in found["grounding"]["ungrounded"]] == ["/src/invented.py"]
+        assert found["grounding"]["claims_by_kind"]["path"] == 2
+        assert any(loss["text"] == "/src/part5.py" for loss in found["lost_facts"])
+        assert not any(loss["kind"] == "instruction" for loss in found["lost_facts"])
         assert fingerprint(session) == before
         assert "/src/invented.py" in out.read_text("utf-8")
         assert KEY not in run.output
         kept = journal.load(found["run"])
         assert (kept.end, kept.status, kept.summarizer, kept.dollars) == (
-            "finished", "compacted", LIVE, found["cost"]["dollars"],
+            "finished", "compacted", LIVE, found["billed"]["usd"],
         )  # fmt: skip
         assert kept.calls[0].text == DRAFT
         assert kept.calls[0].request == api.received[0].prompt
@@ -152,7 +154,7 @@ class TestCompact:
         second = json.loads(again.stdout)
         assert second["after"] == first["after"]
         assert second["grounding"] == first["grounding"]
-        assert (second["cost"], second["run"]) == (None, None)
+        assert (second["billed"], second["run"]) == (None, None)
         assert len(api.received) == 1
         assert len(journal.kept()) == 1
 
@@ -186,7 +188,7 @@ class TestCompact:
         assert "1 call in 3 requests" in told
         assert "sent without thinking" in told
         assert "the middle was cut: " in told
-        assert [words.rpartition("; ")[2].partition(":")[0] for words in document["changed"]] == [
+        assert [words.rpartition("; ")[2].partition(":")[0] for words in document["adjustments"]] == [
             "sent without thinking",
             "the middle was cut",
         ]
@@ -355,7 +357,7 @@ class TestRehearsal:
 
     def test_garbage_loses_the_standing_instruction(self, session: Path) -> None:
         run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", "rehearse:garbage", "--json")
-        losses = json.loads(run.stdout)["lost"]
+        losses = json.loads(run.stdout)["lost_facts"]
         assert [loss["text"] for loss in losses if loss["kind"] == "instruction"] == [RULE]
 
     @pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])
@@ -374,7 +376,7 @@ class TestExact:
             found = json.loads((await asyncio.to_thread(cwb, "inspect", session, "--exact", MODEL, "--json")).stdout)
         assert f"{MODEL}: 12 345 exact" in told.stdout
         assert found["exact"]["tokens"] == 12_345
-        assert found["exact"]["difference"] == 12_345 - found["exact"]["local"]
+        assert found["exact"]["difference_tokens"] == 12_345 - found["exact"]["local_tokens"]
         assert [got.path.partition("?")[0] for got in api.received] == ["/v1/messages/count_tokens"] * 2
 
     async def test_what_a_count_taught_can_be_forgotten(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:

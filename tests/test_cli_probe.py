@@ -74,7 +74,7 @@ async def ask(session: Path, *more: object) -> dict[str, Any]:
 
 
 def marks(found: dict[str, Any], arm: str) -> list[str]:
-    return [one["given"][arm]["mark"] for one in found["probes"]]
+    return [one["answers"][arm]["grade"] for one in found["questions"]]
 
 
 async def test_each_arm_answers_from_what_it_has(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,13 +83,13 @@ async def test_each_arm_answers_from_what_it_has(session: Path, monkeypatch: pyt
         api.replies = [knowing(api)] * 4
         found = await ask(session)
     assert marks(found, "full context") == ["exact", "exact", "judged", "exact"]
-    compacted = found["arms"][1]["name"]
+    compacted = found["variants"][1]["name"]
     assert compacted.startswith("claude-code as of ")
     assert marks(found, compacted) == ["not known", "exact", "judged", "exact"]
     assert marks(found, "nothing") == ["not known", "not known", "not known", "exact"]
-    assert [arm["share"]["right"] for arm in found["arms"]] == [3, 2, 0]
-    assert [arm["made_up"] for arm in found["arms"]] == [0, 0, 0]
-    assert found["answers"] == MODEL
+    assert [arm["correct"]["correct"] for arm in found["variants"]] == [3, 2, 0]
+    assert [arm["invented_answers"] for arm in found["variants"]] == [0, 0, 0]
+    assert found["answer_source"] == MODEL
     assert len(api.received) == 4  # an arm each, and the judge
     assert [one.body["temperature"] for one in api.received] == [0.0] * 4
     alone = [one for one in api.received if len(one.body["messages"]) == 1 and "<items>" not in one.prompt]
@@ -134,7 +134,7 @@ async def test_what_was_answered_is_not_asked_again(session: Path, monkeypatch: 
         first = await ask(session)
         again = await ask(session)
         assert len(api.received) == 4
-        assert again["probes"] == first["probes"]
+        assert again["questions"] == first["questions"]
         assert "3 calls answered before" in again["notes"]
         api.replies = [knowing(api)] * 4
         await ask(session, "--no-journal")
@@ -148,18 +148,18 @@ async def test_a_call_that_failed_is_asked_when_the_run_goes_on(session: Path, m
         client_talks_to(api, monkeypatch)
         api.replies = [error(400, "invalid_request_error", "no"), *[knowing(api)] * 3]
         first = await ask(session)
-        lost = [arm["name"] for arm in first["arms"] if arm["unanswered"]]
+        lost = [arm["name"] for arm in first["variants"] if arm["unanswered"]]
         assert len(lost) == 1
         assert marks(first, lost[0]) == ["unanswered"] * 4
         assert first["notes"].count("1 call gave no answer, and the same command asks again: ") == 1
         assert "summary" not in first["notes"]
-        assert next(arm for arm in first["arms"] if arm["name"] == lost[0])["share"] is None
+        assert next(arm for arm in first["variants"] if arm["name"] == lost[0])["correct"] is None
         before = len(api.received)
         api.replies = [knowing(api)] * 2
         whole = await ask(session)
     assert 1 <= len(api.received) - before <= 2  # the call that failed, and the judge where it is asked something new
-    assert [arm["unanswered"] for arm in whole["arms"]] == [0, 0, 0]
-    assert [arm["share"]["right"] for arm in whole["arms"]] == [3, 2, 0]
+    assert [arm["unanswered"] for arm in whole["variants"]] == [0, 0, 0]
+    assert [arm["correct"]["correct"] for arm in whole["variants"]] == [3, 2, 0]
 
 
 ANSWERED, UNDER_WAY = 7, 4
@@ -233,8 +233,8 @@ async def test_a_batch_costs_half_and_says_so(session: Path, monkeypatch: pytest
         found = await ask(session, "--batch")
         again = await ask(session, "--batch")
         assert len(api.received) == 4
-    assert [arm["share"]["right"] for arm in found["arms"]] == [0, 0, 0]
-    assert [arm["share"]["of"] for arm in found["arms"]] == [3, 3, 3]
+    assert [arm["correct"]["correct"] for arm in found["variants"]] == [0, 0, 0]
+    assert [arm["correct"]["questions"] for arm in found["variants"]] == [3, 3, 3]
     assert "batch msgbatch_01abc has answered 3 of 3" in found["notes"]
     assert "3 calls, 3 000 tokens in, 126 out, $0.0091 (half the price, as a batch)" in found["notes"]
     assert "3 calls answered before" in again["notes"]
@@ -279,22 +279,25 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
         again = await ask(session, other)
         assert len(api.received) == 7
     assert [Path(one["file"]).name for one in found["sessions"]] == ["session.jsonl", "other.jsonl"]
-    assert [[arm["share"]["right"] for arm in one["arms"]] for one in found["sessions"]] == [[3, 2, 0], [1, 0, 0]]
-    full, compacted, nothing = found["sum"]["arms"]
-    assert [(arm["share"]["right"], arm["share"]["of"]) for arm in (full, compacted, nothing)] == [
+    assert [[arm["correct"]["correct"] for arm in one["variants"]] for one in found["sessions"]] == [
+        [3, 2, 0],
+        [1, 0, 0],
+    ]
+    full, compacted, nothing = found["total"]["variants"]
+    assert [(arm["correct"]["correct"], arm["correct"]["questions"]) for arm in (full, compacted, nothing)] == [
         (4, 5),
         (2, 5),
         (0, 5),
     ]
-    assert compacted["less_than_full"]["mean"] == pytest.approx(2 / 5)
-    assert [(arm["made_up"], arm["controls"]) for arm in (full, compacted, nothing)] == [(0, 2)] * 3
+    assert compacted["share_below_full"]["mean"] == pytest.approx(2 / 5)
+    assert [(arm["invented_answers"], arm["controls"]) for arm in (full, compacted, nothing)] == [(0, 2)] * 3
     assert [arm["sessions"] for arm in (full, compacted, nothing)] == [2, 2, 2]
-    assert [Path(one["file"]).name for one in found["refused"]] == ["broken.jsonl"]
+    assert [Path(one["file"]).name for one in found["failed"]] == ["broken.jsonl"]
     notes = [line for line in found["notes"].splitlines() if MODEL in line and " asked at " not in line]
     assert len(notes) == 2  # the cost of all is told once before, and once after
     assert "is asked 6 calls" in notes[0]
     assert "7 calls, 7 000 tokens in, 294 out, $0.0423" in notes[1]
-    assert again["sum"] == found["sum"]
+    assert again["total"] == found["total"]
     assert "6 calls answered before" in again["notes"]
     assert [one.strategy for one in journal.kept()] == ["probe", "probe"]
 
@@ -319,11 +322,11 @@ async def test_one_session_is_held_at_a_time(
         said = "\n".join(f"{number}: not known" for number in range(1, 20))
         api.replies = [answer(said)] * 30
         found = await ask(*files)
-    assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 6)
+    assert (len(found["sessions"]), found["failed"], len(held)) == (3, [], 6)
     found = json.loads(
         (await asyncio.to_thread(cwb, "retention", "--ask", *files, "--preset", "claude-code", "--json")).stdout
     )
-    assert (len(found["sessions"]), found["refused"], len(held)) == (3, [], 9)
+    assert (len(found["sessions"]), found["failed"], len(held)) == (3, [], 9)
 
 
 async def test_what_a_model_summarized_is_not_summarized_again_to_be_asked_after(
@@ -335,7 +338,7 @@ async def test_what_a_model_summarized_is_not_summarized_again_to_be_asked_after
         found = await ask(session, "--summarizer", f"anthropic:{MODEL}")
         sent = [json.dumps(one.body["messages"][-1]) for one in api.received]
     assert [sum(sign in one for one in sent) for sign in ("of the moon?", "<items>", "")] == [3, 1, 5]
-    assert marks(found, found["arms"][1]["name"])[:2] == ["exact", "exact"]
+    assert marks(found, found["variants"][1]["name"])[:2] == ["exact", "exact"]
 
 
 async def test_the_batches_of_several_sessions_go_together(
@@ -349,10 +352,12 @@ async def test_the_batches_of_several_sessions_go_together(
         assert [one.method for one in api.received].count("POST") == 2
         again = await ask(session, other, "--batch")
         assert len(api.received) == 8
-    assert [(arm["share"]["right"], arm["share"]["of"]) for arm in found["sum"]["arms"]] == [(0, 5)] * 3
+    assert [(arm["correct"]["correct"], arm["correct"]["questions"]) for arm in found["total"]["variants"]] == [
+        (0, 5)
+    ] * 3
     assert "is asked 6 calls" in found["notes"]
     assert "6 calls, 6 000 tokens in, 252 out, $0.0181 (half the price, as a batch)" in found["notes"]
-    assert again["sum"] == found["sum"]
+    assert again["total"] == found["total"]
     assert list(paths.batches().iterdir()) == []
 
 
@@ -372,7 +377,7 @@ async def test_a_batch_that_cannot_be_read_now_leaves_the_others_theirs(
         api.replies = [but_not_the_first] * 8
         found = await ask(session, other, "--batch")
         assert len(found["sessions"]) == 1
-        (refused,) = found["refused"]
+        (refused,) = found["failed"]
         assert "Batch msgbatch_0 cannot be read now" in refused["error"]
         assert [note.read_text() for note in paths.batches().iterdir()] == ["msgbatch_0"]
         api.replies = [every_batch(api, said)] * 8
@@ -386,10 +391,10 @@ def test_watched_sentences_are_judged_in_every_arm(session: Path) -> None:
     watching = ("retention", "--ask", session, "--preset", "claude-code", "--watch", RULE, "--watch", "Never use tabs.")
     run = cwb(*watching, "--json")
     found = json.loads(run.stdout)
-    arms = [arm["name"] for arm in found["arms"]]
+    arms = [arm["name"] for arm in found["variants"]]
     assert found["watched"] == [
-        {"sentence": RULE, "given": dict(zip(arms, ("verbatim", "verbatim", "gone"), strict=True))},
-        {"sentence": "Never use tabs.", "given": dict.fromkeys(arms, "gone")},
+        {"sentence": RULE, "states": dict(zip(arms, ("verbatim", "verbatim", "gone"), strict=True))},
+        {"sentence": "Never use tabs.", "states": dict.fromkeys(arms, "gone")},
     ]
     told = cwb(*watching).stdout.splitlines()[-4:]
     assert [" ".join(line.split()) for line in told[1:]] == [

@@ -111,7 +111,9 @@ def test_another_prompt_takes_its_place_only_by_force(tmp_path: Path) -> None:
     run = cwb("prompts", "adopt", "codex", second)
     assert (run.exit_code, "--force replaces it" in run.stderr) == (2, True)
     told = json.loads(cwb("prompts", "adopt", "codex", second, "--force", "--json").stdout)
-    assert told["found"] == [{"file": str(second), "place": "request 1", "chars": len(PRODUCTS) + 6, "left_out": []}]
+    assert told["found"] == [
+        {"file": str(second), "location": "request 1", "filled_in_when_sent": [], "chars": len(PRODUCTS) + 6}
+    ]
     assert load_preset("codex").policy.model_dump()["prompt"].endswith(" More.")
 
 

@@ -67,7 +67,14 @@ def test_json_has_the_fixes_as_values(tmp_path: Path) -> None:
             "reason": "removed 8 NUL bytes left by a crash",
         },
     ]
-    assert (found["format"], found["left"], found["branches"], found["messages"], found["out"], found["steps"]) == (
+    assert (
+        found["format"],
+        found["remaining"],
+        found["branches"],
+        found["messages"],
+        found["output_file"],
+        found["resume_steps"],
+    ) == (
         "claude-code",
         [],
         [],
@@ -83,8 +90,8 @@ def test_a_damaged_file_in_its_place_is_renamed_by_the_steps(own_home: Path) -> 
     file = damaged(place)
     found = document("repair", file)
     copy = place / f"{SESSION}.repaired.jsonl"
-    assert found["steps"][:2] == [f"mv {file} {file}.damaged", f"mv {copy} {file}"]
-    assert found["steps"][-1] == f"claude --resume {SESSION}"
+    assert found["resume_steps"][:2] == [f"mv {file} {file}.damaged", f"mv {copy} {file}"]
+    assert found["resume_steps"][-1] == f"claude --resume {SESSION}"
 
 
 def test_faults_that_are_left_are_named_and_the_code_is_3(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_sessions_are_listed_newest_first_and_the_unreadable_counted(tmp_path: P
     assert "bad.jsonl: Not a known session format" in cwb("audit", "--quick", tmp_path, "--skipped").stderr
     found = document("audit", "--quick", tmp_path)
     assert [one["first_request"] for one in found["sessions"]] == ["paint the door", "mend the gate"]
-    assert [Path(one["path"]).name for one in found["unreadable"]] == ["bad.jsonl"]
+    assert [Path(one["file"]).name for one in found["unreadable"]] == ["bad.jsonl"]
     assert len(document("audit", "--quick", tmp_path, "--limit", 1)["sessions"]) == 1
     only = document("audit", "--quick", tmp_path, "--search", "GATE mend")["sessions"]
     assert [one["first_request"] for one in only] == ["mend the gate"]
@@ -37,8 +37,8 @@ def test_tokens_and_how_full_are_told_from_what_was_recorded(own_home: Path) -> 
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
     session_at(own_home / ".claude" / "projects" / "p" / "a.jsonl", "mend the gate", 1_000)
     (one,) = document("audit", "--quick", "--tool", "codex")["sessions"]
-    assert (one["tool"], one["format"], one["folder"]) == ("Codex", "codex", "/home/ada/tidebook")
-    assert (one["tokens"], one["window"], one["compactions"], one["complete"]) == (6_779, 258_400, 2, True)
+    assert (one["agent"], one["format"], one["project"]) == ("Codex", "codex", "/home/ada/tidebook")
+    assert (one["tokens"], one["window_tokens"], one["compactions"], one["complete"]) == (6_779, 258_400, 2, True)
     row = " ".join(cwb("audit", "--quick", "--tool", "codex").stdout.split())
     assert " 6 779 3 % 258 400 recorded 2 " in row
     assert len(document("audit", "--quick")["sessions"]) == 2
@@ -60,7 +60,7 @@ def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Pat
         "replays"
     ]
     [cell] = document("compare", SEVERAL, "--part", 2, *grid)["cells"]
-    assert (cell["calls"], cell["last"]) == (len(played["sent"]), played["last"])
+    assert (cell["calls"], cell["last_tokens"]) == (len(played["sent_tokens"]), played["last_tokens"])
     assert "has no session 3" in cwb("compare", SEVERAL, "--part", 3, *grid).output
     single = SAMPLES / "pi-branches.jsonl"
     assert "holds one session" in cwb("audit", "--quick", single).stderr

@@ -52,7 +52,7 @@ def test_a_session_comes_through_standard_input_or_a_pipe(tmp_path: Path) -> Non
     found = [run("inspect", str(file)), run("inspect", "-", stdin=SESSION), run("inspect", str(pipe))]
     writing.join()
     assert [(one["format"], one["epochs"]) for one in found] == [(found[0]["format"], found[0]["epochs"])] * 3
-    assert not Path(str(found[1]["path"])).exists(), "what came is kept nowhere"
+    assert not Path(str(found[1]["file"])).exists(), "what came is kept nowhere"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without /dev/full")
@@ -69,7 +69,7 @@ def test_json_is_utf_8_whatever_the_environment_says(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     words = [sys.executable, "-m", "workbench", "inspect", str(file), "--json"]
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True)
-    assert json.loads(done.stdout.decode())["path"] == str(file)
+    assert json.loads(done.stdout.decode())["file"] == str(file)
 
 
 def test_what_a_session_names_writes_no_escapes_on_a_terminal(tmp_path: Path) -> None:

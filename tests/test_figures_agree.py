@@ -64,18 +64,18 @@ def test_the_context_before_and_after(policy: tuple[Path, str, tuple[object, ...
     held = document("retention", *args, "--preset", preset)
     called = workbench.compact(workbench.load(file), preset=preset, epoch=1, window=WINDOW[file])
     report = called.report
-    [column] = compared["columns"]
+    [column] = compared["variants"]
 
     before = figures(compacted["before"])
     assert before == figures(inspected["context"]) == figures(why["context"]) == figures(compared["before"])
     assert before == (report.before.messages, report.before.chars, report.before.tokens)
-    assert held["before"] == before[2] == sum(layer["tokens"] for layer in inspected["layers"])
+    assert held["tokens_before"] == before[2] == sum(layer["tokens"] for layer in inspected["layers"])
     assert inspected["layers"] == why["layers"]
-    assert inspected["window"] == why["window"] == WINDOW[file]
+    assert inspected["window_tokens"] == why["window_tokens"] == WINDOW[file]
     after = figures(compacted["after"])
     assert after == figures(column["after"]) == (report.after.messages, report.after.chars, report.after.tokens)
-    assert held["after"] == after[2] < before[2]
-    assert column["saved"] == before[2] - after[2]
+    assert held["tokens_after"] == after[2] < before[2]
+    assert column["saved_tokens"] == before[2] - after[2]
     assert compacted["fates"] == column["fates"]
     assert compacted["status"] == column["status"] == held["status"] == report.status
     assert [(one["name"], one["passed"]) for one in compacted["checks"]] == [
@@ -84,11 +84,11 @@ def test_the_context_before_and_after(policy: tuple[Path, str, tuple[object, ...
     assert compacted["triggers"] == column["triggers"] == why["triggers"]
     assert compacted["trigger"]["fired"]
     ours = workbench.retention(called)
-    assert held["overall"]["full"] == ours.overall.full
-    assert {kind: share["share"] for kind, share in held["kinds"].items()} == {
+    assert held["head_facts"]["kept_fully"] == ours.overall.full
+    assert {kind: share["kept_share"] for kind, share in held["head_facts_by_kind"].items()} == {
         kind: share.share for kind, share in ours.kinds.items()
     }
-    assert held["overall"]["weighted"] == ours.overall.weighted
+    assert held["head_facts"]["weighted_share"] == ours.overall.weighted
 
 
 @pytest.mark.parametrize("asks", [True, False], ids=["with a summary", "without one"])
@@ -176,7 +176,7 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
     }
     assert taken == dict.fromkeys(taken, shown.epoch)
     assert document("compact", file, *preset, "--epoch", "last", code=None)["epoch"] == last
-    assert document("retention", file, *preset)["overall"]["facts"] == len(shown.held(shown.offline.outcome).facts)
+    assert document("retention", file, *preset)["head_facts"]["facts"] == len(shown.held(shown.offline.outcome).facts)
     there = document("compact", file, *preset)
     after = shown.context.outcome_size(shown.offline.outcome)
     assert figures(there["before"]) == (
@@ -205,7 +205,11 @@ def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(
 
     inspected, why = document("inspect", file), document("why", file)
     assert inspected["context"]["tokens"] == why["context"]["tokens"] == total.tokens == desk.bench.plan.before.tokens
-    assert inspected["context"]["recorded_usage"] == why["context"]["recorded_usage"] == desk.bench.layout.last_usage
+    assert (
+        inspected["context"]["recorded_usage_tokens"]
+        == why["context"]["recorded_usage_tokens"]
+        == desk.bench.layout.last_usage
+    )
     assert sum(layer["tokens"] for layer in inspected["layers"]) == total.tokens
     assert view.stretches[desk.bench.epoch - 1].tokens == total.tokens
     assert why["limit"]["context"] == total.tokens
@@ -234,8 +238,8 @@ def test_what_is_used_again_later_counts_in_calls_too() -> None:
     held = document("retention", file, "--epoch", 1, "--preset", "codex")
     compacted = workbench.compact(workbench.load(file), preset="codex", epoch=1)
     ours = workbench.retention(compacted)
-    assert held["overall"]["weighted"] == ours.overall.weighted
-    assert held["overall"]["used"] == ours.overall.used
+    assert held["head_facts"]["weighted_share"] == ours.overall.weighted
+    assert held["head_facts"]["used"] == ours.overall.used
     assert workbench.retention(compacted, later=()).overall.used < ours.overall.used
 
 
@@ -244,18 +248,20 @@ def test_the_session_played(policy: tuple[Path, str, tuple[object, ...]]) -> Non
     scales.keep(workbench.load(file), Scale(1.25, 1, "an exact count"))
     [played] = document("compare", "--over-session", *args, "--preset", preset)["replays"]
     why = document("why", *args, "--preset", preset)
-    assert "1.25" in document("inspect", *args)["context"]["method"]
+    assert "1.25" in document("inspect", *args)["context"]["counting"]
     swept = document("compare", file, "--preset", preset, "--vary", f"window={WINDOW[file]}")
     [cell] = swept["cells"]
     assert why["replay"] == played
     count = len(played["compactions"])
     assert count >= 1
-    assert (cell["compactions"], cell["after"], cell["peak"], cell["last"], cell["over"], cell["rebilled"]) == (
-        count, played["mean_after"], played["peak"], played["last"], played["over_window"], played["rebilled"],
+    assert (cell["compactions"], cell["tokens_after"], cell["peak_tokens"], cell["last_tokens"],
+            cell["calls_over_window"], cell["rebilled_tokens"]) == (
+        count, played["mean_tokens_after"], played["peak_tokens"], played["last_tokens"],
+        played["calls_over_window"], played["rebilled_tokens"],
     )  # fmt: skip
-    assert (cell["calls"], cell["sent"]) == (len(played["sent"]), sum(played["sent"]))
-    assert cell["dollars"] == (played["cost"] if played["rates"]["known"] else None)
-    assert (swept["best"]["compactions"], swept["best"]["after"]) == (count, played["mean_after"])
+    assert (cell["calls"], cell["sent_tokens"]) == (len(played["sent_tokens"]), sum(played["sent_tokens"]))
+    assert cell["usd"] == (played["cost"] if played["cost_unit"] == "usd" else None)
+    assert (swept["best"]["compactions"], swept["best"]["tokens_after"]) == (count, played["mean_tokens_after"])
 
 
 def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[object, ...]], tmp_path: Path) -> None:
@@ -265,9 +271,9 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     assert (run.exit_code, "2 policies compared" in run.output) == (0, True)
     page = out.read_text("utf-8").replace("\\", "")
     why = document("why", *args, "--preset", preset)
-    [column] = document("compare", *args, "--presets", preset)["columns"]
+    [column] = document("compare", *args, "--presets", preset)["variants"]
     [played] = document("compare", "--over-session", *args, "--preset", preset)["replays"]
-    overall = document("retention", *args, "--preset", preset)["overall"]
+    overall = document("retention", *args, "--preset", preset)["head_facts"]
 
     assert [one["text"] for one in why["findings"] if one["text"] not in page] == []
     before, after = grouped(why["context"]["tokens"]), grouped(column["after"]["tokens"])
@@ -285,17 +291,17 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     assert cells[:8] == [
         str(len(played["compactions"])),
         grouped(played["compactions"][0]["call"]),
-        grouped(played["mean_after"]),
-        grouped(played["peak"]),
-        grouped(played["last"]),
-        grouped(played["over_window"]),
+        grouped(played["mean_tokens_after"]),
+        grouped(played["peak_tokens"]),
+        grouped(played["last_tokens"]),
+        grouped(played["calls_over_window"]),
         str(sum(one["requests"] for one in played["compactions"])),
-        grouped(played["rebilled"]),
+        grouped(played["rebilled_tokens"]),
     ]
     shown = cwb("compare", "--over-session", *args, "--preset", preset, "--no-plot").output
     lines = [re.split(r"\s{2,}", line) for line in shown.splitlines()]
     assert ["A", preset, *cells] in lines, "one table on the command line and in the report"
-    assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page
+    assert f"{overall['kept_fully']} in full, {overall['kept_partly']} in part, {overall['lost']} not at all" in page
 
 
 def with_a_summary_that_is_wrong(folder: Path) -> Path:

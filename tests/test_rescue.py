@@ -75,7 +75,7 @@ def test_a_watched_sentence_is_told_and_not_among_the_steps(own_home: Path, here
     assert done.stderr.splitlines()[1:] == ["watched verbatim → verbatim: Never log the refresh token."]
     assert done.stdout.startswith(f"cd {here} && claude --resume ")
     assert document("rescue", old, "-o", here / "other", "--watch", "Sell the goat.")["watched"] == [
-        {"sentence": "Sell the goat.", "now": "gone", "after": "gone"}
+        {"sentence": "Sell the goat.", "state_before": "gone", "state_after": "gone"}
     ]
 
 
@@ -88,7 +88,7 @@ def test_whose_session_is_the_newest_does_not_matter(own_home: Path, here: Path)
 
 def test_the_steps_run(own_home: Path, here: Path) -> None:
     claude(own_home, here)
-    lines = document("rescue", "-o", here)["steps"]
+    lines = document("rescue", "-o", here)["resume_steps"]
     (written,) = here.iterdir()
     assert len(lines) == 3
     tool = here.parent / "claude"
@@ -143,13 +143,13 @@ def _cwd_of(sample: str) -> str:
 
 def test_another_policy_is_chosen_by_name_and_the_tools_own_with_a_summarizer(own_home: Path, here: Path) -> None:
     path = claude(own_home, here)
-    assert document("rescue", path)["policy"] == "ledger"
-    assert document("rescue", path, "--preset", "trim")["policy"] == "trim"
-    assert document("rescue", path, "--strategy", "clear-tool-results")["policy"] == "clear-tool-results"
+    assert document("rescue", path)["preset"] == "ledger"
+    assert document("rescue", path, "--preset", "trim")["preset"] == "trim"
+    assert document("rescue", path, "--strategy", "clear-tool-results")["preset"] == "clear-tool-results"
     smaller = document("rescue", path, "--set", "budget_tokens=30000")
-    assert (smaller["policy"], smaller["after"]["tokens"] < 50_000) == ("ledger", True)
+    assert (smaller["preset"], smaller["after"]["tokens"] < 50_000) == ("ledger", True)
     told = document("rescue", path, "--summarizer", "extractive")
-    assert (told["policy"], told["status"]) == ("claude-code as of 2.1.36", "compacted")
+    assert (told["preset"], told["status"]) == ("claude-code as of 2.1.36", "compacted")
 
 
 def test_a_gemini_session_is_found_by_the_hash_of_its_folder(own_home: Path, here: Path) -> None:
@@ -216,8 +216,8 @@ def test_what_does_not_hold_is_not_written(own_home: Path, here: Path) -> None:
     assert (done.exit_code, done.stdout) == (3, "")
     assert re.search(r"; failed: .+\(.+\); nothing was written\.$", done.stderr.strip())
     found = document(*words, code=3)
-    assert (found["out"], found["steps"]) == (None, [])
-    assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]] != []
+    assert (found["output_file"], found["resume_steps"]) == (None, [])
+    assert [check["name"] for check in found["checks"] if check["required"] and not check["passed"]] != []
     assert (sorted(own_home.rglob("*.jsonl")), [*here.iterdir()]) == (before, [])
 
 
@@ -258,6 +258,6 @@ def test_a16_where_nothing_is_to_be_compacted_the_repaired_session_is_written(tm
 
 def test_a16_doctor_names_the_number_that_drop_takes(tmp_path: Path) -> None:
     file = orphaned(tmp_path)
-    (found,) = [one for one in document("inspect", "--health", file)["findings"] if one["what"] == "orphan results"]
+    (found,) = [one for one in document("inspect", "--health", file)["findings"] if one["topic"] == "orphan results"]
     assert found["text"] == "1 without a call: message 2 (line 5)"
     assert load(file).context()[1].results[0].call_id == "c1"

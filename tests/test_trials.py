@@ -217,7 +217,7 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
         third = await ab(sessions)
         assert len(api.received) == 3
     assert [Path(one["file"]).name for one in first["sessions"]] == ["a.jsonl", "b.jsonl"]
-    assert [bool(one["b"]["failed"]) for one in first["sessions"]] == [False, True]
+    assert [bool(one["b"]["failures"]) for one in first["sessions"]] == [False, True]
     assert {one["sessions"] for one in first["verdicts"]} == {1}
     assert [one["b"]["claims"] for one in second["sessions"]] == [{"founded": 1, "of": 1}, {"founded": 1, "of": 2}]
     assert {one["sessions"] for one in second["verdicts"]} == {2}
@@ -225,7 +225,7 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
     assert (told["measure"], told["better"]) == ("facts told rightly", "A")
     assert told["mean"] == pytest.approx(told["b"] - told["a"])
     assert third["verdicts"] == second["verdicts"]
-    assert [one["b"]["dollars"] for one in third["sessions"]] == [0.0, 0.0]
+    assert [one["b"]["usd"] for one in third["sessions"]] == [0.0, 0.0]
     assert "call" not in third["notes"]
     assert [(entry.end, entry.calls) for entry in journal.kept()] == [("finished", 1), ("failed", 1), ("finished", 1)]
 
@@ -266,9 +266,9 @@ async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.
         assert [one.method for one in api.received].count("POST") == 2
         again = await ab(sessions, "--batch")
         assert len(api.received) == 8
-    assert [one["b"]["dollars"] for one in found["sessions"]] == [pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
+    assert [one["b"]["usd"] for one in found["sessions"]] == [pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
     assert again["verdicts"] == found["verdicts"]
-    assert [entry.dollars for entry in journal.kept()] == [one["b"]["dollars"] for one in found["sessions"]]
+    assert [entry.dollars for entry in journal.kept()] == [one["b"]["usd"] for one in found["sessions"]]
     assert list(paths.batches().iterdir()) == []
 
 
@@ -300,7 +300,7 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
         found: dict[str, Any] = json.loads(run.stdout)
         for one in found["sessions"]:
             for side in (one["a"], one["b"]):
-                del side["dollars"], side["run"]
+                del side["usd"], side["run"]
         return found
 
     async with fake_api() as api:
@@ -329,8 +329,8 @@ def test_a_copy_is_counted_once(sessions: Path) -> None:
     run = cwb("compare", sessions, *names, "--json", "--no-journal")
     found = json.loads(run.stdout)
     assert [Path(one["file"]).name for one in found["sessions"]] == ["a.jsonl", "b.jsonl", "more.jsonl"]
-    (copy,) = found["copies"]
-    assert [Path(copy[key]).name for key in ("file", "as")] == ["copy.jsonl", "a.jsonl"]
+    (copy,) = found["duplicates"]
+    assert [Path(copy[key]).name for key in ("file", "same_as")] == ["copy.jsonl", "a.jsonl"]
     assert "copy.jsonl says the same as" in run.stderr
     assert {one["sessions"] for one in found["verdicts"]} == {3}
 

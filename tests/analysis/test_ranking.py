@@ -113,14 +113,14 @@ async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too
     first, *_ = printed.partition("\n\npresent")
     rows = [line.split() for line in first.splitlines() if " fits " in line or " too large " in line]
     in_json = await asyncio.to_thread(document, "compare", OVERFLOW)
-    assert in_json["ceiling"] == {"tokens": 167_000, "source": "trigger of claude-code"}
-    fits = [(one["preset"], one["fit"]) for one in in_json["columns"]]
+    assert in_json["limit"] == {"tokens": 167_000, "source": "trigger of claude-code"}
+    fits = [(one["preset"], one["fit"]) for one in in_json["variants"]]
     assert [cells[0] for cells in rows] == [name for name, fit in fits if fit != "unchanged"]
     assert fits[-2:] == [("message-window", "too large"), ("augment-memories", "unchanged")]
     assert {fit for _, fit in fits[:-2]} == {"fits"}
-    kept = [one["retention"]["whole"]["share"] for one in in_json["columns"][:-2]]
+    kept = [one["retention"]["all_facts"]["kept_share"] for one in in_json["variants"][:-2]]
     assert kept == sorted(kept, reverse=True)
-    words = in_json["columns"][-2]["fit_words"]
+    words = in_json["variants"][-2]["fit_note"]
     assert words == "does not shrink enough: 190k left, trigger of claude-code 167k"
     assert f"message-window {words}\n" in printed
     async with on_bench(OVERFLOW, size=(160, 40)) as (pilot, bench):

@@ -57,32 +57,32 @@ def run(*args: str, code: int = 0) -> str:
 
 def test_the_commands_list_and_take_them() -> None:
     listed = json.loads(run("rules", str(OVERFLOW), "--json"))
-    texts = [pin["text"] for pin in listed["pins"]]
+    texts = [pin["text"] for pin in listed["rules"]]
     assert "Never log the refresh token." in texts
-    assert not json.loads(run("rules", str(OVERFLOW), "--marked", "--json"))["pins"]  # no <Pin> passage in it
+    assert not json.loads(run("rules", str(OVERFLOW), "--marked", "--json"))["rules"]  # no <Pin> passage in it
     shown = run("rules", str(OVERFLOW))
     assert "a prohibition" in shown
-    assert f"{len(listed['auto_pin'])} messages" in shown
+    assert f"{len(listed['auto_pinned'])} messages" in shown
     flags = ["--strategy", "context-reset", "--summarizer", "estimate", "--json"]
     held = json.loads(run("retention", str(OVERFLOW), "--auto-pin", *flags))
     lost = json.loads(run("retention", str(OVERFLOW), *flags))
-    assert held["kinds"]["instruction"]["share"] == 1.0
-    assert lost["kinds"]["instruction"]["share"] < 0.5
-    assert {fact["message"] for fact in lost["facts"] if fact["kind"] == "instruction"} >= set(listed["auto_pin"])
+    assert held["head_facts_by_kind"]["instruction"]["kept_share"] == 1.0
+    assert lost["head_facts_by_kind"]["instruction"]["kept_share"] < 0.5
+    assert {fact["message"] for fact in lost["facts"] if fact["kind"] == "instruction"} >= set(listed["auto_pinned"])
     compacted = json.loads(run("compact", str(OVERFLOW), "--auto-pin", *flags))
-    assert compacted["fates"]["pinned"] == len(listed["auto_pin"])
+    assert compacted["fates"]["pinned"] == len(listed["auto_pinned"])
 
 
 def test_retention_tells_generations_and_recorded_compactions() -> None:
     flags = ["--strategy", "context-reset", "--generations", "3"]
     series = json.loads(run("retention", str(OVERFLOW), *flags, "--json"))
     assert [step["number"] for step in series["generations"]] == [1, 2, 3]
-    assert len(series["survival"]["request"]) == len(series["summary_tokens"]) == 3
+    assert len(series["kept_share_by_kind"]["request"]) == len(series["summary_tokens"]) == 3
     assert "generation" in run("retention", str(OVERFLOW), *flags)
     codex = str(SAMPLES / "codex-two-compactions.jsonl")
-    recorded = json.loads(run("retention", codex, "--recorded", "--json"))["recorded"]
+    recorded = json.loads(run("retention", codex, "--recorded", "--json"))["recorded_compactions"]
     assert [one["epoch"] for one in recorded] == [1, 2]
-    assert 0 < recorded[0]["overall"]["share"] < 1
+    assert 0 < recorded[0]["head_facts"]["kept_share"] < 1
     assert run("retention", codex, "--recorded", "--epoch", "2").count("compaction after epoch") == 1
     assert "Lost or wrong, the gravest first" in run("retention", str(OVERFLOW), "--strategy", "context-reset")
     run("retention", str(OVERFLOW), "--recorded", "--strategy", "trim", code=2)

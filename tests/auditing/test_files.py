@@ -88,8 +88,8 @@ def test_saved_by_command(corpus: Path, tmp_path: Path, own_home: Path) -> None:
     assert (by_name["one.jsonl"]["compactions"], by_name["one.jsonl"]["lost"]) == ("1", "1")
     assert by_name["evil.jsonl"]["title"] == EVIL
     told = json.loads(document.read_text("utf-8"))
-    assert [Path(one["path"]).name for one in told["unreadable"]] == ["torn.jsonl"]
-    assert sorted(Path(one["path"]).name for one in told["sessions"]) == ["evil.jsonl", "one.jsonl"]
+    assert [Path(one["file"]).name for one in told["unreadable"]] == ["torn.jsonl"]
+    assert sorted(Path(one["file"]).name for one in told["sessions"]) == ["evil.jsonl", "one.jsonl"]
     tags = _Tags()
     tags.feed(page.read_text("utf-8"))
     assert tags.tags == {"html", "head", "meta", "title", "style", "body", "h1", "h2", "table", "tr", "th", "td", "p"}

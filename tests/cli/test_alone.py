@@ -70,7 +70,7 @@ def test_it_is_csv_and_json_too(sessions: Path) -> None:
         ("Claude Code", "197368", "rescue: 99 % full"),
     ]
     found = json.loads(cwb("--json").stdout)["sessions"]
-    assert [(one["tool"], one["tokens"], one["next"]) for one in found] == [
+    assert [(one["agent"], one["tokens"], one["next_step"]) for one in found] == [
         ("Codex", 6679, ""),
         ("Claude Code", 197368, "rescue: 99 % full"),
     ]

@@ -101,12 +101,12 @@ def test_the_command_says_where_each_value_is_from(monkeypatch: pytest.MonkeyPat
     assert found["trigger_messages"] == {"value": 0, "source": "default"}
     file = SAMPLES / "openai-chat-tools.json"
     done = document("compact", file, "--preset", "trim", "--set", "target_percent=60")
-    assert done["sources"]["target_percent"] == "--set"
-    assert done["sources"]["keep_summaries"] == "CWB_TRIM_KEEP_SUMMARIES"
+    assert done["setting_sources"]["target_percent"] == "--set"
+    assert done["setting_sources"]["keep_summaries"] == "CWB_TRIM_KEEP_SUMMARIES"
     (tmp_path / "params.json").write_text('{"prompt": "Sum up."}')
     pasted = ("compact", file, "--strategy", "exchange-summary", "--params", tmp_path / "params.json")
     monkeypatch.setenv("CWB_EXCHANGE_SUMMARY_MIN_TAIL_EXCHANGES", "2")
-    assert document(*pasted)["sources"] == {"prompt": "--params", "min_version": "--params"}
+    assert document(*pasted)["setting_sources"] == {"prompt": "--params", "min_version": "--params"}
     monkeypatch.setenv("CWB_TRIM_TARGET_PERCENT", "none")
     assert cwb("compact", file, "--preset", "trim").exit_code == 2
     assert cwb("inspect", file).exit_code == 0

@@ -1162,9 +1162,9 @@ def test_whoever_compacts_meets_the_checklist(tmp_path: Path) -> None:
     for command in ("show", "render"):
         seen = cwb("prompts", command, tmp_path / "mine.md", file)
         assert (seen.stderr.count("Note: "), VAGUE in seen.stdout) == (3, True)
-    assert document("prompts", "show", tmp_path / "mine.md")["doubts"] == list(DOUBTS)
+    assert document("prompts", "show", tmp_path / "mine.md")["prompt_problems"] == list(DOUBTS)
     tried = document("compare", file, "--prompt", tmp_path / "mine.md", "--prompt", "exchange-summary")
-    assert [side["doubts"] for side in tried["sides"]] == [list(DOUBTS), []]
+    assert [side["prompt_problems"] for side in tried["variants"]] == [list(DOUBTS), []]
 
 
 @rule("000-093")

@@ -133,7 +133,7 @@ def test_e10_two_prompts_are_tried_side_by_side(tmp_path: Path) -> None:
     for file, words in ((one, "Say what was asked."), (two, "Say what was done.")):
         file.write_text(f"---\nid: exchange-summary\nlanguage: en\nplaceholders:\n---\n{words}")
     tried = document("compare", SAMPLES / "openai-chat-tools.json", "--prompt", one, "--prompt", two)
-    assert [side["label"] for side in tried["sides"]] == ["one", "two"]
+    assert [side["label"] for side in tried["variants"]] == ["one", "two"]
 
 
 @rule("000-123")

@@ -737,11 +737,11 @@ def test_the_file_of_the_session_is_never_written_over(tmp_path: Path) -> None:
 @rule("001-056")
 def test_what_compacting_costs_is_weighed_against_what_it_saves() -> None:
     file = ROOT / "sample_sessions/claude-code-overflow.jsonl"
-    (column,) = document("compare", file, "--presets", "progressive")["columns"]
+    (column,) = document("compare", file, "--presets", "progressive")["variants"]
     summaries, cache = column["summaries"], column["cache"]
-    assert (summaries["calls"], summaries["read"] > 0) == (1, True)
-    assert cache["rebilled"] + cache["first_changed"] == cache["after"]
-    assert cache["pays_off_after"] is not None
+    assert (summaries["calls"], summaries["input_tokens"] > 0) == (1, True)
+    assert cache["rebilled_tokens"] + cache["unchanged_tokens"] == cache["tokens_after"]
+    assert cache["paid_back_after_calls"] is not None
 
 
 @rule("001-049")

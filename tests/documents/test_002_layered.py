@@ -807,7 +807,7 @@ def test_e10_unless_a_model_is_named_none_is_asked() -> None:
     file = SAMPLES / "claude-code-overflow.jsonl"
     compact = ("compact", file, "--strategy", "layered", "--set", "min_tail_rounds=1")
     offline = document(*compact)
-    assert (offline["summarizer"], offline["usage"], offline["cost"]) == ("extractive", None, None)
+    assert (offline["summarizer"], offline["usage"], offline["billed"]) == ("extractive", None, None)
     (archive,) = (m for m in document(*compact, "--full")["result_list"] if m["kind"] == "summary")
     assert archive["blocks"][0]["text"].startswith(TITLE)
     refused = cwb(*compact, "--model", "claude-opus-4-5")

@@ -201,10 +201,10 @@ def test_what_a_compaction_lost_is_told_alike_by_every_command(strategy: str) ->
     """Judged against the head, whatever a guard, a limit or a template kept from the summarizer."""
     compacted = document("compact", OVERFLOW, "--strategy", strategy, code=None)
     held = document("retention", OVERFLOW, "--strategy", strategy)
-    lost = [fact for fact in held["facts"] if fact["held"] == "none"]
-    assert sorted(compacted["lost"] or [], key=lambda fact: (fact["number"], fact["kind"], fact["text"])) == sorted(
-        lost, key=lambda fact: (fact["number"], fact["kind"], fact["text"])
-    )
+    lost = [fact for fact in held["facts"] if fact["kept"] == "none"]
+    assert sorted(
+        compacted["lost_facts"] or [], key=lambda fact: (fact["number"], fact["kind"], fact["text"])
+    ) == sorted(lost, key=lambda fact: (fact["number"], fact["kind"], fact["text"]))
     if strategy == "context-reset":
         told = cwb("compact", OVERFLOW, "--strategy", strategy).stdout
         instructions, errors = (sum(fact["kind"] == kind for fact in lost) for kind in ("instruction", "error"))

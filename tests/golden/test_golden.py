@@ -27,7 +27,7 @@ CHANGED = 1_767_323_045
 _RUN = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _STAMP = r"\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d(?:[:-]\d\d)?"
 _UNSTEADY = (
-    (r'(?m)^(\s*"(?:seconds|began|ended|age_s)": )[^\n]*?(,?)$', r"\1…\2"),
+    (r'(?m)^(\s*"(?:seconds|began|ended|age_seconds)": )[^\n]*?(,?)$', r"\1…\2"),
     (rf"(?m)^(began +|RUN\d_* +|rollout-){_STAMP}", r"\1WHEN"),
     (rf"\brollout-{_STAMP}", "rollout-WHEN"),
     (r"(?<=sessions/)\d{4}/\d\d/\d\d", "DAY"),

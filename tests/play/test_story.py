@@ -220,7 +220,7 @@ def test_the_frames_are_data() -> None:
         {"kind": "overhead", "tokens": 11},
         {"kind": "talk", "tokens": 31},
     ]
-    assert (found["calls"], found["window"]) == (2, None)
+    assert (found["calls"], found["window_tokens"]) == (2, None)
 
 
 @pytest.mark.parametrize(

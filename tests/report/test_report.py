@@ -147,7 +147,7 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
     for page in pages:
         report(sample, "--epoch", page.stem, "-o", str(page))
     compared = json.loads(cwb("compare", sample, "--epoch", "1", "--json").output)
-    share = compared["recorded"]["needed_again"]["share"]
+    share = compared["recorded"]["later_use"]["kept_share"]
     heads, *rows = re.findall(r"<tr>(.*?)</tr>", pages[0].read_text("utf-8").partition("Facts kept")[2], flags=re.S)
     assert re.findall(r"<th>(.*?)</th>", heads)[-1] == "recorded"
     needed = next(row for row in rows if "<td>needed later</td>" in row)
@@ -162,7 +162,7 @@ def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     told = json.loads(
         cwb("retention", "--ask", SAMPLE, "--preset", "claude-code", "--preset", "ledger", "--json").stdout
     )
-    shares = {arm["name"]: round(100 * arm["share"]["value"]) for arm in told["arms"]}
+    shares = {arm["name"]: round(100 * arm["correct"]["share"]) for arm in told["variants"]}
     assert list(shares) == ["full context", "claude-code as of 2.1.36", "ledger", "nothing"]
     for name, share in shares.items():
         assert f"{name}: {share} %" in section

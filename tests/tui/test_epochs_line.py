@@ -96,7 +96,7 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_ea
 async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
     """As much as the command lists, also when sizes come later than it does."""
     file = SAMPLES / "augment-with-summary.json"
-    counts = [len(one["items"]) for one in document("why", "--rework", file)["recorded"]]
+    counts = [len(one["items"]) for one in document("why", "--rework", file)["recorded_compactions"]]
     assert counts[0] == 3
     async with on_bench(file, size=(140, 42)) as (pilot, screen):
         assert [one.again for one in screen.view.stretches] == [*counts, None]

@@ -6,15 +6,14 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workbench.auditing.advice import advise, next_step
+from workbench.auditing.advice import Advice, Choice, advise, next_step
 from workbench.auditing.columns import TABLES, About, column, records, sums, table
 from workbench.auditing.groups import Group, Key, groups
-from workbench.auditing.rows import SessionRow
+from workbench.auditing.rows import CompactionRow, SessionRow, Tried
 from workbench.base import tables
 from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
@@ -22,7 +21,7 @@ from workbench.base.files import write_atomically
 from workbench.base.printable import printable
 from workbench.base.secrets import masked, masked_value
 from workbench.base.stamps import is_time, moment
-from workbench.base.tables import Kind, Value
+from workbench.base.tables import Kind, Value, only
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
 
@@ -74,26 +73,51 @@ def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> byte
     return text.encode("utf-8", "backslashreplace")
 
 
+_KEYS = {
+    SessionRow: "file=path bytes changed=time format agent=tool version model project title calls tokens "
+        "peak_tokens=peak window_tokens=window window_share=full unrecorded_overhead_tokens=overhead usd=cost "
+        "input_usd_per_million=price",
+    CompactionRow: "epoch call kind=way manual=asked time tokens_before=before tokens_after=after grew=larger seconds "
+        "usd=cost removed_messages=gone removed_tool_results=gone_results removed_user_messages=gone_said rework "
+        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost id is_copy=copy",
+    Group: "sessions compacted_sessions=compacted compactions copies manual_compactions=asked grown_compactions=larger "
+        "tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost removed_messages=gone "
+        "rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
+        "unrecorded_overhead_tokens=overhead",
+    Advice: "agent=tool sessions window_tokens=window rework_tokens=rework rules=instructions lost_rules=lost setting",
+    Choice: "trigger_tokens=trigger cost summaries",
+    Tried: "trigger_tokens=trigger cost_input_tokens=cost summaries",
+}  # fmt: skip
+"""By type the keys in JSON: an attribute's name, or `key=attribute`."""
+
+_JSON_NAMES = {"tool": "agent"}
+"""Keys that differ from the names of groups."""
+
+
 def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
-    """Everything, as JSON has it."""
+    """The whole audit as JSON values."""
+    names = [_JSON_NAMES.get(name, name) for name in by]
     return {
-        "sessions": [
-            {**_fields(row), "part": row.part or None, "full": row.full, "next": next_step(row)}
-            for row in rows
-            if not row.error
-        ],
-        "groups": [{**dict(zip(by, one.key, strict=True)), **_sums_of(one)} for one in groups(rows, by)],
-        "advice": [{**asdict(one), "best": asdict(one.best), "sentence": str(one)} for one in advise(rows)],
-        "unreadable": [{"path": row.path, "part": row.part or None, "reason": row.error} for row in rows if row.error],
+        "sessions": [_session(row) for row in rows if not row.error],
+        "groups": [{**dict(zip(names, one.key, strict=True)), **_plain(one)} for one in groups(rows, by)],
+        "advice": list(map(_advice, advise(rows))),
+        "unreadable": [{"file": row.path, "part": row.part or None, "error": row.error} for row in rows if row.error],
     }
 
 
-def _fields(row: SessionRow) -> dict[str, Any]:
-    return {name: value for name, value in asdict(row).items() if name != "error"}
+def _plain(value: SessionRow | CompactionRow | Group | Advice | Choice | Tried) -> dict[str, Any]:
+    return only(value, *_KEYS[type(value)].split())
 
 
-def _sums_of(one: Group) -> dict[str, Any]:
-    return {name: value for name, value in asdict(one).items() if name != "key"}
+def _session(row: SessionRow) -> dict[str, Any]:
+    inner = {"compactions": list(map(_plain, row.compactions)), "simulated": list(map(_plain, row.tried))}
+    return {**_plain(row), "part": row.part or None, **inner, "next_step": next_step(row)}
+
+
+def _advice(one: Advice) -> dict[str, Any]:
+    unit = "usd" if one.dollars else "million input tokens"
+    choices = {"choices": list(map(_plain, one.choices)), "wider_window": list(map(_plain, one.wider))}
+    return {**_plain(one), "cost_unit": unit, **choices, "best": _plain(one.best), "text": str(one)}
 
 
 def as_json(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from rich.cells import cell_len
 
@@ -107,6 +107,12 @@ def columns(spec: str) -> tuple[Column, ...]:
         known = next(one for one in get_args(Kind) if one == (kind or "text"))
         found.append(Column(key, (heading or key).replace("_", " ").strip(), known))
     return tuple(found)
+
+
+def only(value: object, *names: str) -> dict[str, Any]:
+    """Attributes of `value` under their names; `key=attribute` gives one another key."""
+    pairs = (name.partition("=") for name in names)
+    return {key: getattr(value, attribute or key) for key, _, attribute in pairs}
 
 
 def words(value: Value, kind: Kind) -> str:

@@ -2,5 +2,6 @@
 
 __version__ = "0.1.0"
 
-SCHEMA = 2
-"""Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
+SCHEMA = 3
+"""Of every JSON document (docs/json.md). It rises when a key is renamed, removed or changes its meaning; a key may be
+added at any time."""

@@ -157,39 +157,39 @@ def command(
     result = Result(
         strategy=bench.strategy.id,
         preset=bench.preset,
-        sources=presets[-1].told_sources,
+        setting_sources=presets[-1].told_sources,
         epoch=bench.epoch,
         summarizer=str(call.live.name),
         trigger=_fired(triggers, by_hand=context.manual),
         triggers=triggers,
         before=context.total,
         after=context.outcome_size(outcome),
-        method=context.layout.sizes.meter.method,
+        counting=context.layout.sizes.meter.method,
         fates={fate.value: count for fate, count in outcome.fate_counts.items()},
         checks=checks,
         status=outcome.status,
         reason=outcome.reason,
         rungs=outcome.rungs,
         trace=outcome.trace,
-        doubts=bench.doubts,
+        prompt_problems=bench.doubts,
         memories=outcome.memories,
         memory_changes=() if outcome.memories is None else tuple(changes(context.memories, outcome.memories)),
         calls=answers,
-        changed=tuple(changed_words(call)),
+        adjustments=tuple(changed_words(call)),
         usage=call.usage,
-        cost=call.cost,
+        billed=call.cost,
         seconds=round(call.run.seconds, 3),
         run=done.kept or None,
         grounding=judged.grounding if judged else None,
         receipt=judged.receipt if judged and outcome.status != "unchanged" else None,
         watched=watched,
-        kept_by=_kept_by(bench, watched),
-        lost=judged.lost if judged else None,
+        fixes=_kept_by(bench, watched),
+        lost_facts=judged.lost if judged else None,
         exact=exactly,
-        out=str(saved.where) if saved else None,
+        output_file=str(saved.where) if saved else None,
         written=saved is not None and saved.word == "written",
         export=made,
-        steps=steps(made.written, _lies(made, saved)) if made and saved else (),
+        resume_steps=steps(made.written, _lies(made, saved)) if made and saved else (),
     )
     if as_json:
         write_json(result, of_outcome(context, outcome, call.run.requests) if full else {})
@@ -228,39 +228,39 @@ class Result:
 
     strategy: str
     preset: str
-    sources: Mapping[str, str]
+    setting_sources: Mapping[str, str]
     epoch: int
     summarizer: str
     trigger: Fired
     triggers: tuple[Trigger, ...]
     before: Size
     after: Size
-    method: str
+    counting: str
     fates: dict[str, int]
     checks: tuple[Check, ...]
     status: str
     reason: str
     rungs: tuple[Rung, ...]
     trace: tuple[str, ...]
-    doubts: tuple[str, ...]
+    prompt_problems: tuple[str, ...]
     memories: str | None
     memory_changes: tuple[str, ...]
     calls: tuple[Answer, ...]
-    changed: tuple[str, ...]
+    adjustments: tuple[str, ...]
     usage: Usage | None
-    cost: Cost | None
+    billed: Cost | None
     seconds: float
     run: str | None
     grounding: Grounding | None
     receipt: Receipt | None
     watched: tuple[Stand, ...]
-    kept_by: tuple[Mend, ...]
-    lost: tuple[HeldFact, ...] | None
+    fixes: tuple[Mend, ...]
+    lost_facts: tuple[HeldFact, ...] | None
     exact: ExactSizes | None
-    out: str | None
+    output_file: str | None
     written: bool
     export: Export | None
-    steps: tuple[str, ...]
+    resume_steps: tuple[str, ...]
 
 
 def _kept_by(bench: Bench, watched: Sequence[Stand]) -> tuple[Mend, ...]:
@@ -270,17 +270,12 @@ def _kept_by(bench: Bench, watched: Sequence[Stand]) -> tuple[Mend, ...]:
 
 
 @plain.register
-def _(mend: Mend) -> dict[str, Any]:
-    return only(mend, "option", "words", "tokens")
-
-
-@plain.register
 def _(made: Export) -> dict[str, Any]:
     return {
         "format": made.format.id,
-        **only(made.written, "id", "name"),
-        "resume": steps(made.written, Path(made.written.name))[-1] if made.written.commands else "",
-        **only(made.written, "home", "notes"),
+        **only(made.written, "id", "file_name=name"),
+        "resume_command": steps(made.written, Path(made.written.name))[-1] if made.written.commands else "",
+        **only(made.written, "agent_path=home", "notes"),
         "losses": [{"kind": loss.kind.name.lower(), "count": loss.count} for loss in made.written.losses],
         "bytes": len(made.written.data),
     }
@@ -294,14 +289,14 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
     rows = [
         ("strategy", policy_words(bench)),
         ("epoch", ": ".join(filter(None, (epoch_words(bench.session, bench.epoch), bench.left_behind)))),
-        ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
+        ("variables", ", ".join(source for source in result.setting_sources.values() if source.startswith(PREFIX))),
         ("fires", "\n".join(result.trigger.reasons) or "no trigger"),
         ("before", size_words(before)),
         ("after", size_words(after) + changed),
         ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
         ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),
-        ("doubts", "\n".join(result.doubts)),
+        ("doubts", "\n".join(result.prompt_problems)),
         ("status", verdict(call.run.outcome.status, call.run.outcome.reason)),
         ("why", "\n".join(result.trace)),
         ("memories", "\n".join(result.memory_changes)),
@@ -309,12 +304,12 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
         ("kept as", f"run {result.run}; `cwb list runs show {result.run}`" if result.run else ""),
         ("receipt", str(result.receipt) if result.receipt else ""),
         ("watched", "\n".join(map(stand_words, result.watched))),
-        ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.kept_by)),
-        *found_rows(result.grounding, result.lost),
+        ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.fixes)),
+        *found_rows(result.grounding, result.lost_facts),
     ]
     if saved and result.export:
         written = result.export.written
-        rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.steps))]
+        rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.resume_steps))]
         rows.append(("notes", "\n".join(written.notes)))
     else:
         rows.append(("written", _why_nothing(result.status, code)))

@@ -22,7 +22,7 @@ from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
 from workbench.cli.output import csv_option, fields_of, only, plain, size_words, write_csv, write_json, write_tables
-from workbench.cli.replay import replay
+from workbench.cli.replay import cost_unit, replay
 from workbench.cli.retention import later_use_document
 from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
@@ -235,9 +235,9 @@ class Compared:
 
     summarizer: str
     before: Size
-    ceiling: Ceiling | None
+    limit: Ceiling | None
     recorded: Assessment | None
-    columns: Sequence[Assessment]
+    variants: Sequence[Assessment]
 
 
 def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
@@ -267,26 +267,26 @@ def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal
 
 @plain.register
 def _(one: Assessment) -> dict[str, Any]:
-    held = only(one.retention, "of_context", "whole", "whole_kinds", "overall", "kinds")
     spent = one.spent
     return {
         "preset": one.preset.id if one.preset else None,
         "strategy": one.strategy or None,
-        **only(one, "fired", "triggers", "head", "tail", "after", "saved", "calls"),
-        "summaries": {**fields_of(spent), "cost": one.summary_cost} if spent else None,
+        **only(one, "fired", "triggers", "head", "tail", "after", "saved_tokens=saved"),
+        "summaries": {**plain(spent), "cost": one.summary_cost} if spent else None,
         "cache": {
-            **only(one.cache, "before", "after", "first_changed", "rebilled"),
+            **plain(one.cache),
             "cost": one.cache_cost,
-            "pays_off_after": one.pays_off_after,
+            "paid_back_after_calls": one.pays_off_after,
         },
-        "rates": one.rates,
+        "prices": one.rates,
+        "cost_unit": cost_unit(known=one.rates.known),
         "fates": {fate.value: count for fate, count in one.outcome.fate_counts.items()},
-        "checks": [fields_of(check) for check in one.checks],
+        "checks": one.checks,
         **only(one.outcome, "status", "reason", "rungs"),
         "seconds": round(one.run.seconds, 4),
-        **only(one, "fit", "fit_words", "language_note"),
-        "retention": held,
-        "needed_again": later_use_document(one.later_use) if one.later_use else None,
-        "cost": one.billed,
+        **only(one, "fit", "fit_note=fit_words", "language_note"),
+        "retention": {key: value for key, value in fields_of(one.retention).items() if key != "facts"},
+        "later_use": later_use_document(one.later_use) if one.later_use else None,
+        "billed": one.billed,
         "watched": one.watched,
     }

@@ -30,7 +30,10 @@ class ExactSizes:
 
 @plain.register
 def _(exact: Exact) -> dict[str, Any]:
-    return {**only(exact, "model", "tokens", "local", "difference"), "ratio": round(exact.ratio, 4)}
+    return {
+        **only(exact, "model", "tokens", "local_tokens=local", "difference_tokens=difference"),
+        "ratio": round(exact.ratio, 4),
+    }
 
 
 @plain.register

@@ -156,8 +156,8 @@ def _tell(
 ) -> None:
     found = verdicts(trials)
     if as_json:
-        same = [{"file": file, "as": of} for file, of in twice.items()]
-        rest = {"refused": refused, "not_tried": [one.file for one in left], "copies": same}
+        same = [{"file": file, "same_as": of} for file, of in twice.items()]
+        rest = {"failed": refused, "not_run": [one.file for one in left], "duplicates": same}
         sessions = [_document(one) for one in trials]
         write_json({"labels": labels or (), "sessions": sessions, "verdicts": found, **rest})
         return
@@ -225,22 +225,31 @@ def _verdict_row(one: Verdict) -> list[str]:
     ]
 
 
+_MEASURE_KEYS: Mapping[Measure, str] = {
+    "facts told rightly": "correct_facts",
+    "claims with ground": "grounded_claims",
+    "questions answered": "answered_questions",
+    "watched sentences kept": "kept_watched",
+}
+
+
 def _document(trial: Trial) -> dict[str, Any]:
-    return {**only(trial, "file", "epoch", "before"), "a": plain(trial.a), "b": plain(trial.b)}
+    return {**only(trial, "file", "epoch", "tokens_before=before"), "a": plain(trial.a), "b": plain(trial.b)}
 
 
 @plain.register
 def _(came: Came) -> dict[str, Any]:
-    claims = {"founded": came.claims[0], "of": came.claims[1]} if came.claims else None
+    claims = {"grounded": came.claims[0], "claims": came.claims[1]} if came.claims else None
     return {
-        **only(came, "status", "failed", "after", "drafted"),
-        "shares": {measure: came.share(measure) for measure in MEASURES},
+        **only(came, "status", "failures=failed", "tokens_after=after", "summary_tokens=drafted"),
+        "shares": {_MEASURE_KEYS[measure]: came.share(measure) for measure in MEASURES},
         "claims": claims,
-        **only(came, "answered", "watched", "dollars"),
+        **only(came, "correct_answers=answered", "watched", "usd=dollars"),
         "run": came.run or None,
     }
 
 
 @plain.register
 def _(one: Verdict) -> dict[str, Any]:
-    return {**only(one, "measure", "sessions", "a", "b", "mean", "low", "high"), "better": one.better or None}
+    figures = only(one, "sessions", "a", "b", "mean_difference=mean", "low", "high")
+    return {"measure": _MEASURE_KEYS[one.measure], **figures, "better": one.better or None}

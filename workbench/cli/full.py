@@ -37,9 +37,9 @@ def of_outcome(context: Context, outcome: Outcome, requests: Sequence[SummaryReq
     has_tail = outcome.split < len(context.messages)
     return {
         "split": outcome.split + 1 if has_tail else None,
-        "split_id": context.messages[outcome.split].id if has_tail else None,
+        "split_message": context.messages[outcome.split].id if has_tail else None,
         "message_list": [
-            {**_sized(context, index), "fate": fate.fate.value, "summarizer_saw": fate.saw}
+            {**_sized(context, index), "fate": fate.fate.value, "sent_to_summarizer": fate.saw}
             for index, fate in enumerate(fates)
         ],
         "result_list": _result(context, outcome),
@@ -53,11 +53,11 @@ def _result(context: Context, outcome: Outcome) -> list[Fields]:
         if isinstance(piece, Kept):
             for index in range(piece.start, piece.stop):
                 kept = _sized(context, index)
-                found.append({**kept, "number": len(found) + 1, "stands_for": [[index + 1, index + 1]]})
+                found.append({**kept, "number": len(found) + 1, "replaces": [[index + 1, index + 1]]})
         else:
             size = context.layout.measured(piece.message)
             spans = [[span.start + 1, span.stop] for span in piece.stands_for]
-            found.append({**_message(piece.message, len(found) + 1, size.tokens, size.basis), "stands_for": spans})
+            found.append({**_message(piece.message, len(found) + 1, size.tokens, size.basis), "replaces": spans})
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.bills import TOLERANCE, Bill, Bills, Gap, bills_of
+from workbench.analysis.bills import TOLERANCE, Bills, Gap, bills_of
 from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.base.in_use import still_written
@@ -76,9 +76,9 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
         _listed(_gaps(session, bills))
     _heading("What was odd")
     _listed([str(warning) for warning in told.warnings] or ["nothing"])
-    if told.beside:
+    if told.related_sessions:
         _heading("Other sessions in it (open one with --part ID)")
-        _listed([f"{one.id}: {one.what}" for one in told.beside])
+        _listed([f"{one.id}: {one.description}" for one in told.related_sessions])
     _heading("What an export would change")
     click.echo(f"  as it is: {_changed(as_it_is)}")
     click.echo(f"  compacted, {counted(len(compacted), 'message')}:")
@@ -93,7 +93,7 @@ class Close:
     """A format that would have taken the file as well."""
 
     title: str
-    why: str
+    recognized_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +101,38 @@ class Beside:
     """A session that belongs to this one."""
 
     id: str
-    what: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    as_it_is: Change
+    unchanged: Change
     compacted: Sequence[Change]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """All that is said of a file. `still_written`: why it seems so, or ""; `validator`: its objections."""
+    """All that is said of a file. `in_use`: why the file seems to be still written, or "";
+    `faults`: what the format's validation found."""
 
     format: str
     title: str
-    why: str
-    close_to: Sequence[Close]
-    still_written: str
+    recognized_by: str
+    other_formats: Sequence[Close]
+    in_use: str
     bytes: int
     records: int
     messages: int
-    branch: int
-    context: int
+    branch_messages: int
+    context_messages: int
     epochs: int
-    open_calls: int
+    unanswered_calls: int
     orphan_results: int
     findings: Sequence[Finding]
-    bills: Bills
+    usage: Bills
     warnings: Sequence[LoadWarning]
-    beside: Sequence[Beside]
-    validator: Sequence[str]
+    related_sessions: Sequence[Beside]
+    faults: Sequence[str]
     export: Exports
 
 
@@ -141,38 +142,43 @@ def _told(session: Session, found: Verdict, busy: str, bills: Bills, export: Exp
     return Told(
         format=found.format,
         title=found.title,
-        why=found.why,
-        close_to=[Close(title, why) for title, why in found.others],
-        still_written=busy,
+        recognized_by=found.why,
+        other_formats=[Close(title, why) for title, why in found.others],
+        in_use=busy,
         bytes=len(session.records.data),
         records=len(session.records),
         messages=len(session.messages),
-        branch=len(session.branch),
-        context=len(context),
+        branch_messages=len(session.branch),
+        context_messages=len(context),
         epochs=len(session.epochs),
-        open_calls=sum(pair.result is None for pair in pairs),
+        unanswered_calls=sum(pair.result is None for pair in pairs),
         orphan_results=sum(pair.call is None for pair in pairs),
         findings=[*findings(session), *_billed(bills)],
-        bills=bills,
+        usage=bills,
         warnings=session.warnings,
-        beside=[Beside(id, what) for id, what in relatives(session)],
-        validator=_faults(session),
+        related_sessions=[Beside(id, what) for id, what in relatives(session)],
+        faults=_faults(session),
         export=export,
     )
 
 
 def _about(file: Path, told: Told) -> list[tuple[str, str]]:
-    holds = [(told.bytes, "byte"), (told.messages, "message"), (told.epochs, "epoch"), (told.context, "message")]
+    holds = [
+        (told.bytes, "byte"),
+        (told.messages, "message"),
+        (told.epochs, "epoch"),
+        (told.context_messages, "message"),
+    ]
     rows = [
         ("file", str(file)),
         ("format", f"{told.title} ({told.format})"),
-        ("why", told.why),
-        ("close to", "\n".join(f"{one.title}: {one.why}" for one in told.close_to) or "nothing else"),
+        ("why", told.recognized_by),
+        ("close to", "\n".join(f"{one.title}: {one.recognized_by}" for one in told.other_formats) or "nothing else"),
         ("holds", ", ".join(counted(count, noun) for count, noun in holds) + " in the context"),
     ]
-    if told.still_written:
-        rows.append(("in use", f"it seems to be still written: {told.still_written}"))
-    faults = told.validator
+    if told.in_use:
+        rows.append(("in use", f"it seems to be still written: {told.in_use}"))
+    faults = told.faults
     more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
     intro = ["would object to this as an export (a tool's own files may have such things):"] if faults else []
     objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
@@ -202,8 +208,8 @@ def _gaps(session: Session, bills: Bills) -> list[str]:
 def _(bills: Bills) -> dict[str, Any]:
     return {
         "calls": len(bills.calls),
-        "judged": bills.judged,
-        "explained": bills.judged - len(bills.unexplained),
+        "checked_calls": bills.judged,
+        "explained_calls": bills.judged - len(bills.unexplained),
         "gaps": bills.gaps,
         "unexplained": bills.unexplained,
     }
@@ -212,11 +218,6 @@ def _(bills: Bills) -> dict[str, Any]:
 @plain.register
 def _(gap: Gap) -> dict[str, Any]:
     return {**fields_of(gap), "text": str(gap)}
-
-
-@plain.register
-def _(bill: Bill) -> dict[str, Any]:
-    return {**fields_of(bill), "difference": bill.difference}
 
 
 def _faults(session: Session) -> list[str]:

@@ -163,8 +163,8 @@ class Measured:
     chars: int
     tokens: int
     basis: Basis
-    method: str
-    recorded_usage: int | None
+    counting: str
+    recorded_usage_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +172,11 @@ class Inspected:
     """What a session holds and one epoch of it, `epoch`."""
 
     format: str
-    path: Path | None
+    file: Path | None
     id: str
     title: str
     model: str | None
-    window: int | None
+    window_tokens: int | None
     window_source: Source | None
     messages: int
     rounds: int
@@ -186,7 +186,7 @@ class Inspected:
     warnings: Sequence[str]
     context: Measured
     exact: Exact | None
-    cost: Paid | None
+    session_cost: Paid | None
     layers: Sequence[Layer]
     epoch_list: Sequence[EpochSizes]
     round_list: Sequence[Stretch]
@@ -196,9 +196,9 @@ class Inspected:
 class Spoken:
     """A block of the transcript, by its message."""
 
-    message: int
-    id: str
-    voice: str
+    number: int
+    message: str
+    role: str
     text: str
 
 
@@ -206,8 +206,8 @@ class Spoken:
 class Note:
     """What is noted beside a message."""
 
-    message: int
-    id: str
+    number: int
+    message: str
     kind: str
     files: Sequence[str]
     text: str
@@ -218,11 +218,11 @@ def _inspected(found: Opened, exact: Exact | None) -> Inspected:
     total = context.total
     return Inspected(
         format=session.format,
-        path=session.path,
+        file=session.path,
         id=session.id,
         title=session.title,
         model=session.model,
-        window=context.window,
+        window_tokens=context.window,
         window_source=context.limit.source if context.limit else None,
         messages=len(session.messages),
         rounds=len(context.shape.rounds.rounds),
@@ -239,7 +239,7 @@ def _inspected(found: Opened, exact: Exact | None) -> Inspected:
             context.layout.last_usage,
         ),
         exact=exact,
-        cost=paid(session),
+        session_cost=paid(session),
         layers=layers(context),
         epoch_list=list(epochs(session)),
         round_list=list(stretches(context)),
@@ -281,7 +281,7 @@ def _write_prompt(parts: Iterable[PromptPart]) -> None:
 
 def _write_notes(notes: Sequence[Note]) -> None:
     if notes:
-        rows = (Row((one.message, one.kind, one_line(" ".join(one.text.split()), NOTE))) for one in notes)
+        rows = (Row((one.number, one.kind, one_line(" ".join(one.text.split()), NOTE))) for one in notes)
         write_tables([Table("notes", "", columns("message:count note text"), tuple(rows))])
     else:
         click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
@@ -305,15 +305,15 @@ def epochs(session: Session) -> Iterator[EpochSizes]:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A round, or what stands before the first (`number` None), or a request without an answer.
+    """A round, or the messages before the first (`round` None), or a request without an answer.
 
-    `message` is the number of its first message, from 1; `time` in seconds since the epoch, UTC.
+    `number` is that of its first message, from 1, and `message` its id; `time` in seconds since the epoch, UTC.
     """
 
-    number: int | None
+    round: int | None
     note: str
-    message: int
-    id: str
+    number: int
+    message: str
     time: float | None
     messages: int
     calls: int
@@ -346,7 +346,7 @@ def _sizes(found: Opened) -> dict[str, Table]:
         "basis words:text:first_words"
     )
     rounds = (
-        Row((one.number, one.note, one.message, one.id, one.time, one.messages, one.calls, one.chars, one.tokens,
+        Row((one.round, one.note, one.number, one.message, one.time, one.messages, one.calls, one.chars, one.tokens,
              one.basis.name.lower(), one.first_words))
         for one in stretches(found.context)
     )  # fmt: skip

@@ -9,7 +9,7 @@ import click
 
 from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
-from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
+from workbench.cli.output import USD_PER_MILLION, csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
@@ -43,8 +43,8 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
         return
     if as_json:
         age = None if choice.age_s is None else round(choice.age_s)
-        table = {"source": sources(), "bundled": BUNDLED, "own": paths.models()}
-        found = {"connection": whom, "age_s": age, "trouble": choice.trouble or None, "table": table}
+        table = {"source": sources(), "bundled_file": BUNDLED, "own_file": paths.models()}
+        found = {"connection": whom, "age_seconds": age, "error": choice.trouble or None, "price_table": table}
         write_json({**found, "models": choice.models, "connections": list(there.values())})
         return
     if choice.trouble:
@@ -81,10 +81,12 @@ def _prices(one: Offered) -> Prices | None:
 
 @plain.register
 def _(one: Connection) -> dict[str, Any]:
-    return {**only(one, "name", "protocol", "address"), "key_env": one.key_env or None, "keyring": one.keyring}
+    return {**only(one, "name", "protocol", "address"), "key_env": one.key_env or None, "key_in_keyring": one.keyring}
 
 
 @plain.register
 def _(one: Offered) -> dict[str, Any]:
     prices = _prices(one)
-    return {**one.model_dump(), "prices": prices and only(prices, "input", "output")}
+    sizes = only(one, "id", "title", "window_tokens=window", "max_output_tokens=max_output")
+    usd = prices and {"input": prices.input, "output": prices.output, "unit": USD_PER_MILLION}
+    return {**sizes, "prices": usd}

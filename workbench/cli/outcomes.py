@@ -12,7 +12,7 @@ from workbench.base.figures import grouped
 from workbench.base.printable import one_line
 from workbench.base.text import counted
 from workbench.bench import Bench
-from workbench.cli.output import fields_of, plain
+from workbench.cli.output import only, plain
 from workbench.facts.fact import FactKind
 
 NAMED = 3
@@ -33,7 +33,8 @@ def policy_words(bench: Bench) -> str:
 
 @plain.register
 def _(fact: HeldFact) -> dict[str, Any]:
-    return {**fields_of(fact), "number": fact.index + 1}
+    about = only(fact, "kind", "text", "message", "kept=held", "used", "correct=right", "stale", "reason=why")
+    return {"number": fact.index + 1, **about, **only(fact, "severity=rank", "pin_tokens")}
 
 
 def found_rows(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list[tuple[str, str]]:

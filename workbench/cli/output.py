@@ -22,8 +22,10 @@ from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.secrets import masked_value
 from workbench.base.tables import Table
+from workbench.base.tables import only as only
 from workbench.base.text import counted
 from workbench.base.version import SCHEMA
+from workbench.cli.keys import KEYS
 
 if TYPE_CHECKING:
     from workbench.tokens.sizes import Size
@@ -74,42 +76,21 @@ def _plain_whole(value: Any) -> Any:
             return _plain_whole(plain(value))
 
 
-_KEYS = {
-    "tokens.cost.Cost": "model dollars note",
-    "analysis.failures.Failure": "cause text remedy count in_a_row is_open message time line images",
-    "analysis.failures.Failures": "headline failures loop",
-    "analysis.loop.Loop": "compactions since empty smallest trigger",
-    "analysis.why.findings.Limit": "tokens why by ended context",
-    "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
-    "analysis.rework.resumed.Resumed": "calls tokens message",
-    "analysis.retention.Share": "facts full part unknown wrong stale used share right weighted lost",
-    "compaction.checks.Check": "name hard passed detail",
-    "compaction.layers.Layer": "name tokens basis",
-    "compaction.strategy.Trigger": "name value limit unit fires note distance",
-    "session.message.Usage": "input output cache_read cache_write",
-    "session.session.LoadWarning": "line text",
-    "session.session.Compaction": "trigger way tokens_before tokens_after time",
-    "tokens.sizes.Size": "messages chars tokens",
-}
-"""Of values that are shown by many commands and not by all their fields: their attributes that are keys. The types are
-named and not imported, for most commands need few of them."""
+USD_PER_MILLION = "usd per million tokens"
 
 
 @singledispatch
 def plain(value: Any) -> Any:
-    """What JSON has in place of `value`, one level deep: of a dataclass its fields, or what `_KEYS` says. A command
-    registers another way for the types that only it tells of."""
-    kind = type(value)
-    names = _KEYS.get(f"{kind.__module__}.{kind.__name__}".removeprefix("workbench."))
-    return only(value, *names.split()) if names else fields_of(value)
+    """JSON value of `value`, one level deep. A command registers the types that only it writes and that `fields_of`
+    does not cover."""
+    return fields_of(value)
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    return only(value, *(field.name for field in fields(value)))
-
-
-def only(value: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in names}
+    """The attributes that `KEYS` lists for the type of `value`, else all fields of the dataclass."""
+    kind = type(value)
+    names = KEYS.get(f"{kind.__module__}.{kind.__name__}".removeprefix("workbench."))
+    return only(value, *(names.split() if names else (field.name for field in fields(value))))
 
 
 @plain.register

@@ -182,7 +182,7 @@ def _told(exams: Exams, answered: Iterable[tuple[Sat, Probing]], *, as_json: boo
             tell(one, probing, alone=not exams.several)
     together = Sum(tuple(found)) if exams.several and found else None
     if as_json and exams.several:
-        write_json({"sessions": documents, "sum": together and sum_document(together), "refused": exams.refused})
+        write_json({"sessions": documents, "total": together and sum_document(together), "failed": exams.refused})
     elif as_json:
         write_json(*documents)
     elif together:

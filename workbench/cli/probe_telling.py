@@ -23,14 +23,14 @@ WORDS = 110
 
 
 def document(sat: Sat, found: Probing) -> dict[str, Any]:
-    head = {"file": sat.file, "epoch": sat.epoch, "questions": sat.origin, "answers": found.by}
+    head = {"file": sat.file, "epoch": sat.epoch, "question_source": sat.origin, "answer_source": found.by}
     watched = [_watched_document(found, one) for one in sat.watched]
     return {**head, **probing_document(found), "watched": watched}
 
 
 def _watched_document(found: Probing, one: Watched) -> dict[str, Any]:
     """How a sentence stands, by arm, as each probe has its answers."""
-    return {"sentence": one.sentence, "given": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
+    return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
 def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
@@ -123,11 +123,11 @@ class Row:
         invented, controls = self.made_up
         return {
             **only(self, "name", "tokens"),
-            "share": _share_document(self.share),
-            "kinds": {kind: _share_document(share) for kind, share in self.kinds.items()},
-            "less_than_full": dict(zip(("mean", "low", "high"), self.less, strict=True)) if self.less else None,
+            "correct": _share_document(self.share),
+            "by_kind": {kind: _share_document(share) for kind, share in self.kinds.items()},
+            "share_below_full": dict(zip(("mean", "low", "high"), self.less, strict=True)) if self.less else None,
             "controls": controls,
-            "made_up": invented,
+            "invented_answers": invented,
             "unanswered": self.unanswered,
         }
 
@@ -193,12 +193,20 @@ def _figures(share: Share | None) -> tuple[float | None, ...]:
 def probing_document(found: Probing) -> dict[str, Any]:
     """Arms with their shares, and each probe with every arm's answer."""
     return {
-        "arms": [row.document() for row in _rows(found)],
-        "probes": [
+        "variants": [row.document() for row in _rows(found)],
+        "questions": [
             {
-                **only(probe, "kind", "question", "answer", "accept", "prose", "source", "says", "used"),
-                "given": {
-                    arm.name: {**only(found.given[at][number], "reply", "mark", "right", "line", "told")}
+                **only(probe, "kind", "question", "answer", "accepted=accept", "prose", "message=source", "quote=says"),
+                "used": probe.used,
+                "answers": {
+                    arm.name: only(
+                        found.given[at][number],
+                        "answer=reply",
+                        "grade=mark",
+                        "correct=right",
+                        "quote=line",
+                        "found_in_text=told",
+                    )
                     for at, arm in enumerate(found.arms)
                 },
             }
@@ -210,8 +218,8 @@ def probing_document(found: Probing) -> dict[str, Any]:
 def sum_document(found: Sum) -> dict[str, Any]:
     """As of one session, the arms over all of them."""
     arms = [{**row.document(), "sessions": found.sessions(row.name)} for row in _sum_rows(found)]
-    return {"answers": found.several[0].by, "arms": arms}
+    return {"answer_source": found.several[0].by, "variants": arms}
 
 
 def _share_document(share: Share | None) -> dict[str, Any] | None:
-    return {**only(share, "right", "of", "value", "low", "high")} if share else None
+    return only(share, "correct=right", "questions=of", "share=value", "low", "high") if share else None

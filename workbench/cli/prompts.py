@@ -30,11 +30,11 @@ def _(one: Found) -> dict[str, Any]:
         "id": one.id,
         **only(one.prompt, "language", "placeholders"),
         "strategy": one.strategy or None,
-        "field": one.field or None,
+        "setting": one.field or None,
         "chars": len(one.prompt.text),
         "file": one.path,
-        "own": one.own,
-        "doubts": doubts(one),
+        "is_own": one.own,
+        "prompt_problems": doubts(one),
     }
 
 
@@ -70,7 +70,7 @@ def _list(as_json: bool, as_csv: str | None) -> None:
     if as_csv:
         write_csv({"prompts": table}, as_csv)
     elif as_json:
-        write_json({"own_folder": paths.prompts(), "prompts": every})
+        write_json({"folder": paths.prompts(), "prompts": every})
     else:
         write_tables([table])
         for one in every:
@@ -109,7 +109,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
     if chosen.files:
         text = rendered(one, on_bench(chosen).context)
     if as_json:
-        write_json(one, {"session": chosen.file if chosen.files else None, "text": text})
+        write_json(one, {"session_file": chosen.file if chosen.files else None, "text": text})
     else:
         click.echo(printable(text))
         _doubt(one)
@@ -168,7 +168,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
 
 @plain.register
 def _(one: ToolPrompt) -> dict[str, Any]:
-    return {"file": one.file, "place": one.place, "chars": len(one.text), "left_out": one.left_out}
+    return {**only(one, "file", "location=place", "filled_in_when_sent=left_out"), "chars": len(one.text)}
 
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:

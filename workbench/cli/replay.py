@@ -13,7 +13,7 @@ from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import in_characters, replay_picture, sign_of
 from workbench.analysis.recorded import made_room
-from workbench.analysis.replay import Compacted, Replay, replays, writer
+from workbench.analysis.replay import Replay, replays, writer
 from workbench.analysis.replay_table import (
     compactions_table,
     cost_basis,
@@ -26,7 +26,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import fields_of, only, plain, write_csv, write_json, write_tables
+from workbench.cli.output import USD_PER_MILLION, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
 from workbench.cli.watched import tell_recorded
 from workbench.summarizers.estimate import estimate
@@ -60,16 +60,17 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
         calls = [course.message_of(index).id for index in course.calls]
         limit = bench.opened.limit
         about = {
-            "window": limit.tokens if limit else None,
+            "window_tokens": limit.tokens if limit else None,
             "window_source": limit.source if limit else None,
             "summarizer": name,
             "messages": len(course.messages),
-            "cost": paid(course.session),
+            "session_cost": paid(course.session),
         }
         own = own_as_recorded(course)
         beside = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
-        recorded = {"recorded": made_room(course), "as_recorded": beside, "watched_recorded": own_trails}
-        write_json(about, {"calls": calls, "plain": course.plain, **recorded, "replays": played})
+        recorded = {"recorded_compactions": made_room(course), "agent_preset": beside, "watched_recorded": own_trails}
+        sizes = {"call_messages": calls, "uncompacted_tokens": course.plain}
+        write_json(about, {**sizes, **recorded, "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
@@ -110,15 +111,27 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
 
 
 @plain.register
+def _(rates: Rates) -> dict[str, Any]:
+    unit = USD_PER_MILLION if rates.known else "input tokens per token"
+    return {**only(rates, "input", "output", "cache_read=read", "cache_write=write", "source=by"), "unit": unit}
+
+
+def cost_unit(*, known: bool) -> str:
+    """Unit of every `cost` in the same JSON object: US dollars where the model's prices are `known`."""
+    return "usd" if known else "million input tokens"
+
+
+@plain.register
 def replay_document(one: Replay) -> dict[str, Any]:
-    """Costs in dollars, or in millions of input tokens' worth where `rates.known` is false."""
     return {
         "preset": one.preset.id,
         "version": one.preset.version,
         "strategy": one.preset.strategy,
-        **only(one, "rates", "sent", "full", "peak", "last", "over_window", "mean_after", "rebilled", "cost"),
-        "compactions": one.compacted,
-        **only(one, "missed", "triggers", "watched"),
+        "prices": one.rates,
+        "cost_unit": cost_unit(known=one.rates.known),
+        **only(one, "sent_tokens=sent", "uncompacted_tokens=full", "peak_tokens=peak", "last_tokens=last"),
+        **only(one, "calls_over_window=over_window", "mean_tokens_after=mean_after", "rebilled_tokens=rebilled"),
+        **only(one, "cost", "compactions=compacted", "triggers_without_effect=missed", "triggers", "watched"),
     }
 
 
@@ -126,11 +139,6 @@ def replay_document(one: Replay) -> dict[str, Any]:
 def _(one: AsRecorded) -> dict[str, Any]:
     """One recorded compaction beside the preset's: when the agent compacted and when the preset would have, and how
     many messages stayed; `reason` where that differs and the file or the product gives it."""
-    kept = {"kept": len(one.kept), "keeps": len(one.keeps)}
-    return {**only(one, "epoch", "cause", "call", "fires"), **kept, **only(one, "verdict", "difference", "reason")}
-
-
-@plain.register
-def _(one: Compacted) -> dict[str, Any]:
-    triggers = [fields_of(trigger) for trigger in one.triggers]
-    return {**fields_of(one), "triggers": triggers, "rebilled": one.cache.rebilled, "pays_off_at": one.pays_off_at}
+    kept = {"kept_messages": len(one.kept), "preset_kept_messages": len(one.keeps)}
+    when = only(one, "epoch", "cause", "call", "preset_call=fires")
+    return {**when, **kept, **only(one, "verdict", "difference", "reason")}

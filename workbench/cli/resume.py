@@ -36,7 +36,7 @@ def command(file: Path, part: str, as_json: bool) -> None:
     session = load(file, part=part)
     lines = steps_of(session)
     if as_json:
-        write_json({"format": session.format, "id": session.id, "steps": lines})
+        write_json({"format": session.format, "id": session.id, "resume_steps": lines})
     else:
         click.echo("\n".join(map(printable, lines)))
     raise click.exceptions.Exit(0 if can_be_resumed(lines) else NO_COMMAND)

@@ -28,6 +28,7 @@ from workbench.cli.opening import epoch_words
 from workbench.cli.outcomes import policy_words
 from workbench.cli.output import (
     csv_option,
+    fields_of,
     only,
     plain,
     warn,
@@ -177,9 +178,12 @@ def _retention(
     stood = stands(bench, outcome)
     said = _judged(bench, outcome, held, parsed(judge_name), purse) if judge_name else None
     if as_json:
-        sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
+        sizes = {
+            "tokens_before": bench.context.total.tokens,
+            "tokens_after": bench.context.outcome_size(outcome).tokens,
+        }
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
-        write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said, "watched": stood})
+        write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": said, "watched": stood})
         return
     if as_csv:
         write_csv({"kinds": by_kind(held), "lost": lacking(held)}, as_csv)
@@ -231,14 +235,14 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         told = [
             {
                 "epoch": number,
-                "known": held is not None,
+                "summary_readable": held is not None,
                 **(plain(held) if held else {}),
-                "needed_again": needed,
+                "later_use": needed,
                 "claims": claims,
             }
             for number, held, needed, claims in found
         ]
-        write_json({"recorded": told, "watched": passed})
+        write_json({"recorded_compactions": told, "watched": passed})
         return
     if not found:
         warn("this session records no compaction that ended such an epoch.")
@@ -259,25 +263,15 @@ def _head(bench: Bench) -> dict[str, Any]:
 
 
 @plain.register
-def _(found: Generations) -> dict[str, Any]:
-    return {**only(found, "survival", "overall", "right", "weighted", "summary_tokens"), "generations": found.steps}
-
-
-@plain.register
 def _(step: Generation) -> dict[str, Any]:
-    return {
-        **only(step, "number", "status", "before", "after"),
-        "summary_tokens": step.summary,
-        **only(step, "grown", "replayed", "watched"),
-        **only(step.retention, "overall", "kinds"),
-    }
+    return {**fields_of(step), **only(step.retention, "head_facts=overall", "head_facts_by_kind=kinds")}
 
 
 @plain.register
 def later_use_document(found: LaterUse) -> dict[str, Any]:
     return {
-        "share": found.share,
-        "kinds": {kind: {"held": held, "needed": of} for kind, (held, of) in found.kinds.items()},
+        "kept_share": found.share,
+        "by_kind": {kind: {"kept": held, "needed": of} for kind, (held, of) in found.kinds.items()},
         "lost": [{"kind": item.kind, "text": item.text} for item in found.lost],
     }
 

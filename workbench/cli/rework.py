@@ -14,7 +14,7 @@ from workbench.base.figures import grouped
 from workbench.base.tables import ID
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import only, warn, write_csv, write_fields, write_json, write_tables
+from workbench.cli.output import only, plain, warn, write_csv, write_fields, write_json, write_tables
 from workbench.cli.selection import Selection
 
 
@@ -33,7 +33,7 @@ def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> Non
         write_csv({table.key: table}, as_csv)
         return
     if as_json:
-        write_json({"recorded": [rework_document(one) for one in found]})
+        write_json({"recorded_compactions": [rework_document(one) for one in found]})
         return
     if not found:
         warn("this session records no compaction.")
@@ -57,7 +57,7 @@ def _resumed(one: Rework) -> str:
 
 def rework_document(one: Rework) -> dict[str, Any]:
     return {
-        **only(one.made, "epoch", "call", "way", "asked"),
+        **plain(one.made),
         "tokens_before": one.made.tokens or None,
-        **only(one, "calls", "resumed", "kinds", "tokens", "items"),
+        **only(one, "calls", "until_new_step=resumed", "by_kind=kinds", "tokens", "items"),
     }

@@ -14,7 +14,7 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
-from workbench.cli.output import csv_option, fields_of, plain, write_csv, write_json, write_tables
+from workbench.cli.output import csv_option, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
@@ -42,7 +42,7 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
         write_csv({table.key: table}, as_csv)
         return
     if as_json:
-        write_json({"pins": found, "auto_pin": taken, "tokens": tokens})
+        write_json({"rules": found, "auto_pinned": taken, "auto_pinned_tokens": tokens})
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
@@ -55,7 +55,8 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
 
 @plain.register
 def _(pin: SuggestedPin) -> dict[str, Any]:
-    return {**fields_of(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked}
+    about = only(pin, "message", "text", "reason", "tokens", "superseded_by", "pinned", "auto_pin=accepted_unasked")
+    return {"number": pin.index + 1, **about}
 
 
 def _table(found: Sequence[SuggestedPin]) -> Table:

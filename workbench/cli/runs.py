@@ -17,7 +17,6 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.output import (
     csv_option,
-    fields_of,
     warn,
     write_csv,
     write_fields,
@@ -55,7 +54,7 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
     if as_csv:
         write_csv({"runs": table}, as_csv)
     elif as_json:
-        write_json({"journal": paths.runs(), "runs": entries})
+        write_json({"run_history": paths.runs(), "runs": entries})
     elif not entries:
         warn(f"no runs are kept in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
     else:
@@ -71,7 +70,7 @@ def spent(by: By, as_json: bool, as_csv: str | None) -> None:
     entries = journal.kept()
     rows, whole = spending(entries, by), in_all(entries)
     if as_json:
-        write_json({"by": by, "sums": rows, "all": whole})
+        write_json({"grouped_by": by, "groups": rows, "total": whole})
         return
     spec = f"runs:count calls:count input:tokens:in output:tokens:out cost:money unknown:count:price_unknown {by}"
     sums = (
@@ -93,7 +92,7 @@ def show(id: str, whole: bool, as_json: bool) -> None:
     """Show run ID (or the beginning of one): what was asked, answered, billed and checked."""
     run = journal.load(id)
     if as_json:
-        write_json(run.model_dump(mode="json"), {"usage": fields_of(run.usage)})
+        write_json({"run": run.model_dump(mode="json"), "usage": run.usage})
         return
     _write(facts(run))
     for number, call in enumerate(run.calls, 1):
@@ -125,7 +124,7 @@ def diff(first: str, second: str, as_json: bool) -> None:
     fields = differing(a, b)
     if as_json:
         differences = [{"field": name, "a": old, "b": new} for name, old, new in fields]
-        write_json({"a": a.id, "b": b.id, "fields": differences, "answers": answer_diffs(a, b)})
+        write_json({"a": a.id, "b": b.id, "differences": differences, "answer_diffs": answer_diffs(a, b)})
         return
     if not fields:
         click.echo("Nothing but the answers differs." if any(answer_diffs(a, b)) else "The runs are alike.")

@@ -121,11 +121,10 @@ def _compactions(one: Found) -> str:
 @plain.register
 def _(one: Found) -> dict[str, Any]:
     return {
-        "path": one.path,
+        "file": one.path,
         "part": one.part or None,
-        **only(one, "tool", "format", "bytes", "time", "title"),
-        "first_request": one.request,
-        **only(one, "folder", "model", "tokens"),
+        **only(one, "agent=tool", "format", "bytes", "changed=time", "title", "first_request=request"),
+        **only(one, "project=folder", "model", "tokens"),
         **_window(one),
         **only(one, "compactions", "complete"),
     }
@@ -133,14 +132,14 @@ def _(one: Found) -> dict[str, Any]:
 
 def _window(one: Found) -> dict[str, Any]:
     found = glanced_window(one)
-    return {"window": found.tokens if found else None, "window_source": found.source if found else None}
+    return {"window_tokens": found.tokens if found else None, "window_source": found.source if found else None}
 
 
 def _list_parts(file: Path, *, as_json: bool, as_csv: bool) -> None:
     parts = parts_of(file)
     if as_json:
         document = [{"part": part.id, "title": part.title, "messages": part.messages} for part in parts]
-        write_json({"path": file, "parts": document})
+        write_json({"file": file, "parts": document})
     elif parts:
         rows = (Row((one.id, one.messages, one.title)) for one in parts)
         table = Table("parts", "", columns("part messages:count title"), tuple(rows))

@@ -65,7 +65,7 @@ def side_by_side(
     kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in done]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
-        write_json({"before": done[0].found.before, "sides": tries})
+        write_json({"before": done[0].found.before, "variants": tries})
         _leave(done)
         return
     click.echo(f"before: {size_words(done[0].found.before)}")
@@ -155,12 +155,12 @@ def _(one: FinishedRun) -> dict[str, Any]:
         "strategy": bench.strategy.id,
         "preset": bench.preset,
         "summarizer": str(one.live.name),
-        **only(one, "draft", "draft_tokens"),
+        **only(one, "summary=draft", "summary_tokens=draft_tokens"),
         "calls": run.answers,
-        **only(one, "usage", "cost"),
+        **only(one, "usage", "billed=cost"),
         "seconds": round(run.seconds, 3),
         **only(one.found, "after", "checks"),
-        "doubts": bench.doubts,
+        "prompt_problems": bench.doubts,
         **only(run.outcome, "status", "reason"),
-        **only(one.found, "grounding", "lost", "watched"),
+        **only(one.found, "grounding", "lost_facts=lost", "watched"),
     }

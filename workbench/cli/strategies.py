@@ -127,19 +127,21 @@ def _write_presets(presets: list[Preset]) -> None:
 
 @plain.register(Strategy)
 def _(one: Strategy[Any]) -> dict[str, Any]:
-    return {**only(one, "id", "title", "about", "unit", "rungs"), "fields": list(settings_of(one.policy_type))}
+    about = only(one, "id", "title", "description=about", "unit", "rungs")
+    return {**about, "settings": list(settings_of(one.policy_type))}
 
 
 @plain.register
 def _(preset: Preset) -> dict[str, Any]:
-    policy = preset.policy.model_dump(mode="json")
-    return {**only(preset, "id", "strategy", "about", "source"), "policy": policy, "basis": preset.basis}
+    settings = preset.policy.model_dump(mode="json")
+    about = only(preset, "id", "strategy", "description=about", "source")
+    return {**about, "settings": settings, "evidence": preset.basis}
 
 
 @plain.register
 def _(one: Setting) -> dict[str, Any]:
     named = {"name": one.key, "default": one.default, "allowed": _allowed(one), "unit": one.unit, "help": one.help}
-    return {**named, "counts_where": one.counts_where, "old_names": one.old}
+    return {**named, "applies_when": one.counts_where, "former_names": one.old}
 
 
 def _value(value: object) -> str:

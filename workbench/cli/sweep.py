@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from workbench.base.spread import cores
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.output import (
+    fields_of,
     interrupted,
     on_a_terminal,
     plain,
@@ -38,7 +39,9 @@ from workbench.cli.output import (
     write_json,
     write_tables,
 )
+from workbench.cli.replay import cost_unit
 from workbench.cli.selection import Selection
+from workbench.cli.several import Refused
 from workbench.cli.watched import WORDS
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
@@ -84,16 +87,17 @@ def sweep(
     if as_csv:
         write_csv({"values": values_table(plan, rows, found)}, as_csv)
     elif as_json:
+        failed = {cell.file: cell.error for cell in cells if cell.error}
         swept = Swept(
             strategy=plan.preset.strategy,
             preset=plan.preset.id,
             vary=plan.axes,
-            window=plan.window,
+            window_tokens=plan.window,
             part=plan.part or None,
             watched=plan.watched,
-            rows=rows,
+            variants=rows,
             cells=cells,
-            failed={cell.file: cell.error for cell in cells if cell.error},
+            failed=[Refused(Path(file), error) for file, error in failed.items()],
             best=Best(criterion.name, found) if found else None,
             saved=saved,
         )
@@ -112,7 +116,12 @@ class Best:
 
 @plain.register
 def _(value: Best) -> dict[str, Any]:
-    return {"by": value.by, **plain(value.row)}
+    return {"criterion": value.by, **plain(value.row)}
+
+
+@plain.register
+def _(row: Setting) -> dict[str, Any]:
+    return {**fields_of(row), "cost_unit": cost_unit(known=row.dollars)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +131,12 @@ class Swept:
     strategy: str
     preset: str
     vary: Sequence[Axis]
-    window: int | None
+    window_tokens: int | None
     part: str | None
     watched: Sequence[str]
-    rows: Sequence[Setting]
+    variants: Sequence[Setting]
     cells: Sequence[Cell]
-    failed: Mapping[str, str]
+    failed: Sequence[Refused]
     best: Best | None
     saved: Path | None
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from workbench.analysis.watched import Passed, Trail
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.bench import Stand
-from workbench.cli.output import only, plain, write_tables
+from workbench.cli.output import write_tables
 
 WORDS = 100
 HEAD_CHARS = 24
@@ -20,11 +19,6 @@ def stand_words(stand: Stand) -> str:
     """`verbatim → gone: Never log the refresh token.`"""
     went = f" → {stand.after}" if stand.after else ""
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"
-
-
-@plain.register
-def _(stand: Stand) -> dict[str, Any]:
-    return only(stand, "sentence", "now", "after")
 
 
 def heads(watched: Sequence[str]) -> list[str]:
@@ -47,11 +41,6 @@ def tell_recorded(trails: Sequence[Trail]) -> None:
 def went(one: Passed) -> str:
     """`verbatim → gone`."""
     return f"{one.before} → {one.after}"
-
-
-@plain.register
-def _(trail: Trail) -> dict[str, Any]:
-    return only(trail, "sentence", "passed", "last", "lost", "unread")
 
 
 def _shown(sentence: str, most: int) -> str:

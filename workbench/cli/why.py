@@ -13,15 +13,15 @@ from workbench.analysis.watched import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.tables import KEYS, tables
-from workbench.analysis.why.waste import UNUSED_RULE
+from workbench.analysis.why.waste import UNUSED_RULE, Read, Spot
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.tables import ID
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import csv_option, fields_of, only, plain, write_csv, write_fields, write_json, write_tables
-from workbench.cli.replay import replay_document
+from workbench.cli.output import csv_option, only, plain, write_csv, write_fields, write_json, write_tables
+from workbench.cli.replay import cost_unit, replay_document
 from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
@@ -150,11 +150,11 @@ def _(found: Diagnosis) -> dict[str, Any]:
     ids = found.session.messages
     return {
         **only(found, "epoch", "verdict"),
-        "context": {**plain(found.total), "basis": found.total.basis, "recorded_usage": found.usage},
-        "window": found.window.tokens if found.window else None,
+        "context": {**plain(found.total), "basis": found.total.basis, "recorded_usage_tokens": found.usage},
+        "window_tokens": found.window.tokens if found.window else None,
         "window_source": found.window.source if found.window else None,
-        "cost": paid(found.session),
-        **only(found, "limit", "crossing", "growth_per_round", "rounds_left"),
+        "session_cost": paid(found.session),
+        **only(found, "limit", "crossing", "growth_tokens_per_round=growth_per_round", "rounds_left"),
         "growth": [
             {"message": ids[point.message].id, **only(point, "epoch", "tokens", "basis", "compacted")}
             for point in found.points
@@ -167,20 +167,24 @@ def _(found: Diagnosis) -> dict[str, Any]:
         "rework": [rework_document(one) for one in found.rework],
         "cache": found.rewrites,
         **only(found, "findings"),
-        "recorded_summaries": found.claims,
+        "recorded_claims": found.claims,
     }
 
 
 @plain.register
 def _(rewrites: Rewrites) -> dict[str, Any]:
     return {
-        **only(rewrites, "calls", "written"),
-        "written_again": rewrites.tokens,
-        **only(rewrites, "by_cause", "again"),
-        "unit": "USD" if rewrites.rates.known else "million input tokens",
+        **only(rewrites, "calls", "written_tokens=written", "rewritten_tokens=tokens", "by_cause", "rewrites=again"),
+        "cost_unit": cost_unit(known=rewrites.rates.known),
     }
 
 
 @plain.register
-def _(one: Finding) -> dict[str, Any]:
-    return {**fields_of(one), "delay_rounds": one.delay.rounds if one.delay else None}
+def _(one: Read) -> dict[str, Any]:
+    again = None if one.by is None else one.by + 1
+    return {"message": one.message, "number": one.index + 1, "tokens": one.tokens, "repeated_by_number": again}
+
+
+@plain.register
+def _(one: Spot) -> dict[str, Any]:
+    return {"message": one.message, "number": one.index + 1, **only(one, "tokens", "note")}

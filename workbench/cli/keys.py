@@ -1,0 +1,86 @@
+"""The keys of the values in JSON documents, by type: each an attribute's name, or `key=attribute`.
+
+The types are named and not imported, for most commands need few of them. A key carries its unit: `_tokens`, `_usd`,
+`_share` (0 to 1), `_seconds`. `cost` and keys that end in `_cost` are in the `cost_unit` of the same object. `message`
+is a message's id, `number` its place in the context, from 1.
+"""
+
+KEYS = {
+    "analysis.bills.Bill":
+        "call epoch message billed_tokens=billed expected_tokens=expected difference_tokens=difference",
+    "analysis.bills.Gap": "call last_call=last epoch message difference_tokens=tokens position=where",
+    "analysis.cache.CacheLoss": "tokens_before=before tokens_after=after unchanged_tokens=first_changed "
+        "rebilled_tokens=rebilled",
+    "analysis.cost.Paid": "calls calls_without_usage=silent forked_calls=replayed recorded_usd=recorded "
+        "prompts_usd=prompts answers_usd=answers cache_misses_usd=missed price_source=by",
+    "analysis.failures.Failure": "cause text remedy count consecutive=in_a_row is_open message time line images",
+    "analysis.failures.Failures": "headline failures loop",
+    "analysis.generations.Generation": "number status tokens_before=before tokens_after=after summary_tokens=summary "
+        "new_messages=grown session_ended=replayed watched",
+    "analysis.generations.Generations": "kept_share_by_kind=survival kept_share=overall correct_share=right "
+        "weighted_share=weighted summary_tokens generations=steps",
+    "analysis.grounding.Grounding": "claims_by_kind=checked ungrounded=unfounded",
+    "analysis.judge.Judged": "facts kept_share=present correct_share=right labelled_pairs=pairs "
+        "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
+    "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
+        "trigger_tokens=trigger",
+    "analysis.receipt.Receipt": "rules kept_rules=kept facts kept_share=held lost_facts=lost "
+        "summary_unreadable=unknown summary_price=summary_cost paid_back_after_calls=pays_off_after",
+    "analysis.recorded.MadeRoom": "epoch call kind=way manual=asked tokens_before=tokens",
+    "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found ungrounded=unfounded",
+    "analysis.replay.Compacted": "call message round triggers status reason tokens_before=before tokens_after=after "
+        "messages_before messages_after requests request_tokens summary_tokens cache summary_cost cache_cost "
+        "paid_back_after_calls=pays_off_after paid_back_at_call=pays_off_at calls_after",
+    "analysis.replay.Missed": "call message reason tokens_before=before",
+    "analysis.retention.Retention": "head_messages=head all_facts=whole all_facts_by_kind=whole_kinds "
+        "head_facts=overall head_facts_by_kind=kinds tail_facts=in_tail facts",
+    "analysis.retention.Share": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
+        "kept_share=share correct_share=right weighted_share=weighted",
+    "analysis.rework.found.Again": "kind subject=what message_before=before message_after=after tokens",
+    "analysis.rework.resumed.Resumed": "calls tokens message",
+    "analysis.rewrites.Rewrites": "calls written_tokens=written rewritten_tokens=tokens by_cause rewrites=again",
+    "analysis.spending.Sum": "name runs calls input_tokens=input output_tokens=output usd=dollars "
+        "runs_without_price=unknown file",
+    "analysis.spent.Spent": "calls input_tokens=read cached_tokens=cached output_tokens=written",
+    "analysis.sweep.axes.Axis": "setting=field values",
+    "analysis.sweep.cells.Cell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
+        "last_tokens=last calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled summaries "
+        "cost_million_input_tokens=units usd=dollars kept_share=retention watched error",
+    "analysis.sweep.rows.Held": "kept=stands sessions=of",
+    "analysis.sweep.rows.Row": "values=setting sessions=files failed compactions tokens_after=after peak_tokens=peak "
+        "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=held",
+    "analysis.watched.Passed": "at state_before=before state_after=after",
+    "analysis.watched.Trail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
+    "analysis.why.counterfactual.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "
+        "last_tokens_before=last last_tokens_after=last_after rounds calls",
+    "analysis.why.fillers.Large": "message number role description=what tokens",
+    "analysis.why.fillers.RoundShare": "number message tokens total_tokens=upto",
+    "analysis.why.findings.Limit": "tokens context_tokens=context source=by description=why",
+    "analysis.why.refusals.Refusal": "text message time",
+    "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
+    "bench.Stand": "sentence state_before=now state_after=after",
+    "cli.repair.Result": "file format fixes remaining=left branches messages output_file=out resume_steps=steps",
+    "cli.rescue.Result": "file part format title project=folder preset=policy window_tokens=window before after status "
+        "reason checks run id output_file=out notes watched resume_steps=steps repaired",
+    "compaction.checks.Check": "name required=hard passed detail messages",
+    "compaction.layers.Layer": "name tokens basis",
+    "compaction.outcome.Rung": "name tokens_before=before tokens_after=after note",
+    "compaction.strategy.Trigger": "name value limit unit fires note distance timed",
+    "formats.diagnosis.Change": "format=target title unchanged_records=kept changed_records=changed "
+        "added_records=added removed_records=left_out changed_keys=keys bytes notes faults=problems",
+    "formats.diagnosis.Finding": "level topic=what text",
+    "mending.Mend": "option description=words tokens",
+    "play.frames.Frame": "title sentences=says lanes seconds transition=fall",
+    "play.frames.Lane": "name call parts peaks=trail compactions trigger_tokens=fires rule price=cost",
+    "play.frames.Fall": "done_share=share parts_after=after",
+    "play.frames.Rule": "text state pinned stated=said",
+    "play.frames.Story": "note calls scale_tokens=scale window_tokens=window frames",
+    "session.message.Usage": "input_tokens=input output_tokens=output cache_read_tokens=cache_read "
+        "cache_write_tokens=cache_write",
+    "session.session.LoadWarning": "line text",
+    "session.session.Compaction": "trigger kind=way tokens_before tokens_after time",
+    "summarizers.journal.Entry": "id began seconds end strategy preset summarizer model session_digest=session file "
+        "status calls input_tokens=input output_tokens=output usd=dollars",
+    "tokens.cost.Cost": "model usd=dollars note",
+    "tokens.sizes.Size": "messages chars tokens",
+}  # fmt: skip
