@@ -19,6 +19,7 @@ import workbench.tui
 from tests.tui.quiet import breath, paint, quiet
 from workbench.session import Block, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.actions import do
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.loading import LoadingScreen
 
@@ -139,6 +140,13 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     await quiet()
     for key in keys:
         await pilot.press(key)
+        await settled(pilot)
+
+
+async def done(pilot: Pilot[None], *actions: str) -> None:
+    """Do actions of the bench as its palette does, whether or not they have a key."""
+    for id in actions:
+        do(bench_screen(pilot), id)
         await settled(pilot)
 
 

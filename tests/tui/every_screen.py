@@ -33,13 +33,14 @@ from workbench.tui.widgets.text_view import TextView
 WAYS = {
     "bench": "", "policy": "9", "message": "1", "request": "2", "summary": "3", "result": "4", "checks": "5",
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
-    "summaries": "C space down space d d", "facts": "X", "generations": "X 3", "questions": "Q", "rework": "X 4",
+    "summaries": "C space down space d d", "facts": "X", "generations": "X 3", "questions": "X 2", "rework": "X 4",
     "rules": "W",
     "prompts": "M", "a prompt": "M e", "runs": "H", "simulated": "A", "a number": "C v",
     "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
-    "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "ctrl+w", "params": "V",
-    "preset's name": "ctrl+s", "write": "3 w", "exact": "equals_sign", "keys": "space",
-    "sessions": "ctrl+o", "play": "a",
+    "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "9" + " up" * 7 + " enter",
+    "params": "9" + " up" * 4 + " enter",
+    "preset's name": "9" + " up" * 5 + " enter", "exact": "9" + " up" * 6 + " enter",
+    "keys": "space", "sessions": "ctrl+o", "play": "a",
 }  # fmt: skip
 
 ELSEWHERE = {"ConfirmScreen", "LoadingScreen", "RepairScreen"}

@@ -101,7 +101,7 @@ def test_a_context_beyond_its_window_marks_the_window_inside_the_bar() -> None:
 
 def test_without_a_window_the_bar_is_the_context_and_the_legend_says_so() -> None:
     assert " " not in text(now_cells(budget(None), 122))[7:107]
-    assert text(legend_cells(budget(None), 122)).endswith("window unknown: ctrl+w sets it")
+    assert text(legend_cells(budget(None), 122)).endswith("window unknown: 9 sets it")
 
 
 def test_a_trigger_in_tokens_lies_at_its_limit_and_one_in_characters_in_proportion() -> None:

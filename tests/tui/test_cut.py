@@ -113,7 +113,7 @@ async def test_tabs_that_do_not_all_fit_say_so_and_lead_to_the_others() -> None:
     async with on_bench(CODEX, size=(120, 24), epoch=1) as (pilot, screen):
         tabs = screen.query_one(CutTabs)
         assert line_of(screen, tabs).rstrip().endswith("Checks Recor⋯")
-        await press(pilot, "T")
+        await press(pilot, "6")
         assert line_of(screen, tabs).startswith("⋯ ")
         assert line_of(screen, tabs).rstrip().endswith("Checks Recorded")
         await press(pilot, "1")

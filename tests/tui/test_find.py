@@ -13,7 +13,7 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
-from workbench.tui.screens.filter_dialog import FilterScreen
+from workbench.tui.screens.ask import AskScreen
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -120,21 +120,18 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
     async with on_bench(story()) as (pilot, _):
         list_ = rounds(pilot)
         list_.go(12)
-        dialog = await brought(pilot, FilterScreen, "f")
-        dialog.dismiss(Filter(role="result"))
-        await settled(pilot)
-        assert said(pilot) == "only result: 12 shown, 20 hidden (f shows all)"
+        await brought(pilot, AskScreen, "f")
+        await press(pilot, *"result", "enter")
+        assert said(pilot) == "only result: 12 shown, 20 hidden (esc shows all)"
         assert list_.rows is not None
         assert len([row for row in map(list_.rows.__getitem__, range(len(list_.rows))) if row.kind == "message"]) == 12
         assert list_.index == 12
         await press(pilot, "j")
         assert list_.index == 14
-        await press(pilot, "f")
+        await press(pilot, "escape")
         assert (list_.index, list_.arrangement, said(pilot)) == (14, None, "")
         list_.go(15)
-        await press(pilot, "f")
-        pilot.app.screen.dismiss(Filter(role="user"))
-        await settled(pilot)
+        await press(pilot, "f", *"user", "enter")
         assert list_.index != 15
         await press(pilot, "escape")
         assert (list_.index, list_.on_header) == (15, False), "back at a message that was hidden"
@@ -142,9 +139,7 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
 
 async def test_nothing_breaks_on_an_empty_list() -> None:
     async with on_bench(story()) as (pilot, _):
-        await press(pilot, "f")
-        pilot.app.screen.dismiss(Filter(errors=True))
-        await settled(pilot)
+        await press(pilot, "f", *"errors", "enter")
         await press(pilot, "j", "k", "J", "K", "G", "home", "enter", "z", "pagedown", "l", "h")
         await search_for(pilot, "token")
         assert "token: not found (14 more hidden by the filter)" in said(pilot)
@@ -152,14 +147,21 @@ async def test_nothing_breaks_on_an_empty_list() -> None:
         assert (rounds(pilot).arrangement, said(pilot)) == (None, "")
 
 
-async def test_the_filter_dialog_gives_what_was_chosen_in_it() -> None:
+async def test_the_filter_says_what_it_cannot_read_and_begins_with_what_is_shown() -> None:
     async with on_bench(story(), size=(80, 24)) as (pilot, _):
-        await press(pilot, "f")
-        dialog = pilot.app.screen
-        dialog.query_one("#larger", Input).value = "many"
-        await press(pilot, "ctrl+s")
-        assert "a whole number" in str(dialog.query_one("#refused", Static).render())
-        dialog.query_one("#larger", Input).value = "300"
-        await press(pilot, "ctrl+s")
+        dialog = await brought(pilot, AskScreen, "f")
+        words = str(dialog.query_one(".about", Static).render())
+        assert "Read (12)" in words
+        assert "user" in words
+        await press(pilot, *">many", "enter")
+        assert pilot.app.screen is dialog
+        assert "a whole number of tokens" in str(dialog.query_one("#understood", Static).render())
+        dialog.query_one(Input).value = ">300"
+        await press(pilot, "enter")
         assert bench_screen(pilot).view.finding.narrowing == Filter(larger_than=300)
         assert "only over 300 tokens: 12 shown" in said(pilot)
+        dialog = await brought(pilot, AskScreen, "f")
+        assert dialog.query_one(Input).value == ">300"
+        dialog.query_one(Input).value = ""
+        await press(pilot, "enter")
+        assert (bench_screen(pilot).view.finding.narrowing, said(pilot)) == (Filter(), "")

@@ -142,7 +142,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
             "ctrl+o": "Every session that coding agents keep",
             "e": "Choose the format",
             "C": "A row for each",
-            "ctrl+w": "",
+            "f": "One question",
         }
         for key, words in starts.items():
             await press(pilot, *filter(None, [key]))

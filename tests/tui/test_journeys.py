@@ -11,7 +11,7 @@ from textual.widgets import DataTable, Input, Static
 from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_branches import broken
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, notes, on_bench, press, settled, story, story_file
+from tests.tui.app import at_rest, bench_screen, brought, done, notes, on_bench, press, settled, story, story_file
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
@@ -101,7 +101,8 @@ async def test_tune_a_threshold() -> None:
 
         compare = await brought(pilot, CompareScreen, "escape", "C")
         assert compare.query_one(DataTable).row_count
-        await press(pilot, "escape", "ctrl+s")
+        await press(pilot, "escape")
+        await done(pilot, "save-preset")
         await write_down(pilot, "tuned")
         await press(pilot, "enter")
         assert load_preset("tuned").policy == tuned.policy == screen.bench.policy
@@ -196,7 +197,7 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
     """Rewrite an agent's memories offline, see which lines went, and write them; a copy is not called written."""
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     async with at_rest(SAMPLES / "augment-with-summary.json", preset="augment-memories", size=SIZE) as pilot:
-        await press(pilot, "r", "d")
+        await press(pilot, "r", "4")
         seen = bench_screen(pilot).query_one(TextView).text
         assert "memories · 71 → 50 lines" in seen
         assert "\n- - The surge feed is billed per call.\n" in seen
@@ -255,7 +256,8 @@ async def test_a_damaged_file_is_repaired_from_the_bench(tmp_path: Path) -> None
     data = (SAMPLES / "pi-branches.jsonl").read_bytes()
     file.write_bytes(data + b"\0" * 64)
     async with on_bench(file) as (pilot, bench):
-        screen = await brought(pilot, RepairScreen, "Z")
+        await done(pilot, "repair")
+        screen = await brought(pilot, RepairScreen)
         shown = screen.query_one(TextView).text
         lines = len(data.splitlines())
         assert shown.split("\n") == [
@@ -267,8 +269,7 @@ async def test_a_damaged_file_is_repaired_from_the_bench(tmp_path: Path) -> None
         assert pilot.app.screen is bench
     assert (tmp_path / "cut.repaired.jsonl").read_bytes() == data
     async with on_bench(tmp_path / "cut.repaired.jsonl") as (pilot, bench):
-        await press(pilot, "Z")
-        await settled(pilot)
+        await done(pilot, "repair")
         assert pilot.app.screen is bench
         assert notes(pilot)[-1] == "Nothing to repair: the file is not damaged."
 
@@ -277,7 +278,8 @@ async def test_the_branch_that_a_repair_keeps_is_chosen_on_the_screen(tmp_path: 
     file = tmp_path / "broken.jsonl"
     file.write_bytes(jsonl(*broken(6)))
     async with on_bench(load(file, part="resumed")) as (pilot, bench):
-        screen = await brought(pilot, RepairScreen, "Z")
+        await done(pilot, "repair")
+        screen = await brought(pilot, RepairScreen)
         pager = screen.query_one(TextView)
         assert pager.text.split("\n")[2:] == [
             "Branches, by the line of their newest message (o keeps the next one):",

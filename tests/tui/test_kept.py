@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import DataTable, Static
 
-from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
+from tests.tui.app import bench_screen, brought, done, on_bench, press, session_of, settled, story
 from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Session, Text
@@ -200,7 +200,8 @@ async def test_work_that_was_repeated_leads_to_its_message() -> None:
     epochs = (session.epochs[0], replace(last, members=range(last.members.start, last.members.stop + 2)))
     session = replace(session, messages=(*session.messages, *again), epochs=epochs)
     async with on_bench(session, size=(120, 40)) as (pilot, bench):
-        screen = await brought(pilot, KeptScreen, "Q")
+        await done(pilot, "questions")
+        screen = await brought(pilot, KeptScreen)
         assert not screen.query(FactsPane)
         await press(pilot, "4")
         table = screen.query_one(ReworkPane).query_one(Table)

@@ -14,6 +14,7 @@ from tests.tui.app import (
     app_of,
     bench_screen,
     brought,
+    done,
     failing_story,
     on_bench,
     press,
@@ -31,8 +32,8 @@ from workbench.summarizers.named import Name
 from workbench.tokens import scales
 from workbench.tui.bench.host import take
 from workbench.tui.middle.pager import Pager
+from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.exact import ExactScreen
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.widgets.prompt_editor import PromptEditor
@@ -193,23 +194,24 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         await settled(pilot)
         bench = bench_screen(pilot)
         before = bench.bench.context.total.tokens
-        screen = await brought(pilot, ExactScreen, "equals_sign")
+        await done(pilot, "exact")
+        screen = await brought(pilot, AskScreen)
         assert screen.query_one(Input).value == "claude-sonnet-4-5"
         screen.query_one(Input).value = MODEL
         await settled(pilot)
-        where = "Sends the whole context to {} to be counted; it costs nothing."
-        assert words(screen.query_one("#about", Static)) == where.format(api.url)
+        where = "Sends the whole context to {} to be counted; it costs nothing. · enter takes it, esc leaves it"
+        assert words(screen.query_one("#understood", Static)) == where.format(api.url)
         screen.query_one(Input).value = "ollama/qwen3"
         await settled(pilot)
-        assert words(screen.query_one("#about", Static)) == where.format("http://127.0.0.1:11434/v1")
+        assert words(screen.query_one("#understood", Static)) == where.format("http://127.0.0.1:11434/v1")
         screen.query_one(Input).value = MODEL
         assert api.received == []
         await press(pilot, "enter")
-        said = words(screen.query_one("#counts", Static))
+        said = words(screen.query_one("#understood", Static))
         assert "The exact count failed" in said
         assert KEY not in said
         await press(pilot, "enter")
-        said = words(screen.query_one("#counts", Static)).replace("\u00a0", " ").replace("\u202f", " ")
+        said = words(screen.query_one("#understood", Static)).replace("\u00a0", " ").replace("\u202f", " ")
         assert "40 000" in said
         assert "3 000" in said
         assert f"an exact count by {MODEL}" in said
@@ -223,9 +225,11 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         take(bench, partial(choose_preset, preset=load_preset("codex")))
         await press(pilot, "u", "u")
         assert bench.bench.scale == scale
-        screen = await brought(pilot, ExactScreen, "equals_sign")
-        await press(pilot, "ctrl+r")
-        said = words(screen.query_one("#counts", Static))
+        await done(pilot, "exact")
+        screen = await brought(pilot, AskScreen)
+        screen.query_one(Input).value = ""
+        await press(pilot, "enter")
+        said = words(screen.query_one("#understood", Static))
         assert said == f"forgotten: × {scale.value:.2f} from an exact count by {MODEL}"
         await press(pilot, "escape")
         assert bench.bench.scale is None

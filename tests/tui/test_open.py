@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled
+from tests.tui.app import at_rest, bench_screen, brought, done, notes, press, settled
 from workbench.tui.bench.following import look
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
@@ -49,7 +49,8 @@ async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> No
         await press(pilot, "escape", "down", "enter")
         session = bench_screen(pilot).bench.session
         assert (len(session.messages), session.facts.part) == (7, "2")
-        await press(pilot, "home", "p", "f5")
+        await press(pilot, "home", "p")
+        await done(pilot, "reread")
         again = bench_screen(pilot).bench
         assert again.session is not session
         assert (again.session.facts.part, len(again.pins)) == ("2", 1)

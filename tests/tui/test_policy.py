@@ -7,10 +7,11 @@ import threading
 
 import pytest
 from textual import events
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
-from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story, until
+from tests.tui.app import brought, done, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import found
 from workbench.base import paths
 from workbench.base.environment import heeded
@@ -26,7 +27,6 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens import choose_preset
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetScreen, choices, matching
-from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import OFFLINE, PolicyTextScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
@@ -209,7 +209,7 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         # The whole way through the fields, at every size, down or up: the one at hand is in sight, and no list opens on
         # the way.
         await press(pilot, *["up"] * sheet.at)
-        there = range(len(sheet.entries))
+        there = range(len(sheet.entries) + len(sheet.rows))
         for size, key, way in (((140, 42), "down", there), ((80, 24), "up", there[::-1]), ((120, 30), "down", there)):
             await pilot.resize_terminal(*size)
             await settled(pilot)
@@ -217,7 +217,7 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
                 assert sheet.at == number
                 line, _ = sheet._where(number)
                 assert sheet.top <= line < sheet.top + sheet.size.height, (size, number)
-                if sheet.entries[number].is_typed:
+                if sheet.row is None and sheet.entries[number].is_typed:
                     assert typed.has_focus
                     assert typed.region.y == sheet.region.y + line - sheet.top
                     assert sheet.region.contains_region(typed.region)
@@ -242,39 +242,43 @@ async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
 
 async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
     async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
-        front = await brought(pilot, PasteParamsScreen, "V")
-        area, words = front.query_one(TextArea), front.query_one("#understood", Static)
+        await done(pilot, "paste-params")
+        front = await brought(pilot, AskScreen)
+        line, words = front.query_one(Input), front.query_one("#understood", Static)
         for text, reason in (
             ("{", "not valid JSON"),
             ("[1]", "not a JSON object"),
             ('{"min_tail_exchanges": -1}', "min_tail"),
         ):
-            area.load_text(text)
+            line.value = text
             await settled(pilot)
             assert reason in str(words.render())
-            await press(pilot, "ctrl+s")
+            await press(pilot, "enter")
             assert pilot.app.screen is front
-        params = json.dumps({"trigger_on_history_size_chars": 1234, "prompt": "Summarize."})
-        area.load_text(params)
+        params = json.dumps({"trigger_on_history_size_chars": 1234, "prompt": "Summarize."}, indent=1)
+        line.value = ""
+        line.post_message(Paste(params))
         await settled(pilot)
-        assert "1 234" in str(words.render())
-        await press(pilot, "ctrl+s")
+        assert "1\u00a0234" in str(words.render())
+        await press(pilot, "enter")
         assert screen.bench.policy == strategy("exchange-summary").pasted.read(params).policy
-        front = await brought(pilot, PasteParamsScreen, "V")
+        await done(pilot, "paste-params")
+        front = await brought(pilot, AskScreen)
         flags = {"featureFlags": {"memoriesParams": {"compressionPrompt": "Fewer.", "compression_target": 7, "new": 1}}}
-        front.query_one(TextArea).load_text(json.dumps(flags))
+        front.query_one(Input).value = json.dumps(flags)
         await settled(pilot)
         said = str(front.query_one("#understood", Static).render())
         assert said.startswith("✔ memories-rewrite: ")
-        assert said.endswith("Ignored unknown settings: new")
-        await press(pilot, "ctrl+s")
+        assert said.endswith("Ignored unknown settings: new · enter takes it, esc leaves it")
+        await press(pilot, "enter")
         assert (screen.bench.strategy.id, screen.bench.policy.compression_target) == ("memories-rewrite", 7)
 
 
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         await type_into(pilot, screen, "summary_char_limit", "9")
-        front = await brought(pilot, AskScreen, "ctrl+s")
+        await done(pilot, "save-preset")
+        front = await brought(pilot, AskScreen)
         front.query_one(Input).value = "../mine"
         await press(pilot, "enter")
         assert pilot.app.screen is front
@@ -295,6 +299,26 @@ def test_a_name_says_what_it_takes_the_place_of() -> None:
     paths.presets().mkdir(parents=True)
     (paths.presets() / "mine.toml").write_text("strategy = 'trim'\n")
     assert "replaces your preset" in read_preset_name("mine").note
+
+
+async def test_what_is_done_with_all_settings_at_once_is_below_them() -> None:
+    async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
+        sheet = screen.query_one(PolicySheet)
+        await press(pilot, "9", "up", "enter")
+        assert notes(pilot) == ["No field differs from the preset trim."]
+        await press(pilot, "up", "enter")
+        assert notes(pilot)[-1] == "No product has a parameter object for trim: copy it as TOML."
+        await press(pilot, *["up"] * 5)
+        assert sheet.row is not None
+        assert (sheet.row.id, sheet.row.value) == ("window", str(screen.bench.opened.limit))
+        assert "context window" in str(screen.query_one("#field-help", Static).render())
+        front = await brought(pilot, AskScreen, "enter")
+        front.query_one(Input).value = "2k"
+        await press(pilot, "enter")
+        assert (screen.bench.window, sheet.row.value) == (2_000, str(screen.bench.opened.limit))
+        assert pilot.app.focused is sheet
+        await press(pilot, "up")
+        assert sheet.entry is sheet.entries[-1]
 
 
 # --- window -----------------------------------------------------------------------------------------------------------
@@ -322,7 +346,7 @@ async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
     async with on_bench(session, preset="trim", size=SIZE) as (pilot, screen):
         assert "window is unknown" in screen.query_one(PolicyForm).told
         assert "window unknown" in "".join(segment.text for segment in screen.query_one(BudgetBar).render_line(2))
-        await press(pilot, "ctrl+w")
+        await done(pilot, "window")
         front = pilot.app.screen
         front.query_one(Input).value = "2k"
         await press(pilot, "enter")
@@ -406,7 +430,7 @@ async def test_every_dialog_opens_and_closes_at_every_size() -> None:
         before = screen.bench
         for size in ((200, 60), (120, 40), (80, 24)):
             await pilot.resize_terminal(*size)
-            for key in ("P", "ctrl+w", "V", "E", "ctrl+s"):
+            for key in ("P", "f", "E"):
                 await press(pilot, key)
                 front = pilot.app.screen
                 assert front is not screen, (key, size)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from tests.tui.app import bench_screen, brought, notes, on_bench, press, session_of, story
+from tests.tui.app import bench_screen, brought, done, notes, on_bench, press, session_of, story
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
@@ -203,7 +203,9 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
     there = tmp_path / "there.txt"
     there.write_text("mine")
     async with on_bench(story()) as (pilot, _):
-        screen = await brought(pilot, AskScreen, "2", "w")
+        await press(pilot, "2")
+        await done(pilot, "write-text")
+        screen = await brought(pilot, AskScreen)
         screen.query_one(Input).value = str(there)
         await press(pilot, "enter")
         assert "exists already" in str(screen.query_one("#understood", Static).render())

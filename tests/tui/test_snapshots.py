@@ -28,6 +28,7 @@ from tests.tui.app import (
     app_of,
     at_rest,
     bench_screen,
+    done,
     failing_story,
     on_bench,
     press,
@@ -152,7 +153,7 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
         await album.take(pilot, "checks-after-a-pin-and-a-split", "p", "[", "5")
         await album.take(pilot, "result-after-a-drop", "end", "x", "4")
         await album.take(pilot, "summary-after-a-run", "r", "3")
-        await album.take(pilot, "theirs-the-whole-width", "T", "m")
+        await album.take(pilot, "theirs-the-whole-width", "6", "m")
         await album.take(pilot, "policy-with-a-wrong-value", "m", "9", "down", *"many")
 
 
@@ -193,18 +194,23 @@ async def test_dialogs(album: Album) -> None:
         for name, key in (
             ("filter", "f"),
             ("presets", "P"),
-            ("window", "ctrl+w"),
-            ("preset-name", "ctrl+s"),
             ("compare", "C"),
             ("help", "?"),
         ):
             await album.take(pilot, name, key)
             await press(pilot, "escape")
-        await album.take(pilot, "params", "V", *'{"min_')
-        await album.take(pilot, "prompt", "escape", "escape", "E")
+        for name, action in (("window", "window"), ("preset-name", "save-preset")):
+            await done(pilot, action)
+            await album.take(pilot, name)
+            await press(pilot, "escape")
+        await done(pilot, "paste-params")
+        await album.take(pilot, "params", *'{"min_')
+        await album.take(pilot, "prompt", "escape", "E")
         await album.take(pilot, "template", "f6")
         await album.take(pilot, "find", "escape", "0", "/", *"token", "enter", "n")
-        await album.take(pilot, "write", "escape", "escape", "2", "w")
+        await press(pilot, "escape", "escape", "2")
+        await done(pilot, "write-text")
+        await album.take(pilot, "write")
         await press(pilot, "escape")
         await press(pilot, "escape", "1", "0")
         await shape(pilot, SMALL, "workbench-light")
@@ -219,7 +225,9 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
         await album.take(pilot, "prompts", "M")
         await album.take(pilot, "no-runs", "escape", "H")
-        await album.take(pilot, "exact-counts", "escape", "equals_sign")
+        await press(pilot, "escape")
+        await done(pilot, "exact")
+        await album.take(pilot, "exact-counts")
         await press(pilot, "escape")
         await ready(pilot, "extractive")
         await album.take(pilot, "summarizers", "m")
@@ -233,12 +241,13 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "generations", "3")
         await album.take(pilot, "rework", "4")
         await album.take(pilot, "rules", "escape", "W")
-        await album.take(pilot, "questions", "escape", "Q")
+        await album.take(pilot, "questions", "escape", "X", "2")
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
-        for name in ("why", "compare", "kept", "rules", "questions"):
-            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key.split(",")[0])
+        for name in ("why", "compare", "kept", "rules"):
+            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key)
             await press(pilot, "escape")
+        await album.take(pilot, "80x24-questions", "X", "2")
 
 
 async def test_watched_sentences(album: Album) -> None:

@@ -106,7 +106,7 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
         client_talks_to(api, monkeypatch)
         at_most(0.0001)
         async with on_bench(session) as (pilot, _):
-            screen = await brought(pilot, KeptScreen, "Q")
+            screen = await brought(pilot, KeptScreen, "X", "2")
             pane = screen.query_one(QuestionsPane)
             pane.model = MODEL
             pane.start()

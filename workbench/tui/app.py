@@ -322,6 +322,7 @@ class WorkbenchApp(App[None]):
                 run = partial(self.run_action, binding.action, active.node) if can else by_key
                 also = getattr(screen, "ALSO", {}).get(binding.id, "")
                 yield Command(binding.description, binding.tooltip, run, self.get_key_display(binding), also, can)
+        yield from getattr(screen, "keyless", tuple)()
         for title, help, callback, _ in self.get_system_commands(screen):
             if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
                 also = "colors colours color dark light contrast night" if title == "Theme" else ""

@@ -254,7 +254,7 @@ def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
     doubts = doubt_of(budget.gaps)
     whole = [(str(mark), mark.style) for mark in marks]
     if budget.window is None:
-        whole.append(("window unknown: ctrl+w sets it", "dim"))
+        whole.append(("window unknown: 9 sets it", "dim"))
     bare = [(mark.sign + mark.figure, mark.style) for mark in marks]
     for spell in (long_words, _brief):
         for doubt in doubts or ("",):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from workbench.base.errors import BadInput
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Message
@@ -15,6 +16,9 @@ from workbench.tui.rows import WORDS, role_word
 
 ROLES = ("user", "agent", "call", "result", "summary", "meta", "system")
 """The words of the list's role column."""
+
+_FATES = {WORDS[fate]: fate for fate in Fate if fate is not Fate.PINNED}
+"""`pinned` means more: what is pinned and what the strategy keeps because of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,82 @@ class Filter:
             f"over {figure(self.larger_than)} tokens" if self.larger_than else "",
         )
         return ", ".join(word for word in words if word)
+
+
+ABOUT = """\
+Show only messages that match all of these words:
+role   {roles}
+fate   {fates}; errors, pinned
+size   >2000 or >2k tokens
+tool   {tools}
+An empty line shows all, as esc on the bench does."""
+
+LISTED = 10
+"""Tools that are named at once, the most used first."""
+
+
+def about(tools: Sequence[tuple[str, int]]) -> str:
+    """Every word that a filter may have here; `tools` are names and numbers of calls."""
+    named = [f"{_tool_word(one_line(name, 60))} ({figure(calls)})" for name, calls in tools[:LISTED]]
+    more = [f"{figure(len(tools) - LISTED)} more by their beginning"] if len(tools) > LISTED else []
+    words = ", ".join((*named, *more)) or "none is called"
+    return ABOUT.format(roles=", ".join(ROLES), fates=", ".join(_FATES), tools=words)
+
+
+def typed_as(chosen: Filter) -> str:
+    """The words that `read` makes this filter of."""
+    words = (
+        chosen.role,
+        WORDS[chosen.fate] if chosen.fate else "",
+        "errors" if chosen.errors else "",
+        "pinned" if chosen.pinned else "",
+        f">{chosen.larger_than}" if chosen.larger_than else "",
+        _tool_word(chosen.tool),
+    )
+    return " ".join(word for word in words if word)
+
+
+def read(typed: str, tools: Sequence[str]) -> Filter:
+    """The filter that some words mean. A tool is named in full, or by its beginning where only one begins so. Raises
+    BadInput for a word that means nothing here."""
+    found = Filter()
+    for word in typed.split():
+        low = word.casefold()
+        if low in ROLES:
+            found = replace(found, role=low)
+        elif low in _FATES:
+            found = replace(found, fate=_FATES[low])
+        elif low == "errors":
+            found = replace(found, errors=True)
+        elif low == "pinned":
+            found = replace(found, pinned=True)
+        elif low.startswith(">"):
+            found = replace(found, larger_than=_tokens(low[1:]))
+        else:
+            found = replace(found, tool=_tool(word, tools))
+    return found
+
+
+def _tokens(typed: str) -> int:
+    number, thousands = (typed[:-1], 1_000) if typed.endswith("k") else (typed, 1)
+    if not (number.isascii() and number.isdecimal() and len(number) < 12):
+        raise BadInput("A size is > and a whole number of tokens, as >2000 or >2k.")
+    return int(number) * thousands
+
+
+def _tool_word(name: str) -> str:
+    return "".join(name.split())
+
+
+def _tool(word: str, tools: Sequence[str]) -> str:
+    names = [name for name in tools if _tool_word(name).casefold().startswith(word.casefold())]
+    exact = [name for name in names if _tool_word(name).casefold() == word.casefold()]
+    if len(exact or names) == 1:
+        return (exact or names)[0]
+    if not names:
+        raise BadInput(f"{one_line(word, 40)!r} is no role, fate or tool here.")
+    found = ", ".join(_tool_word(one_line(name, 60)) for name in names[:LISTED])
+    raise BadInput(f"{one_line(word, 40)!r} begins several tools, type more of it: {found}")
 
 
 def matching(chosen: Filter, layout: Layout, outcome: Outcome, pins: frozenset[str]) -> array[int]:

@@ -24,6 +24,9 @@ _CLOSED = ("ask.cancel", "choose.cancel", "compare.close", "export.close", "go.s
 
 _AUDIT = ("open", "sort", "filter", "table", "write", "sums", "read", "leave")
 
+_IN_SETTINGS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-params", "reset-policy")
+_IN_PALETTE = ("write-text", "follow", "questions", "repair", "reread")
+
 FORMER = {
     **dict.fromkeys((*_CLOSED, "ab.close"), CLOSE_KEY.id or ""),
     **{f"audit.{name}": f"sessions.{name}" for name in _AUDIT},
@@ -46,6 +49,11 @@ FORMER = {
     "replay.go": "plot.choose",
     "replay.lost": "compare.lost",
     "two.summaries": "compare.beside",
+    **{f"bench.{id}": "a row of the settings (9)" for id in _IN_SETTINGS},
+    **{f"bench.{id}": "a command of the palette (ctrl+p)" for id in _IN_PALETTE},
+    "bench.change-filter": "bench.filter",
+    **dict.fromkeys(("exact.count", "exact.forget", "exact.close"), "a row of the settings (9)"),
+    **dict.fromkeys(("paste.take", "paste.cancel", "filter.show", "filter.close"), "enter and escape, as in any line"),
 }
 """Ids of keys that are no more, with the id or the place that has their job."""
 

@@ -54,6 +54,26 @@ class Entry:
         return self.field.kind in ("whole", "real", "text")
 
 
+WHOLE = "All settings at once"
+"""The heading of what is done with all settings, below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Something that is done with all settings at once, or with the window. `id` is that of the bench's action, `value`
+    what it is now, `off` why it cannot be done now."""
+
+    id: str
+    name: str
+    help: str
+    value: str = ""
+    off: str = ""
+
+    @property
+    def group(self) -> str:
+        return WHOLE
+
+
 def entries_of(policy: Policy, preset: Preset) -> tuple[Entry, ...]:
     """Every setting of a policy in the order of the sheet: those that matter most before the rest."""
     first = {name: place for place, name in enumerate(policy.foremost)}
@@ -80,7 +100,7 @@ def columns_for(width: int) -> int:
     return max(1, (width + GAP) // (COLUMN + GAP))
 
 
-def arranged(entries: Sequence[Entry], columns: int, height: int) -> tuple[tuple[Item, ...], ...]:
+def arranged(entries: Sequence[Entry | Row], columns: int, height: int) -> tuple[tuple[Item, ...], ...]:
     """The entries in columns as even as may be. A line is left free between two groups, and no group goes on in the
     next column, where `height` has room for that."""
     groups = _groups(entries)
@@ -102,7 +122,7 @@ def _even(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tup
     return found
 
 
-def _groups(entries: Sequence[Entry]) -> list[list[Item]]:
+def _groups(entries: Sequence[Entry | Row]) -> list[list[Item]]:
     groups: list[list[Item]] = []
     for number, entry in enumerate(entries):
         if not number or entry.group != entries[number - 1].group:
@@ -152,6 +172,14 @@ def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
     return [*cells, (fit(f" {entry.field.unit}", rest), "unit")] if rest else cells
 
 
+def row_cells(row: Row, width: int, *, at_hand: bool = False) -> Cells:
+    """`  Context window      200 000 tokens ⏎`, exactly `width` cells."""
+    start = width // 2
+    label = "at-hand" if at_hand else "off" if row.off else "label"
+    value = fit(f"{fit(row.value, max(0, min(len(row.value), width - start - 2)))} ⏎".strip(), width - start)
+    return [("  ", ""), (fit(row.name, start - 2), label), (value, "at-hand" if at_hand else "off" if row.off else "")]
+
+
 def value_words(entry: Entry, room: int) -> str:
     """A value as it stands when nothing is typed there."""
     field, value = entry.field, entry.value
@@ -172,7 +200,7 @@ def value_words(entry: Entry, room: int) -> str:
 
 
 def line_cells(
-    entries: Sequence[Entry], columns: Sequence[Sequence[Item]], line: int, width: int, at: int | None = None
+    entries: Sequence[Entry | Row], columns: Sequence[Sequence[Item]], line: int, width: int, at: int | None = None
 ) -> Cells:
     """A line of the sheet, through all its columns; `at` is the entry at hand."""
     each = column_width(len(columns), width)
@@ -180,10 +208,13 @@ def line_cells(
     for number, column in enumerate(columns):
         item = column[line] if line < len(column) else None
         cells += [(" " * GAP, "")] if number else []
-        if isinstance(item, int):
-            cells += entry_cells(entries[item], each, at_hand=item == at)
+        entry = entries[item] if isinstance(item, int) else None
+        if isinstance(entry, Row):
+            cells += row_cells(entry, each, at_hand=item == at)
+        elif entry is not None:
+            cells += entry_cells(entry, each, at_hand=item == at)
         else:
-            cells.append((fit(item or "", each), "group"))
+            cells.append((fit(item if isinstance(item, str) else "", each), "group"))
     return cells
 
 

@@ -16,7 +16,7 @@ from workbench.tokens import Counter
 from workbench.tui.bench import finding
 from workbench.tui.bench.finding import place_of
 from workbench.tui.bench.host import take
-from workbench.tui.filters import Filter
+from workbench.tui.filters import Filter, about, read, typed_as
 
 
 def searched(text: str, at: tuple[int, bool] = (0, True), by_size: bool = False) -> Desk:
@@ -33,9 +33,10 @@ def searched(text: str, at: tuple[int, bool] = (0, True), by_size: bool = False)
 
 
 def only(desk: Desk, chosen: Filter) -> None:
-    desk.do("change-filter")
+    desk.do("filter")
     desk.rest()
-    desk.asked.pop()[1](chosen)
+    screen, then = desk.asked.pop()
+    then(screen.read(typed_as(chosen)))
     desk.rest()
 
 
@@ -117,11 +118,11 @@ def test_what_is_no_place_is_refused(typed: str) -> None:
 def test_a_filter_hides_the_rest_and_is_taken_off_again() -> None:
     desk = Desk(story())
     only(desk, Filter(role="result"))
-    assert desk.view.finding.words == "only result: 12 shown, 20 hidden (f shows all)"
+    assert desk.view.finding.words == "only result: 12 shown, 20 hidden (esc shows all)"
     desk.do("jump")
     finding.accepted(desk, "jump", "1")
-    assert desk.said == ["Message 1 is hidden by the filter; f shows all."]
-    desk.do("filter")
+    assert desk.said == ["Message 1 is hidden by the filter; esc shows all."]
+    finding.clear(desk)
     assert (desk.view.finding.arrangement, desk.view.finding.words) == (None, "")
 
 
@@ -129,7 +130,7 @@ def test_hits_that_the_filter_hides_are_counted_and_not_gone_to() -> None:
     desk = searched("token")
     only(desk, Filter(errors=True))
     assert desk.view.finding.words == (
-        "token: not found (14 more hidden by the filter) · only errors: 0 shown, 32 hidden (f shows all)"
+        "token: not found (14 more hidden by the filter) · only errors: 0 shown, 32 hidden (esc shows all)"
     )
     desk.do("find-next.1")
     assert desk.said == ["Nothing that is listed holds what was searched for."]
@@ -148,3 +149,42 @@ def test_a_filter_follows_the_plan(chosen: Filter) -> None:
     take(desk, partial(steps.toggle_pin, id="m3"))
     desk.rest()
     assert "2 shown, 30 hidden" in desk.view.finding.words
+
+
+TOOLS = ("Read", "mcp tool", "mcp other", "user")
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen"),
+    [
+        ("", Filter()),
+        ("result errors Pinned >2k", Filter(role="result", errors=True, pinned=True, larger_than=2_000)),
+        ("summarized read", Filter(fate=Fate.SUMMARIZED, tool="Read")),
+        ("mcptool", Filter(tool="mcp tool")),
+        ("user", Filter(role="user")),
+    ],
+)
+def test_a_filter_is_read_as_it_is_written(typed: str, chosen: Filter) -> None:
+    assert read(typed, TOOLS) == chosen
+    assert read(typed_as(chosen), TOOLS) == chosen
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("mcp", "'mcp' begins several tools, type more of it: mcptool, mcpother"),
+        ("nothing", "'nothing' is no role, fate or tool here."),
+        (">many", "A size is > and a whole number of tokens, as >2000 or >2k."),
+        (">1234567890123", "A size is > and a whole number of tokens, as >2000 or >2k."),
+    ],
+)
+def test_a_word_that_is_no_filter_says_what_would_be_one(typed: str, why: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        read(typed, TOOLS)
+    assert str(refused.value) == why
+
+
+def test_the_tools_of_a_filter_are_named_as_they_are_typed_and_the_rest_counted() -> None:
+    many = [(f"tool {n}", 20 - n) for n in range(12)]
+    assert about(many).split("tool   ")[1].startswith("tool0 (20), tool1 (19)")
+    assert "tool9 (11), 2 more by their beginning\n" in about(many)

@@ -9,16 +9,39 @@ from functools import partial
 from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting, watching
 from workbench.tui.bench.host import Action, Host
 from workbench.tui.bench.store import View
+from workbench.tui.fields import differing
 from workbench.tui.middle.tabs import TABS
+from workbench.tui.sheet import Row
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "theirs": "Recorded", "policy": "Settings"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
 
-_TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "result": "4,d", "theirs": "6,T"}
+_TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "theirs": "6"}
 
 
 def _of_app(action: str) -> Callable[[Host], Awaitable[object]]:
     return lambda host: host.app.run_action(action)
+
+
+def do(host: Host, id: str) -> None:
+    """Do an action, or say why it cannot be done now."""
+    if why := ACTIONS[id].why_not(host.store.view):
+        host.tell(why, bad=True)
+    else:
+        host.call_later(ACTIONS[id].run, host)
+
+
+def rows_of(view: View) -> tuple[Row, ...]:
+    """The rows below the settings, as they are now."""
+    limit, scale = view.bench.opened.limit, view.bench.scale
+    changed = len(differing(view.bench.policy, view.preset.policy))
+    values = {
+        "window": str(limit or "unknown"),
+        "exact": f"× {scale.value:.2f}" if scale else "",
+        "reset-policy": f"{changed} changed" if changed else "",
+    }
+    actions = (ACTIONS[id] for id in ROWS)
+    return tuple(Row(one.id, one.name, one.help, values.get(one.id, ""), one.why_not(view)) for one in actions)
 
 
 def _see_keys(host: Host) -> None:
@@ -30,14 +53,11 @@ def _see_keys(host: Host) -> None:
     def entry(action: Action) -> Entry:
         return Entry(action.id, tuple(keys.get(action.id, ())), action.name, not action.why_not(host.store.view))
 
-    def do(id: str) -> None:
-        if why := ACTIONS[id].why_not(host.store.view):
-            host.tell(why, bad=True)
-        else:
-            host.call_later(ACTIONS[id].run, host)
-
-    groups = {name: [entry(one) for one in group if one.id not in ("keys", "leave")] for name, group in GROUPS.items()}
-    host.ask(AllKeysScreen(groups), do)
+    groups = {
+        name: [entry(one) for one in group if one.key and one.id not in ("keys", "leave")]
+        for name, group in GROUPS.items()
+    }
+    host.ask(AllKeysScreen(groups), partial(do, host))
 
 
 def _pane(name: str) -> Callable[[Host], None]:
@@ -86,9 +106,7 @@ _LOOK = (
     Action("epoch.1", "}", "Next epoch", "One epoch forward.", partial(planning.change_epoch, by=1),
            _all(partial(planning.no_epoch, by=1))),
     Action("filter", "f", "Filter",
-           "Show only some messages: by role, tool, fate, size, errors, pins. Again: all.", finding.toggle_filter,
-           shaping.no_message),
-    Action("change-filter", "F", "Change filter", "Change the filter of the list.", finding.change_filter,
+           "Show only some messages: by role, tool, fate, size, errors, pins.", finding.change_filter,
            shaping.no_message),
     Action("sort", "z", "Sort", "The largest rounds and messages first; again: by time.",
            finding.toggle_sort, shaping.no_message),
@@ -101,15 +119,15 @@ _LOOK = (
     Action("open-text", "o", "Editor",
            "Open a copy of the tab's text in $VISUAL or $EDITOR; changes have no effect.", reading.open_text,
            reading.no_editor),
-    Action("write-text", "w", "Write", "Write the text of the tab to a file.", reading.write_text),
-    Action("follow", "L", "Follow", "Follow the file while its agent writes it: new messages appear. Again: stop.",
+    Action("write-text", "", "Write", "Write the text of the tab to a file.", reading.write_text),
+    Action("follow", "", "Follow", "Follow the file while its agent writes it: new messages appear. Again: stop.",
            following.toggle_follow, _all()),
 )
 _SHAPE = (
     Action("pin", "p", "Pin",
            "Pin the message under the cursor (on a round: its request), so that it is kept verbatim. Again: unpin.",
            shaping.toggle_pin, shaping.no_message),
-    Action("rules", "W,S", "Rules",
+    Action("rules", "W", "Rules",
            "Rules of the session and your own: which of them a compaction keeps. Watch them or pin them.",
            visiting.see_rules),
     Action("keep-by-pin", "i", "Keep with a pin", "Keep a watched rule that would be lost: pin its message.",
@@ -131,22 +149,23 @@ _SHAPE = (
            shaping.unmovable),
     Action("unsplit", "t", "Reset split", "Return to the strategy's own split.", shaping.unsplit, shaping.not_by_hand),
     Action("undo", "u", "Undo", "Undo the last change.", shaping.undo, shaping.nothing_to_undo),
-    Action("redo", "U,ctrl+r", "Redo", "Repeat what was undone.", shaping.redo, shaping.nothing_to_redo),
+    Action("redo", "U", "Redo", "Repeat what was undone.", shaping.redo, shaping.nothing_to_redo),
 )
 _TUNE = (
-    Action("pane.policy", "9", "Settings", "To the settings: the preset, and below it every number.", _pane("policy")),
+    Action("pane.policy", "9", "Settings", "The settings: the preset, every number, the window, copy, paste and save.",
+           _pane("policy")),
     Action("choose-preset", "P", "Strategy, preset",
            "Choose a strategy and a preset from the list, each with a description.", policy.choose_preset, _all()),
     Action("edit-text", "E", "Prompt", "Edit the prompts and templates next to the request that they make.",
            partial(policy.edit_text, run_with=visiting.run_with), _all(policy.no_text)),
-    Action("window", "ctrl+w", "Window", "Set the model's context window, in tokens.", policy.set_window),
-    Action("reset-policy", "D", "Reset settings", "Give every setting the preset's value again.", policy.reset,
+    Action("window", "", "Window", "Set the model's context window, in tokens.", policy.set_window),
+    Action("reset-policy", "", "Reset settings", "Give every setting the preset's value again.", policy.reset,
            policy.as_preset),
-    Action("paste-params", "V", "Paste params",
+    Action("paste-params", "", "Paste params",
            "Paste a product's parameters: JSON, one flag's string, or all its flags.", policy.paste_params, _all()),
-    Action("save-preset", "ctrl+s", "Save preset", "Save the settings as a preset of your own.", policy.save),
-    Action("copy-toml", "Y", "Copy TOML", "Copy the settings to the clipboard as a preset file.", policy.copy_toml),
-    Action("copy-params", "ctrl+y", "Copy params", "Copy the settings to the clipboard as the product's parameters.",
+    Action("save-preset", "", "Save preset", "Save the settings as a preset of your own.", policy.save),
+    Action("copy-toml", "", "Copy TOML", "Copy the settings to the clipboard as a preset file.", policy.copy_toml),
+    Action("copy-params", "", "Copy params", "Copy the settings to the clipboard as the product's parameters.",
            policy.copy_params, policy.no_params),
 )
 _RUN = (
@@ -159,7 +178,7 @@ _RUN = (
            visiting.see_runs, _all()),
     Action("prompts", "M", "Prompts", "Browse the prompts, see them as sent for this session, edit a copy.",
            visiting.see_prompts, _all()),
-    Action("exact", "equals_sign", "Exact counts", "Let the provider count the context before and after, exactly.",
+    Action("exact", "", "Exact counts", "Let the provider count the context before and after, exactly.",
            visiting.count_exactly, _all()),
 )
 _MEASURE = (
@@ -168,7 +187,7 @@ _MEASURE = (
     Action("kept", "X", "Kept",
            "Facts that the compaction keeps and loses, what several in a row leave, and rework after recorded ones.",
            visiting.see_kept, _all(visiting.nothing_to_lose)),
-    Action("questions", "Q", "Questions",
+    Action("questions", "", "Questions",
            "What can still be answered after the compaction: questions with exact answers, made from the session.",
            partial(visiting.see_kept, tab="questions"), _all(visiting.nothing_to_lose)),
     Action("compare", "C", "Compare", "Compare presets, numbers, prompts and models on this session.",
@@ -184,7 +203,7 @@ _TAKE_AWAY = (
     Action("rescue", "!", "Rescue",
            "Compact a session that its agent cannot compact any more, offline, and put it where the agent resumes it.",
            visiting.rescue, planning.cannot_run),
-    Action("repair", "Z", "Repair", "Find damage in the session's file, list the repairs, and write a repaired copy.",
+    Action("repair", "", "Repair", "Find damage in the session's file, list the repairs, and write a repaired copy.",
            visiting.repair, visiting.no_file),
 )
 _WORKBENCH = (
@@ -192,7 +211,7 @@ _WORKBENCH = (
     Action("help", "?,f1", "Help", "Explain this screen and its keys.", _of_app("explain")),
     Action("choose_file", "ctrl+o,ctrl+t", "Sessions",
            "Every session on this machine, with what compactions did to it: open another one.", visiting.choose_file),
-    Action("reread", "f5", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
+    Action("reread", "", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
     Action("leave", "escape", "Back", "Cancel what is running, or return to the list.", lambda host: host.leave()),
     Action("quit", "q", "Quit", "Quit the workbench.", _of_app("quit")),
 )
@@ -207,9 +226,12 @@ GROUPS = {
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
 
-TYPED = frozenset(("find", "jump", "rules", "choose-preset", "window"))
+TYPED = frozenset(("find", "jump", "rules", "choose-preset"))
 """Actions that lead to a line for typing, done before the next key is given to whatever has the focus. As keys of the
 list its letters would pin messages."""
+
+ROWS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-params", "reset-policy")
+"""Actions that are rows of the settings, below every number."""
 
 FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "keys", "help")
 """Whose keys stand in the footer, the most wanted first."""

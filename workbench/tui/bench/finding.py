@@ -13,11 +13,13 @@ from typing import Literal
 from workbench.analysis.search import hits, query_of
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
+from workbench.tui import filters
 from workbench.tui.bench.host import Cursor, Host
 from workbench.tui.bench.store import Finding, View, other_fates
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.rows import Arrangement, Groups, arranged
+from workbench.tui.screens.ask import Answer, AskScreen
 
 TYPED_S = 0.1
 """How long typing rests before it is searched for."""
@@ -42,7 +44,7 @@ def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
     made = finding.arrangement
     if finding.narrowing and made is not None:
         shown = f"{figure(len(made.members))} shown, {figure(made.hidden)} hidden"
-        said.append(f"only {finding.narrowing}: {shown} (f shows all)")
+        said.append(f"only {finding.narrowing}: {shown} (esc shows all)")
     if finding.by_size:
         said.append("largest first (z by time)")
     return " · ".join(said)
@@ -263,17 +265,10 @@ def _jump(host: Host, typed: str) -> bool:
 def go_to(host: Host, index: int) -> None:
     """Put the cursor on a message of this epoch."""
     if not host.go(index):
-        host.tell(f"Message {figure(index + 1)} is hidden by the filter; f shows all.", bad=True)
+        host.tell(f"Message {figure(index + 1)} is hidden by the filter; esc shows all.", bad=True)
 
 
 # --- filter and order -------------------------------------------------------------------------------------------------
-
-
-def toggle_filter(host: Host) -> None:
-    if host.store.view.finding.narrowing:
-        _show_only(host, Filter())
-    else:
-        change_filter(host)
 
 
 def change_filter(host: Host) -> None:
@@ -281,11 +276,15 @@ def change_filter(host: Host) -> None:
 
 
 async def ask_filter(host: Host) -> None:
-    from workbench.tui.screens.filter_dialog import FilterScreen
-
     view = host.store.view
     tools = await asyncio.to_thread(tools_of, view.bench.layout.messages)
-    host.ask(FilterScreen(view.finding.narrowing, tools), lambda chosen: _show_only(host, chosen))
+
+    def read(typed: str) -> Answer[Filter]:
+        chosen = filters.read(typed, [name for name, _ in tools])
+        return Answer(chosen, f"only {chosen}" if chosen else "everything is shown")
+
+    ask = AskScreen("Filter", filters.about(tools), filters.typed_as(view.finding.narrowing), read)
+    host.ask(ask, lambda answer: _show_only(host, answer.value))
 
 
 def _show_only(host: Host, narrowing: Filter) -> None:

@@ -99,8 +99,9 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A key of the bench. `id` is the name by which `config.toml` remaps it, after `bench.`; `why_not` is a sentence
-    while it cannot be done."""
+    """Something that can be done on the bench. `key` is "" for what only palette, list of keys and settings offer; `id`
+    is the name by which `config.toml` remaps the key, after `bench.`; `why_not` is a sentence while it cannot be
+    done."""
 
     id: str
     key: str

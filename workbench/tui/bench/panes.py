@@ -76,7 +76,7 @@ def size_after(bench: Bench) -> Size:
 
 
 def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
-    yield f"Context window: {bench.opened.limit or 'unknown, ctrl+w sets it'}"
+    yield f"Context window: {bench.opened.limit or 'unknown, 9 sets it'}"
     if parts := usage_words(bench.context.total, bench.layout.last_usage):
         yield f"Now: {bench.context.total} tokens, {parts} the newest call."
     if bench.result is None:

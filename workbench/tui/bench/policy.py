@@ -52,18 +52,18 @@ def reset(host: Host) -> None:
 
 
 def paste_params(host: Host) -> None:
-    from workbench.tui.screens.paste_params import PasteParamsScreen
+    from workbench.tui.screens.ask import Answer, ask_params
 
     here = host.store.bench.strategy
     others = (one for one in all_strategies() if one is not here)
 
-    def pasted(taken: tuple[Strategy[Any], Policy]) -> None:
-        taking, policy = taken
+    def pasted(answer: Answer[tuple[Strategy[Any], Policy]]) -> None:
+        taking, policy = answer.value
         preset = replace(default_preset(taking.id), policy=policy, sources={})
         said = f"pasted {taking.pasted.name}" if taking.pasted else ""
         want(host, partial(steps.choose_preset, preset=preset), said=said)
 
-    host.ask(PasteParamsScreen([one for one in (here, *others) if one.pasted]), pasted)
+    host.ask(ask_params([one for one in (here, *others) if one.pasted]), pasted)
 
 
 async def set_window(host: Host) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, not_recorded
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, do, not_recorded, rows_of
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -46,6 +46,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
+from workbench.tui.palette import Command
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -55,6 +56,7 @@ from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.headline import HeadlineView
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import ListHeading, RoundsList
 from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.two_ends import TwoEnds
@@ -87,9 +89,10 @@ class BenchScreen(Screen[None]):
             group=SPLIT if one.id.startswith("move_split") else None,
         )
         for one in sorted(ACTIONS.values(), key=lambda one: FOOTER.index(one.id) if one.id in FOOTER else len(FOOTER))
+        if one.key
     ]
     KEY_GROUPS: ClassVar[Mapping[str, Sequence[str]]] = {
-        name: [f"bench.{one.id}" for one in group] for name, group in GROUPS.items()
+        name: [f"bench.{one.id}" for one in group if one.key] for name, group in GROUPS.items()
     }
     ALSO: ClassVar[Mapping[str, str]] = {f"bench.{id}": words for id, words in ALSO.items()}
 
@@ -200,14 +203,17 @@ class BenchScreen(Screen[None]):
         self.spawn("middle", reading.fill, self, self.query_one(TextView))
 
     def _draw_policy(self, was: View | None, now: View) -> None:
-        if self.query_one(PolicyForm).policy is not now.bench.policy or panes.other(was, now, "preset"):
+        form = self.query_one(PolicyForm)
+        if form.policy is not now.bench.policy or panes.other(was, now, "preset") or form.rows != rows_of(now):
             self.call_later(self._show_policy)
 
     def _show_policy(self) -> None:
         """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
         form, view = self.query_one(PolicyForm), self.view
         if not view.wanted and not form.unheard:
-            form.show(view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}")
+            form.show(
+                view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}", rows_of(view)
+            )
 
     def _grey(self, was: View | None, now: View) -> None:
         """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
@@ -265,6 +271,13 @@ class BenchScreen(Screen[None]):
                 self.store.put(replace(self.view, counting=None))
             if event.worker.group == "checks":
                 self.store.put(replace(self.view, checks=()))
+
+    def keyless(self) -> Iterator[Command]:
+        """What can be done here without a key, for the palette."""
+        for one in ACTIONS.values():
+            if not one.key:
+                can = not one.why_not(self.view)
+                yield Command(one.name, one.help, partial(do, self, one.id), also=ALSO.get(one.id, ""), can=can)
 
     # --- what actions ask for ---------------------------------------------------------------------------------------
 
@@ -414,18 +427,16 @@ class BenchScreen(Screen[None]):
 
     @on(HeadlineView.Clicked)
     def _why_clicked(self) -> None:
-        if why := ACTIONS["why"].why_not(self.view):
-            self.tell(why, bad=True)
-        else:
-            visiting.see_why(self)
+        do(self, "why")
 
     @on(TwoEnds.RightClicked, "#title")
     @on(Chosen.Opened)
-    async def _list_opened(self) -> None:
-        if why := ACTIONS["choose-preset"].why_not(self.view):
-            self.tell(why, bad=True)
-        else:
-            await policy.choose_preset(self)
+    def _list_opened(self) -> None:
+        do(self, "choose-preset")
+
+    @on(PolicySheet.Done)
+    def _row_chosen(self, event: PolicySheet.Done) -> None:
+        do(self, event.id)
 
     @on(FindBar.Typed)
     def _typed(self, event: FindBar.Typed) -> None:

@@ -18,9 +18,7 @@ from workbench.compaction.outcome import verdict
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
-from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, shaping, watching
-from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import run_offline, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
@@ -310,27 +308,9 @@ def epoch_of(bench: Bench, message: str) -> int | None:
 
 
 def count_exactly(host: Host) -> None:
-    from workbench.tui.screens.exact import ExactScreen
+    from workbench.tui.bench import exact
 
-    host.ask(ExactScreen(host.store.bench), partial(_calibrated, host))
-
-
-def _calibrated(host: Host, scale: Scale) -> None:
-    """No step of its own: what the provider counted stays true whatever is undone. A scale of no source: what was
-    taught is forgotten."""
-    if not scale.source:
-        host.store.everywhere(lambda bench: steps.uncalibrated(bench, host.counter))
-        show_epochs(host)
-        return
-    layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
-
-    def fresh(bench: Bench) -> Bench:
-        if bench.epoch == epoch:
-            return replace(steps.relaid(bench, layout), scale=scale)
-        return steps.recalibrated(bench, scale)
-
-    host.store.everywhere(fresh)
-    show_epochs(host)
+    exact.ask_and_count(host)
 
 
 def see_prompts(host: Host) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual import on, work
@@ -22,12 +22,16 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
+from workbench.compaction.flags import read_by
+from workbench.compaction.policy import Policy
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
+from workbench.compaction.strategy import Read, Strategy
 from workbench.tokens.window import Window, window_of
 from workbench.tui.failures import failure_of
+from workbench.tui.fields import differing, value_words
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.one_line import OneLine
 
@@ -200,3 +204,28 @@ def ask_prompt_name(prompt: str) -> AskScreen[str]:
     """Ask for the name of a prompt to save."""
     about = "Saved as a file of your own; it is then among the prompts (M on the bench), here and on the command line."
     return AskScreen("Save as a prompt of your own", about, f"my-{prompt}", read_prompt_file)
+
+
+def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[Any], Policy]]:
+    """Ask for the parameters of compaction as an agent's configuration has them, of strategies that read some."""
+    pasted = [one.pasted for one in strategies if one.pasted]
+
+    def read(typed: str) -> Answer[tuple[Strategy[Any], Policy]]:
+        if not typed.strip():
+            raise BadInput("Paste them here.")
+        strategy, found = read_by(strategies, typed)
+        return Answer((strategy, found.policy), one_line(understood(strategy, found), 1_000))
+
+    about = "\n".join(one.about for one in pasted)
+    return AskScreen(f"Paste {' or '.join(one.name for one in pasted)}", about, "", read)
+
+
+def understood(strategy: Strategy[Any], read: Read[Any]) -> str:
+    """What was read: for which strategy, the fields that are not the policy's defaults, whether that compacts at all,
+    and what was passed over."""
+    fields = differing(read.policy, type(read.policy)())
+    said = ", ".join(f"{field.label} {value_words(field, field.of(read.policy))}" for field in fields)
+    idle = strategy.idle(read.policy)
+    never = f"It would never summarize: {idle}" if idle else ""
+    parts = (f"✔ {strategy.id}: {said or 'every field has its default'}", never, read.note[:1].upper() + read.note[1:])
+    return ". ".join(filter(None, parts))

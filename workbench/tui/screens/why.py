@@ -307,7 +307,7 @@ def headline(found: Diagnosis) -> str:
     """The limit, and whether and when it is reached, on one line."""
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
-        return f"{epoch} · the window is not known: ctrl+w on the bench sets it"
+        return f"{epoch} · the window is not known: 9 on the bench sets it"
     limit = f"limit {figure(found.limit.tokens)}"
     if found.crossing is not None:
         reached = f"reached at its call {figure(found.crossing.call)}, round {figure(found.crossing.round)}"

@@ -23,7 +23,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import Refused, changed
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
-from workbench.tui.sheet import entries_of
+from workbench.tui.sheet import Row, entries_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.policy_sheet import PolicySheet
 
@@ -34,11 +34,16 @@ class Chosen(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "open", "Choose", id="chosen.open", tooltip="Choose strategy and preset."),
         Binding("down,j", "app.focus_next", "Fields", id="chosen.next", tooltip="To the fields."),
+        Binding("up,k", "last", "Last", id="chosen.last", tooltip="To the last line: what is done with all settings."),
     ]
 
     @dataclass
     class Opened(Message):
         chosen: Chosen
+
+    @dataclass
+    class Last(Message):
+        """The last line of the sheet is wanted."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -54,6 +59,9 @@ class Chosen(Widget, can_focus=True):
 
     def action_open(self) -> None:
         self.post_message(self.Opened(self))
+
+    def action_last(self) -> None:
+        self.post_message(self.Last())
 
     def on_click(self) -> None:
         self.action_open()
@@ -78,6 +86,7 @@ class PolicyForm(Vertical):
         self.policy: Policy | None = None
         self.preset: Preset | None = None
         self.about = ""
+        self.rows: tuple[Row, ...] = ()
         self.refused: dict[str, tuple[str, str]] = {}
         """By key what was typed and not taken, and why."""
         self.unheard = 0
@@ -103,10 +112,11 @@ class PolicyForm(Vertical):
         entry = self.sheet.entry
         return entry.field if entry is not None and self.sheet.is_at_hand else None
 
-    def show(self, policy: Policy, preset: Preset, name: str) -> None:
-        """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay."""
+    def show(self, policy: Policy, preset: Preset, name: str, rows: tuple[Row, ...]) -> None:
+        """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay. `rows` are
+        what can be done with all settings."""
         before, self.policy, self.preset = self.policy, policy, preset
-        self._title, self.about = name, one_line(preset.about, 600)
+        self._title, self.about, self.rows = name, one_line(preset.about, 600), rows
         self.refused = {}
         self._draw(anew=type(before) is not type(policy))
 
@@ -120,7 +130,7 @@ class PolicyForm(Vertical):
         ]
         count = sum(one.differs for one in entries)
         self.query_one(Chosen).show(f"{self._title}{f' · ≠ {count} changed' if count else ''}")
-        self.sheet.show(entries, anew=anew)
+        self.sheet.show(entries, self.rows, anew=anew)
         self._explain()
 
     def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
@@ -181,6 +191,11 @@ class PolicyForm(Vertical):
             self.unheard += 1
             self.post_message(self.Changed(policy, field.key))
 
+    @on(Chosen.Last)
+    def _to_last(self, event: Chosen.Last) -> None:
+        event.stop()
+        self.sheet.to_end()
+
     @on(PolicySheet.Opened)
     def _opened(self, event: PolicySheet.Opened) -> None:
         event.stop()
@@ -189,10 +204,12 @@ class PolicyForm(Vertical):
     @on(PolicySheet.Moved)
     def _explain(self) -> None:
         """Below the form: what is wrong with what was typed, help of the field, or what the preset is about."""
-        field = self.focused_field
+        field, row = self.focused_field, self.sheet.row if self.sheet.is_at_hand else None
         problem = self.refused.get(field.key, ("", ""))[1] if field else ""
         self._help.set_class(bool(problem), "-refused")
-        if field is None or self.preset is None or self.policy is None:
+        if row is not None:
+            self._help.update(Text(unbroken(row.off or row.help)))
+        elif field is None or self.preset is None or self.policy is None:
             self._help.update(Text(unbroken(self.about)))
         elif problem:
             self._help.update(Text(unbroken(f"✘ {problem}")))

@@ -21,7 +21,7 @@ from workbench.compaction.settings import Setting
 from workbench.tui import sheet
 from workbench.tui.fields import Refused, shown, value_of
 from workbench.tui.plain import line_of
-from workbench.tui.sheet import Entry
+from workbench.tui.sheet import Entry, Row
 from workbench.tui.widgets.one_line import OneLine
 
 BIG = 10
@@ -75,8 +75,8 @@ def _key(key: str, action: str, name: str, id: str, tooltip: str, shown: str = "
 
 
 class PolicySheet(Widget, can_focus=True):
-    """Tells of an input by `Given`, of a reset by `Reset`, of a long text to be edited by `Opened`, and of the cursor
-    by `Moved`."""
+    """Tells of an input by `Given`, of a reset by `Reset`, of a long text to be edited by `Opened`, of a row that was
+    chosen by `Done`, and of the cursor by `Moved`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -117,12 +117,19 @@ class PolicySheet(Widget, can_focus=True):
         field: Setting
 
     @dataclass
+    class Done(Message):
+        """What a row stands for is wanted; `id` is that of the bench's action."""
+
+        id: str
+
+    @dataclass
     class Moved(Message):
         """The cursor stands on another setting, or the sheet has got or lost the focus."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entries: tuple[Entry, ...] = ()
+        self.rows: tuple[Row, ...] = ()
         self.at = 0
         self.top = 0
         self._columns: tuple[tuple[sheet.Item, ...], ...] = ()
@@ -136,18 +143,28 @@ class PolicySheet(Widget, can_focus=True):
 
     @property
     def entry(self) -> Entry | None:
-        """The one at hand."""
-        return self.entries[self.at] if self.entries else None
+        """The setting at hand, None where the cursor is on a row below them."""
+        return self.entries[self.at] if self.at < len(self.entries) else None
+
+    @property
+    def row(self) -> Row | None:
+        """The row below the settings that is at hand."""
+        at = self.at - len(self.entries)
+        return self.rows[at] if 0 <= at < len(self.rows) else None
+
+    @property
+    def _lines(self) -> tuple[Entry | Row, ...]:
+        return (*self.entries, *self.rows)
 
     @property
     def is_at_hand(self) -> bool:
         """Whether the sheet or its input has the focus."""
         return self.has_focus_within
 
-    def show(self, entries: Sequence[Entry], *, anew: bool) -> None:
+    def show(self, entries: Sequence[Entry], rows: Sequence[Row] = (), *, anew: bool) -> None:
         """Show these; `anew` where they are of another kind of policy."""
         before = None if anew else self.entry
-        self.entries = tuple(entries)
+        self.entries, self.rows = tuple(entries), tuple(rows)
         if anew:
             self.at = self.top = 0
         entry = self.entry
@@ -167,6 +184,11 @@ class PolicySheet(Widget, can_focus=True):
     def go(self, key: str) -> None:
         """Put the cursor on the setting of that name."""
         self._to(next(number for number, one in enumerate(self.entries) if one.field.key == key))
+
+    def to_end(self) -> None:
+        """Put the cursor on the last line, and the focus on it."""
+        self.focus()
+        self._to(len(self._lines) - 1)
 
     # --- the cursor -------------------------------------------------------------------------------------------------
 
@@ -196,21 +218,23 @@ class PolicySheet(Widget, can_focus=True):
 
     def action_move(self, by: int) -> None:
         """To the next setting; past the last or the first, to what stands there."""
-        if 0 <= self.at + by < len(self.entries):
+        if 0 <= self.at + by < len(self._lines):
             self._to(self.at + by)
         elif by < 0:
             self.screen.focus_previous()
 
     def action_group(self, by: int) -> None:
-        entry = self.entry
-        starts = [n for n, one in enumerate(self.entries) if not n or one.group != self.entries[n - 1].group]
-        if entry is not None:
-            here = self.entries.index(next(one for one in self.entries if one.group == entry.group))
+        groups = [one.group for one in self._lines]
+        starts = [n for n, group in enumerate(groups) if not n or group != groups[n - 1]]
+        if groups:
+            here = groups.index(groups[self.at])
             self._to(starts[min(max(starts.index(here) + by, 0), len(starts) - 1)])
 
     def action_use(self) -> None:
         entry = self.entry
-        if entry is not None and entry.field.kind == "lines":
+        if self.row is not None:
+            self.post_message(self.Done(self.row.id))
+        elif entry is not None and entry.field.kind == "lines":
             self.post_message(self.Opened(entry.field))
         elif entry is not None and not entry.is_typed:
             self.action_step(1)
@@ -302,8 +326,9 @@ class PolicySheet(Widget, can_focus=True):
             again = item == self.at and self.is_at_hand
             self.focus(scroll_visible=False)
             self._to(item)
-            start, _ = sheet.value_place(self.entries[item], width)
-            if x >= start and (again or self.entries[item].field.kind != "lines"):
+            entry = self.entry
+            start = width // 2 if entry is None else sheet.value_place(entry, width)[0]
+            if x >= start and (again or entry is None or entry.field.kind != "lines"):
                 self.action_use()
 
     def on_mouse_scroll_down(self) -> None:
@@ -328,7 +353,7 @@ class PolicySheet(Widget, can_focus=True):
 
     def _lay_out(self) -> None:
         width = self.size.width
-        self._columns = sheet.arranged(self.entries, sheet.columns_for(width), self.size.height)
+        self._columns = sheet.arranged(self._lines, sheet.columns_for(width), self.size.height)
 
     @property
     def _height(self) -> int:
@@ -339,7 +364,7 @@ class PolicySheet(Widget, can_focus=True):
         if y + self.top >= self._height:
             return Strip.blank(width, base)
         at = self.at if self.is_at_hand else None
-        cells = sheet.line_cells(self.entries, self._columns, y + self.top, width, at)
+        cells = sheet.line_cells(self._lines, self._columns, y + self.top, width, at)
         styled = (Segment(text, self._style(name) if name else Style()) for text, name in cells)
         return line_of(Segment.apply_style(styled, base), width, base)
 

@@ -1,0 +1,96 @@
+"""Exact counts: the API counts the context before and after, and local figures are scaled by what it finds."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+from workbench import bench as steps
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
+from workbench.summarizers.named import asking, parsed
+from workbench.summarizers.server_side import with_blocks
+from workbench.tokens import Scale, scales
+from workbench.tui.bench.counting import show_epochs
+from workbench.tui.bench.host import Host
+from workbench.tui.plain import change, figure
+from workbench.tui.screens.ask import Answer, AskScreen
+
+ABOUT = """\
+The API counts the context as an export would send it, before and after the compaction. That costs nothing, but the \
+whole context is sent to its server. From then on the figures of this session are scaled by what was found; a count by \
+another tokenizer than the session's scales nothing. Without a model, figures are local again."""
+
+WIDTH = 10
+
+
+def ask_and_count(host: Host) -> None:
+    """Ask for a model, count with it, and show both counts; they are told in the dialog."""
+    ask: AskScreen[str] = AskScreen(
+        "Exact counts", ABOUT, usual_model(host.store.bench), partial(read_model, host), partial(_counted, host)
+    )
+    host.ask(ask)
+
+
+def read_model(host: Host, typed: str) -> Answer[str]:
+    """The model that is to count, and where the context goes, before it goes. Raises BadInput."""
+    if model := typed.strip():
+        address = asking(model).connection.address
+        return Answer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
+    scale = host.store.bench.scale
+    if scale is None:
+        raise BadInput("Name the model whose tokens are to be counted.")
+    return Answer("", f"forgets × {scale.value:.2f}, {scale.source}")
+
+
+async def _counted(host: Host, model: str) -> str:
+    bench = host.store.bench
+    if not model:
+        forgotten = await asyncio.to_thread(scales.forget, bench.session)
+        host.store.everywhere(lambda bench: steps.uncalibrated(bench, host.counter))
+        show_epochs(host)
+        return f"forgotten: × {forgotten.value:.2f} from {forgotten.source}" if forgotten else "forgotten"
+    meter = bench.layout.sizes.meter
+    before = await count(bench.session, bench.context.messages, meter, model)
+    messages = with_blocks(bench.outcome, bench.result.answers if bench.result else ()).messages
+    after = await count(bench.session, messages, meter, model)
+    if scale := scale_after(meter, before, bench.session.model):
+        await asyncio.to_thread(scales.keep, bench.session, scale)
+        calibrate(host, scale)
+        said = f"from now on: × {scale.value:.2f}, {scale.source}"
+    else:
+        said = not_taught(before, bench.session.model)
+    return f"{counts_text(before, after)}\n\n{said}"
+
+
+def calibrate(host: Host, scale: Scale) -> None:
+    """No step of its own: what the API counted stays true whatever is undone."""
+    layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
+
+    def fresh(bench: Bench) -> Bench:
+        if bench.epoch == epoch:
+            return replace(steps.relaid(bench, layout), scale=scale)
+        return steps.recalibrated(bench, scale)
+
+    host.store.everywhere(fresh)
+    show_epochs(host)
+
+
+def usual_model(bench: Bench) -> str:
+    """The model that is to write the summary, else the session's own."""
+    try:
+        return parsed(bench.summarizer).model or bench.session.model or ""
+    except BadInput:
+        return bench.session.model or ""
+
+
+def counts_text(before: Exact, after: Exact) -> str:
+    """Before and after, a line each: exact, local, and by how much the local figure is off."""
+    lines = [f"{'':8}{'exact':>{WIDTH}}{'local':>{WIDTH}}{'difference':>{WIDTH + 10}}"]
+    for name, one in (("before", before), ("after", after)):
+        sign = "+" if one.difference >= 0 else "−"
+        off = f"{sign}{figure(abs(one.difference))} ({change(one.local, one.tokens)})"
+        lines.append(f"{name:8}{figure(one.tokens):>{WIDTH}}{figure(one.local):>{WIDTH}}{off:>{WIDTH + 10}}")
+    return "\n".join(lines)
