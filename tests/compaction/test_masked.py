@@ -11,6 +11,7 @@ from workbench.analysis.probes.made import probes_of
 from workbench.analysis.retention import retention
 from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
+from workbench.compaction.assembled.notes import notes_of
 from workbench.compaction.assembled.react import react
 from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.carried import Original, Texts, carried_of, opening_request
@@ -21,9 +22,12 @@ from workbench.compaction.edits import Edits, edited
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.entries import Entry
-from workbench.compaction.ledger.gather import _turns, noted, numbering
+from workbench.compaction.ledger.gather import Noted, _turns, noted, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
+from workbench.compaction.ledger.queue import Step, _unnamed
+from workbench.compaction.ledger.room import Filling, Ground, _says
+from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import shortened
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import Kept, Made, Outcome
@@ -34,8 +38,10 @@ from workbench.compaction.request import Asked, cut_at_sentence
 from workbench.compaction.shape_calls import actions_at, calls_of
 from workbench.compaction.shape_facts import facts_of, stated_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
+from workbench.compaction.strategies.message_window import STRATEGY as MESSAGE_WINDOW
 from workbench.compaction.strategies.user_messages import _shortened
 from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.session import Message, Span, Text
 from workbench.session.masked import masked_message
@@ -343,3 +349,82 @@ def test_f02_what_the_user_states_bears_no_secret() -> None:
 @pytest.mark.parametrize("chars", range(90, 150))
 def test_f06_a_message_is_shortened_from_its_masked_text(chars: int) -> None:
     assert not tells(shortened(user("u", f"{'word ' * 8}{SET}{' word' * 200}"), chars, "en"))
+
+
+def test_f02_a_file_that_only_a_secret_seems_to_mention_makes_no_note() -> None:
+    assert notes_of(context_of([user("u", "password='x @brass/Heron-77'"), agent("a", "Yes.")]).shape) == ()
+
+
+CHECKED = f"I checked that {SET} works because the vault is down."
+
+
+@pytest.mark.parametrize(
+    ("form", "messages"),
+    [
+        ("prose", [user("u", f"Build it with {SET}."), agent("a", CHECKED)]),
+        ("prose", [summary("s", f"## Decisions\n- {SET}\n"), user("u", "Go on."), agent("a", "Yes.")]),
+        ("narrative", [user("u", f"Build it with {SET}."), agent("a", CHECKED)]),
+        ("narrative", [summary("s", f"We decided to keep {SET} here."), user("u", "Go on."), agent("a", "Yes.")]),
+        ("memories", [user("u", f"Build it with {SET}."), agent("a", CHECKED)]),
+    ],
+)
+def test_f02_an_extractive_summary_is_made_of_masked_messages(form: Any, messages: list[Message]) -> None:
+    request = SummaryRequest("summary", messages, "Sum up.", OneText(lambda: ""), form=form)
+    assert MASK in repr(extractive(request))
+    assert not tells(extractive(request))
+
+
+@pytest.mark.parametrize("form", ["prose", "narrative"])
+def test_f02_an_extractive_summary_carries_an_earlier_one_on_without_its_secrets(form: Any) -> None:
+    said, earlier = (user("u", "Build it."), agent("a", "Yes.")), f"## Decisions\n- We keep {SET} here.\n"
+    request = SummaryRequest("summary", said, "Sum up.", OneText(lambda: ""), previous=earlier, form=form)
+    assert MASK in repr(extractive(request))
+    assert not tells(extractive(request))
+
+
+def test_f02_a_file_that_stands_only_in_a_secret_is_not_named_by_its_message() -> None:
+    shape = context_of([user("u", "Set DB_PASSWORD=brass/Heron_77.py and export API=src/weir.py now.")]).shape
+    lines = [Noted(Entry("file", path, 1), 0, 0) for path in ("/srv/brass/Heron_77.py", "/srv/src/weir.py")]
+    assert [*_unnamed(shape, lines)] == [0]
+
+
+OPEN = [user("u", "Go."), *loop("l", 3), user("v", f"Set {SET} now, then restart both services."), agent("a", "Yes.")]
+
+
+def request_of(context: Context) -> tuple[Ground, int]:
+    """The ground of a ledger, and the line of the request that has a secret."""
+    ground = Ground(context, in_characters(context), frozenset(), "en")
+    (line,) = (
+        number
+        for number, one in enumerate(ground.queue.lines)
+        if one.entry.kind == "request" and one.entry.text.startswith("Set ")
+    )
+    return ground, line
+
+
+def test_f02_the_tail_says_a_request_whose_secret_its_line_does_not_have() -> None:
+    ground, line = request_of(context_of(OPEN))
+    assert _says(ground, line, 40, 60)
+
+
+def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> None:
+    ground, line = request_of(context_of(OPEN))
+    filling = Filling(ground)
+    unit = ground.queue.unit_of[ground.queue.lines[line].last]
+    filling.out.units[unit] = 20
+    step = filling._where_it_stands(Step(1.0, True, line, 0, 500))
+    assert (step.is_line, step.thing, step.chars) == (False, unit, len(ground.queue.lines[line].entry.text))
+
+
+def test_f02_before_a_split_round_an_earlier_summary_stands_without_its_secrets() -> None:
+    ends = {"keep_messages": 1, "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    policy = MessageWindowPolicy(cut="newest_messages", split_round=True, earlier_summary="nest", **ends)
+    said = [
+        summary("s", f"We keep {SET} here."),
+        user("u", "Build it."),
+        agent("a", "It began."),
+        agent("b", "It ended."),
+    ]
+    made = drive(MESSAGE_WINDOW.compact(context_of(said), policy), extractive).outcome.pieces[0]
+    assert MASK in repr(made)
+    assert not tells(made)

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.base.secrets import masked_value
 from workbench.conformance.building import session_of, user
 from workbench.conformance.formats import assert_exact
 from workbench.formats.diagnosis import findings
@@ -882,3 +883,16 @@ def test_a12_a_condensation_that_forgets_nothing_is_an_empty_compaction(
 def test_a12_of_the_case(shared: Path) -> None:
     session = load(shared / "cases" / "37-openhands-empty-condensations.json")
     assert [epoch.ended_by and epoch.ended_by.way for epoch in session.epochs] == [*["empty"] * 12, None]
+
+
+@pytest.mark.parametrize("before", range(170, 200))
+def test_f06_the_preview_of_a_v0_event_is_cut_from_the_masked_text(before: int) -> None:
+    """An export that is masked afterwards cannot tell a secret whose end was cut off."""
+    said = f"{'x' * before} password='brass-Heron-77' {'y' * 40}"
+    session = read(v0_events())
+    call = Message("m", "assistant", (Text("Yes."), ToolUse("c", "run", {})))
+    result = Message("r", "tool", (ToolResult("c", (Text(said),)),))
+    messages = (*session.context()[:2], Message("n", "user", (Text(said),)), call, result)
+    written = masked_value(json.loads(FORMAT.codec.write(session, messages).data))
+    assert sum(said[:100] in event.get("message", "") for event in written) == 2
+    assert "brass-" not in json.dumps(written)

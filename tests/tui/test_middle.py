@@ -18,9 +18,10 @@ from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
 from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.shape import Shape
 from workbench.formats.files import load
 from workbench.quotes import quotes
-from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, ToolUse
 from workbench.summarizers.named import Name
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
@@ -30,6 +31,7 @@ from workbench.tui.middle.code import LONGEST, Coloured, language_of
 from workbench.tui.middle.columns import beside
 from workbench.tui.middle.json_folds import folded, pretty
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.recorded import _ground_of
 from workbench.tui.middle.tabs import TABS, abridged_parts
 from workbench.tui.middle.view import Folds, Piece, View
 from workbench.tui.plain import figure
@@ -277,3 +279,9 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
     (quote,) = quotes(opened, Name("anthropic", "claude-sonnet-4-5"))
     assert (quote.chars > 400_000) == (words == 90_000)
     assert [head for head in heads if head.endswith(f"~{figure(quote.tokens)} tokens")] == heads[-1:]
+
+
+def test_what_stands_only_in_a_secret_founds_no_claim_of_a_recorded_summary() -> None:
+    said = Message("u", "user", (Text("Set DB_PASSWORD=vault/Heron_77.py in src/weir.py now."),))
+    found = _ground_of(Shape((said,)), (Span(0, 1),)).check("It changed `vault/Heron_77.py` and `src/weir.py`.")
+    assert [one.text for one in found.unfounded] == ["vault/Heron_77.py"]

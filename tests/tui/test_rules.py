@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.widgets import Input, Static
 
 from tests.tui.app import brought, on_bench, press, session_of, settled, story
+from workbench.base.secrets import MASK
 from workbench.bench import Bench, Stand, choose_preset, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.session import Compaction, Epoch, Message, Text, ToolResult, ToolUse
@@ -200,3 +201,16 @@ def test_what_the_user_asked_stands_before_what_an_agent_says_and_what_they_hand
         2: [*asked, wrong, (rest, "message 3")],
         3: [*asked, wrong, ("The sums are right now.", "message 4")],
     }
+
+
+@pytest.mark.parametrize(
+    ("index", "kind"), [(0, "message 1"), (2, "a request, message 1"), (1, "from a tool, message 2")]
+)
+def test_a_sentence_that_is_offered_has_no_secret(index: int, kind: str) -> None:
+    """One that is watched later is kept by its words, and found again with or without the secret."""
+    said = "Please connect with DB_PASSWORD=brass-Heron-77 now."
+    given = "Then it failed with DB_PASSWORD=brass-Heron-77 again."
+    gave = Message("t", "tool", (ToolResult("c", (Text(given),)),))
+    talk = [Message("u", "user", (Text(said),)), gave, Message("a", "assistant", (Text("Yes."),))]
+    offered = [one for one in rules_of(open_bench(session_of(talk), Counter()), index) if about(one) == kind]
+    assert [one.sentence for one in offered] == [(given if index == 1 else said).replace("brass-Heron-77", MASK)]

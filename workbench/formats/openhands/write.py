@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.secrets import without_secrets
 from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, named
@@ -42,6 +43,7 @@ from workbench.session import Block, Media, Message, Opaque, Session, Text, Thin
 _BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"
 _BY_HAND_V0 = "nothing resumes a list of V0 events: V0 would run its actions again, and V1 does not read them"
 _APART = "workbench_apart"
+_PREVIEW = 200
 
 
 @dataclass(slots=True)
@@ -330,7 +332,7 @@ def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
         return [
             {
                 **head,
-                "message": text[:200],
+                "message": _preview(text),
                 "action": action,
                 "args": args,
                 **({MARK: noted} if noted else {}),
@@ -346,6 +348,11 @@ def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
     return [
         {**head, "llm_message": said, **sender, "activated_skills": [], "extended_content": [], "kind": "MessageEvent"}
     ]
+
+
+def _preview(text: str) -> str:
+    """What a V0 event says of its text in a list. It is masked before it is cut, which can hide what tells a secret."""
+    return without_secrets(text[: 10 * _PREVIEW])[:_PREVIEW]
 
 
 def _actions(sheet: _Sheet, message: Message) -> list[Event]:
@@ -396,7 +403,7 @@ def _observation(sheet: _Sheet, result: ToolResult, message: Message) -> Event:
         return {
             "timestamp": _stamp(message.time),
             "source": "agent",
-            "message": text[:200],
+            "message": _preview(text),
             "cause": cause,
             **({"tool_call_metadata": meta} if meta else {}),
             "observation": "mcp",
