@@ -434,7 +434,7 @@ def test_probes_ask_what_is_still_known() -> None:
     assert nothing is not None
     assert (whole.right, nothing.right, whole.of) == (10, 0, 10)
     assert 0 < left.right <= 10
-    assert found.by == "looked up, not asked"
+    assert found.by == "text search, no model"
 
 
 def test_probes_of_ones_own_are_put_to_a_function(tmp_path: Path) -> None:
@@ -473,7 +473,7 @@ def test_rework_names_both_places() -> None:
         ("file", "tidewatch/feed.py"),
         ("file", "tidewatch/forecast.py"),
     ]
-    assert (str(first), str(second)) == ("3 file reads repeated", "nothing done again")
+    assert (str(first), str(second)) == ("3 file reads repeated", "no rework")
     assert workbench.rework(openai_turn(1)) == ()
 
 

@@ -74,7 +74,7 @@ def compacted(path: Path) -> Path:
 
 def test_a14_why_retention_and_report_quote_an_invented_order(tmp_path: Path) -> None:
     file = compacted(tmp_path / "s.jsonl")
-    told = f"The summary recorded after epoch 1 makes 1 claim without ground: “{INVENTED}”."
+    told = f"The summary recorded after epoch 1 makes 1 unsupported claim: “{INVENTED}”."
     assert told in cwb("why", file).output
     assert told in cwb("why", file, "--epoch", 2).output
     assert f"{told} (1 claim checked)" in cwb("retention", file, "--recorded").output

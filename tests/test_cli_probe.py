@@ -447,7 +447,7 @@ def test_questions_are_written_where_one_says_and_over_none(session: Path, tmp_p
     assert read_probes(there) != PROBES  # made from the session, not copied from the file beside it
     refused = cwb("retention", "--ask", session, "--write")
     assert refused.exit_code == 2
-    assert "session.probes.toml is there already; change the questions in it" in refused.stderr
+    assert "session.probes.toml exists; edit its questions" in refused.stderr
     assert beside.read_bytes() == kept
 
 

@@ -120,7 +120,7 @@ def test_another_prompt_takes_its_place_only_by_force(tmp_path: Path) -> None:
 def test_what_has_no_package_on_the_path_was_looked_for_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    assert "No prompt of pi was found in what is on PATH; name " in cwb("prompts", "adopt", "pi").stderr
+    assert "No prompt of pi was found in the program on PATH; name " in cwb("prompts", "adopt", "pi").stderr
 
 
 def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path: Path) -> None:

@@ -644,7 +644,7 @@ def test_the_damaged_file_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_a_format_that_is_only_read_is_refused_with_the_way_on() -> None:
-    with pytest.raises(BadInput, match="only read here; convert it with `cwb compact"):
+    with pytest.raises(BadInput, match="read-only here; convert it with `cwb compact"):
         repair(SAMPLES / "kimi-buoys.jsonl")
 
 

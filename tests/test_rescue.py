@@ -105,7 +105,7 @@ def test_a_session_that_is_still_being_written_is_left_alone(own_home: Path, her
     path = claude(own_home, here, age=0.0)
     done = cwb("rescue")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "is still being written (changed 0 s ago); let its agent finish or leave it" in done.stderr
+    assert "is still being written (changed 0 s ago); let its agent finish or exit" in done.stderr
     assert [*path.parent.iterdir()] == [path]
     assert cwb("rescue", path).exit_code == 0
 
@@ -127,12 +127,12 @@ def test_a_folder_without_sessions_and_one_of_a_tool_that_is_only_read(own_home:
     claude(own_home, here.parent)
     none = cwb("rescue")
     assert (none.exit_code, none.stdout) == (2, "")
-    assert f"No session of {here} lies where agents keep theirs" in none.stderr
+    assert f"No session of {here} is in an agent's usual folder" in none.stderr
     droid = own_home / ".factory/sessions/x/a.jsonl"
     put(droid, "droid-anchor.jsonl", _cwd_of("droid-anchor.jsonl"), here)
     refused = cwb("rescue")
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert f"is {droid}, and Droid is only read here; name another file" in refused.stderr
+    assert f"is {droid}, and Droid is read-only here; name another file" in refused.stderr
 
 
 def _cwd_of(sample: str) -> str:

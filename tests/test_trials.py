@@ -65,11 +65,11 @@ def test_the_verdict_is_over_pairs() -> None:
     failed = trial(replace(NONE, facts=facts(1), failed=("the summary failed",)), replace(NONE, facts=facts(0)))
     idle = trial(replace(NONE, facts=facts(1), status="unchanged"), replace(NONE, facts=facts(0)))
     told, ground, asked, watched = verdicts([one, other, failed, idle])
-    assert (told.measure, told.sessions, told.a, told.b) == ("facts told rightly", 2, 3.5 / 6, 5 / 6)
+    assert (told.measure, told.sessions, told.a, told.b) == ("facts correct", 2, 3.5 / 6, 5 / 6)
     assert told.mean == pytest.approx(1.5 / 6)
     assert (ground.sessions, ground.a, ground.b, ground.mean, ground.better) == (2, 0.75, 0.75, 0.0, "")
     assert (asked.sessions, asked.a, asked.b, asked.mean) == (1, 0.5, 1.0, 0.5)
-    assert (watched.measure, watched.a, watched.b, watched.mean) == ("watched sentences kept", 1.0, 0.5, -0.5)
+    assert (watched.measure, watched.a, watched.b, watched.mean) == ("watched rules kept", 1.0, 0.5, -0.5)
     assert verdicts([failed, idle]) == verdicts([]) == ()
 
 
@@ -78,7 +78,7 @@ def test_the_verdict_is_over_pairs() -> None:
     [(0.001, 0.2, "B"), (0.0, 0.2, ""), (-0.1, 0.1, ""), (-0.2, 0.0, ""), (-0.2, -0.001, "A")],
 )
 def test_a_side_is_better_where_the_interval_says_so(low: float, high: float, better: str) -> None:
-    assert Verdict("facts told rightly", 3, 0.5, 0.6, 0.1, low, high).better == better
+    assert Verdict("facts correct", 3, 0.5, 0.6, 0.1, low, high).better == better
 
 
 def test_only_what_is_not_known_is_asked() -> None:
@@ -222,7 +222,7 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
     assert [one["b"]["claims"] for one in second["sessions"]] == [{"founded": 1, "of": 1}, {"founded": 1, "of": 2}]
     assert {one["sessions"] for one in second["verdicts"]} == {2}
     told = second["verdicts"][0]
-    assert (told["measure"], told["better"]) == ("facts told rightly", "A")
+    assert (told["measure"], told["better"]) == ("facts correct", "A")
     assert told["mean"] == pytest.approx(told["b"] - told["a"])
     assert third["verdicts"] == second["verdicts"]
     assert [one["b"]["usd"] for one in third["sessions"]] == [0.0, 0.0]
@@ -308,7 +308,7 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
         api.replies = [telling_a_secret(api)] * 4
         unbroken = await both("--no-journal")
         assert len(api.received) == 4
-        assert {one["measure"] for one in unbroken["verdicts"]} >= {"facts told rightly", "watched sentences kept"}
+        assert {one["measure"] for one in unbroken["verdicts"]} >= {"facts correct", "watched rules kept"}
         no = error(401, "authentication_error", "no")
         api.replies = [telling_a_secret(api)] * answers + [no] * (4 - answers)
         assert await both(code=None) != unbroken
@@ -341,6 +341,6 @@ def test_a_report_and_what_gives_nothing(sessions: Path) -> None:
     run = cwb("compare", sessions / "a.jsonl", sessions / "broken.jsonl", *names)
     assert run.exit_code == 0, run.output
     assert run.stdout.startswith("A: extractive\nB: rehearse:garbage\n")
-    assert "facts told rightly" in run.stdout
+    assert "facts correct" in run.stdout
     assert "broken.jsonl" in run.stderr
     assert cwb("compare", sessions, "--model", "m").stderr.startswith("Error: Give two prompts and at most one")

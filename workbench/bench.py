@@ -148,7 +148,7 @@ class Bench:
     def left_behind(self) -> str:
         """What a file made of this epoch does not hold; "" of the newest, which its tool goes on with."""
         last = len(self.session.epochs)
-        said = f"what was said after epoch {self.epoch} is not in a new file; its tool goes on with epoch {last}"
+        said = f"a new file ends with epoch {self.epoch}; the agent continues with epoch {last}"
         return said if self.epoch < last else ""
 
     @property
@@ -349,7 +349,7 @@ def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
     long = {m.id for i in indexes if shortened_message(m := layout.messages[i]) is not m}
     if not long:
         what = "this message" if len(indexes) == 1 else f"these {len(indexes)} messages"
-        raise BadInput(f"Nothing in {what} is longer than {SHORT_CHARS} characters; there is nothing to shorten.")
+        raise BadInput(f"Nothing to shorten: no text in {what} is longer than {SHORT_CHARS} characters.")
     whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
     shortened = bench.shortened - long if long <= bench.shortened else bench.shortened | long
     return replace(bench, shortened=shortened, dropped=bench.dropped - whole, result=None)
@@ -360,7 +360,7 @@ def _editable(bench: Bench, ids: Collection[str]) -> list[int]:
     indexes = [_index(bench, id) for id in ids]
     found = [i for i in indexes if not bench.layout.messages[i].is_own_system]
     if not found:
-        raise BadInput("This is the session's own system message: every compaction leaves it as it is.")
+        raise BadInput("This is the session's system message: every compaction keeps it.")
     return found
 
 
@@ -369,7 +369,7 @@ def split_at(bench: Bench, id: str | None) -> Bench:
     if id is not None:
         _index(bench, id)
         if not bench.strategy.movable:
-            raise BadInput(f"{bench.strategy.title} has no split that can be moved.")
+            raise BadInput(f"{bench.strategy.title} has no adjustable split.")
     return replace(bench, split_at=id, result=None)
 
 

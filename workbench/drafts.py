@@ -59,7 +59,7 @@ def as_lines(text: str) -> str:
     return "\n".join(text.splitlines())
 
 
-NOT_SENT = "the drafts changed what is asked here; it has to be sent"
+NOT_SENT = "the edited drafts change this request; send it"
 
 
 def read_again(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
@@ -111,4 +111,4 @@ def drafts_or(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
 
 async def by_hand(request: SummaryRequest) -> Answer:
     """The person's own words: none yet, but for the titles that are asked for."""
-    return SummaryFailed("empty", "to be written by you, here")
+    return SummaryFailed("empty", "written here, by you")

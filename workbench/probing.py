@@ -53,7 +53,7 @@ class Questions:
 
     @property
     def origin(self) -> str:
-        return str(self.file) if self.file else "made from the session"
+        return str(self.file) if self.file else "generated from the session"
 
 
 def questions(bench: Bench, file: Path | None = None, most: int | None = None) -> Questions:
@@ -76,8 +76,8 @@ def nothing_to_ask(bench: Bench) -> BadInput:
     lies = beside(bench.session)
     where = lies.name if lies else "a file"
     return BadInput(
-        f"Nothing is said in epoch {bench.epoch} that has one exact answer; choose another epoch, or write questions "
-        f"by hand into {where}."
+        f"Epoch {bench.epoch} has no fact for a question with one exact answer; choose another epoch, or write "
+        f"questions into {where}."
     )
 
 
@@ -94,7 +94,9 @@ def theirs(bench: Bench) -> Outcome:
     except KeyError:
         raise BadInput(f"No recorded compaction ended epoch {bench.epoch}; name another with --epoch.") from None
     if unread(outcome):
-        raise BadInput(f"The summary that ended epoch {bench.epoch} is encrypted or not in the file; nothing is told.")
+        raise BadInput(
+            f"The summary that ended epoch {bench.epoch} is encrypted or not in the file; it cannot be judged."
+        )
     return outcome
 
 

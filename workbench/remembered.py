@@ -58,7 +58,7 @@ class Carried:
     def note(self) -> str:
         """`carried over: 3 pins, the split; let go: 1 pin that is no longer in the session`, or ""."""
         kept = f"carried over: {', '.join(self.kept)}" if self.kept else ""
-        lost = f"let go, because it no longer exists: {', '.join(self.lost)}" if self.lost else ""
+        lost = f"dropped, because it no longer exists: {', '.join(self.lost)}" if self.lost else ""
         return "; ".join(part for part in (kept, lost) if part)
 
 
@@ -183,7 +183,7 @@ def recall(session: Session, folder: Path) -> Work | None:
     try:
         return Work.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        raise BadInput(f"{path} is damaged, so earlier work on this session is lost; delete the file.") from None
+        raise BadInput(f"{path} is damaged, so the saved work of this session is lost; delete the file.") from None
 
 
 def is_kept(session: Session, folder: Path) -> bool:

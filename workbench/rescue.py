@@ -27,17 +27,17 @@ def newest_in(folder: Path) -> Found:
     found = next((one for one in discover() if isinstance(one, Found) and _is_of(one, folder)), None)
     if found is None:
         raise BadInput(
-            f"No session of {folder} lies where agents keep theirs; name its file (`cwb audit --quick` lists all)."
+            f"No session of {folder} is in an agent's usual folder; name its file (`cwb audit --quick` lists all)."
         )
     if by_id(found.format).codec.write is None:
         raise BadInput(
-            f"The newest session of {folder} is {found.path}, and {found.tool} is only read here; name another file, "
-            "or write it in another tool's form with `cwb compact FILE --to FORMAT -o NEW`."
+            f"The newest session of {folder} is {found.path}, and {found.tool} is read-only here; name another file, "
+            "or convert it to another agent's format with `cwb compact FILE --to FORMAT -o NEW`."
         )
     if why := still_written(found.path):
         raise BadInput(
             f"The newest session of {folder}, {found.path}, is still being written ({why}); let its agent finish or "
-            "leave it, or name the file to take it as it is."
+            "exit, or name the file to use it as it is."
         )
     return found
 

@@ -39,7 +39,7 @@ from workbench.summarizers.recorded import but_known, heard_as_kept, kept, recor
 from workbench.summarizers.server_side import can_be_read
 from workbench.tokens.cost import actual_of_all, added
 
-Measure = Literal["facts told rightly", "claims with ground", "questions answered", "watched sentences kept"]
+Measure = Literal["facts correct", "supported claims", "questions answered", "watched rules kept"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 HALF = 0.5
@@ -67,9 +67,9 @@ class Came:
 
     def share(self, measure: Measure) -> float | None:
         """From 0 to 1; None where there is nothing to be held."""
-        if measure == "facts told rightly":
+        if measure == "facts correct":
             return sum(self.facts.values()) / len(self.facts) if self.facts else None
-        if measure == "claims with ground":
+        if measure == "supported claims":
             return self.claims[0] / self.claims[1] if self.claims and self.claims[1] else None
         known = [hit for hit in self.hits(measure) if hit is not None]
         return sum(known) / len(known) if known else None
@@ -97,9 +97,9 @@ class Trial:
     def pairs(self, measure: Measure) -> list[tuple[float, float]]:
         """A's and B's: of every fact, question and sentence that both had, of claims the shares."""
         a, b = self.a, self.b
-        if measure == "facts told rightly":
+        if measure == "facts correct":
             return [(a.facts[key], b.facts[key]) for key in a.facts if key in b.facts]
-        if measure == "claims with ground":
+        if measure == "supported claims":
             one, other = a.share(measure), b.share(measure)
             return [] if one is None or other is None else [(one, other)]
         hits = a.hits(measure), b.hits(measure)
@@ -289,7 +289,7 @@ async def _in_batches(side: LiveRun, ways: Ways) -> Came:
     if not name.model:
         return await _live(side, ways)
     if name.kind != DEFAULT:
-        raise BadInput(f"{name} is asked over a connection without batches; leave --batch out.")
+        raise BadInput(f"{name} uses a connection without batches; leave --batch out.")
     await need_key(name)
     known = await asyncio.to_thread(known_answers, side) if ways.keeps else {}
     going = batches.ran_so_far(_asking(side, known), name.model, side.bench.session, tell=side.recorder.heard)

@@ -77,7 +77,7 @@ def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
     plan = plan_of(preset, vary, None, retained=False)
     fields = [axis.field for axis in plan.axes]
     if WINDOW in fields:
-        raise BadInput("The window is the model's, not a number of the preset; `cwb compare --vary` varies it.")
+        raise BadInput("The window belongs to the model, not to the preset; `cwb compare --vary` varies it.")
     return tuple(
         Variant(
             ", ".join(f"{field}={value:g}" for field, value in zip(fields, setting, strict=True)),

@@ -49,9 +49,9 @@ def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, 
 
 
 @pytest.mark.parametrize(("kept", "difference"), [
-    (1, "keeps 1 message that the agent did not"),
+    (1, "keeps 1 message more than the agent did"),
     (2, ""),
-    (4, "does not keep 2 messages that the agent did"),
+    (4, "drops 2 messages that the agent kept"),
 ])  # fmt: skip
 def test_what_was_kept_to_the_message(kept: int, difference: str) -> None:
     found = beside(compacted(5, kept))
@@ -141,7 +141,7 @@ def test_where_recorded_compactions_lie_among_the_calls() -> None:
         "The file records that the agent itself compacted before call 6 (recorded: 90 000 tokens), and 1 time more."
     )
     assert told_room(()) == ""
-    assert str(MadeRoom(1, 6, "clearing", True, 0)) == "cleared old contents at the user's command before call 6"
+    assert str(MadeRoom(1, 6, "clearing", True, 0)) == "cleared old contents at the user's request before call 6"
 
 
 def test_what_a_compaction_wrote_down_again_was_kept() -> None:
@@ -169,18 +169,18 @@ def due(tokens: int, before: int | None, trigger: str = "", *, fires: int | None
     return AsRecorded(1, Compaction(trigger, before), 10, fires, (reads,), frozenset(), frozenset())
 
 
-BY_HAND = "asked for by hand, or a lower limit was set, which the file does not say"
+BY_HAND = "a manual compaction or a lower limit, not recorded in the file"
 
 
 @pytest.mark.parametrize(("found", "why"), [
-    (due(1_999, 2_000), "0 tokens over its trigger of 2 000 by the agent's own count, "
+    (due(1_999, 2_000), "0 tokens over its trigger of 2 000 by the agent's count, "
                         "1 token below its trigger of 2 000 by ours"),
     (due(1_000, 1_999), f"1 000 tokens below its trigger of 2 000 by our count: {BY_HAND}"),
-    (due(1_990, None), "10 tokens below its trigger of 2 000 by our count, which is no nearer than that"),
+    (due(1_990, None), "10 tokens below its trigger of 2 000 by our count, within its error"),
     (due(1_989, None), f"11 tokens below its trigger of 2 000 by our count: {BY_HAND}"),
     (due(1_989, None, "auto"), ""),
-    (due(1_990, None, "auto"), "10 tokens below its trigger of 2 000 by our count, which is no nearer than that"),
-    (due(1_989, None, "manual"), "at the user's command, 11 tokens below its trigger of 2 000"),
+    (due(1_990, None, "auto"), "10 tokens below its trigger of 2 000 by our count, within its error"),
+    (due(1_989, None, "manual"), "at the user's request, 11 tokens below its trigger of 2 000"),
     (due(2_500, 2_500, fires=9), ""),
     (due(2_500, 2_500, fires=8), ""),
 ])  # fmt: skip
@@ -194,11 +194,11 @@ def test_by_how_much_and_why_it_was_another_call(found: AsRecorded, why: str) ->
 
 
 @pytest.mark.parametrize(("refused", "untrue", "why"), [
-    ((10,), (), "the agent went on for 3 calls over its trigger, until the model refused one"),
-    ((9,), (), "the agent went on for 3 calls over its trigger, until the model refused one"),
+    ((10,), (), "the agent went on for 3 calls over its trigger, until the API rejected a request"),
+    ((9,), (), "the agent went on for 3 calls over its trigger, until the API rejected a request"),
     ((8,), (), ""),
-    ((), (7,), "due before call 7 by bills of which 1 later one cannot be true"),
-    ((), (7, 9, 10), "due before call 7 by bills of which 2 later ones cannot be true"),
+    ((), (7,), "due before call 7 by usage, but 1 later usage record cannot be correct"),
+    ((), (7, 9, 10), "due before call 7 by usage, but 2 later usage records cannot be correct"),
     ((), (6, 10), ""),
 ])  # fmt: skip
 def test_why_it_went_on_over_its_trigger(refused: tuple[int, ...], untrue: tuple[int, ...], why: str) -> None:
@@ -215,18 +215,18 @@ OPENED = [replace(user("pre", "rules"), kind="meta"), *chat(2), summary("s", "ol
 @pytest.mark.parametrize(("found", "anew", "refused", "why"), [
     (keeping("u0", "u0"), (), False, ""),
     (keeping("", "pre"), (), False, ""),
-    (keeping("", "pre"), ("x",), False, "the agent wrote anew what it injects, in the place of 1 message"),
+    (keeping("", "pre"), ("x",), False, "the agent replaced 1 message that it injects"),
     (keeping("", "pre u0"), ("x",), False, ""),
     (keeping("u0 a0", "", "manual", kept=("u0", "a0")), (), False,
-     "at the user's command 2 messages stayed, which the file names"),
+     "at the user's request the agent kept 2 messages that the file lists"),
     (keeping("u0 a0", "", "auto", kept=("u0", "a0")), (), False, ""),
     (keeping("u0", "a0", "manual", kept=("u0",)), (), False, ""),
-    (keeping("", "open"), (), False, "the agent summarized what it had not read, 1 message"),
-    (keeping("", "open", background=True), (), False, "the agent summarized what it had not read, 1 message; it worked "
-     "in the background, and what came meanwhile stayed"),
+    (keeping("", "open"), (), False, "the agent summarized 1 unanswered message"),
+    (keeping("", "open", background=True), (), False, "the agent summarized 1 unanswered message; it compacted "
+     "in the background and kept the messages that arrived meanwhile"),
     (keeping("", "open a1"), (), False, ""),
-    (keeping("", "open"), (), True, "for the agent 1 request that the model refused was an answered one"),
-    (keeping("", "s"), (), False, "the agent summarized its earlier summary alone, which stays as it is here"),
+    (keeping("", "open"), (), True, "the agent treated 1 rejected request as answered"),
+    (keeping("", "s"), (), False, "the agent summarized only its earlier summary, which is kept unchanged here"),
 ])  # fmt: skip
 def test_why_other_messages_stayed(found: AsRecorded, anew: tuple[str, ...], refused: bool, why: str) -> None:
     following = [replace(user(id, "new rules"), kind="meta") for id in anew]
@@ -247,12 +247,12 @@ def test_what_a_person_reads_of_it() -> None:
     preset = load_preset("pi")
     same, differs = keeping("a", "a"), keeping("", "a")
     assert told_as_recorded(preset, ()) == ""
-    assert told_as_recorded(preset, (same, same)) == "Judged epoch by epoch, pi does the same."
+    assert told_as_recorded(preset, (same, same)) == "Compared epoch by epoch, the pi preset compacts the same."
     assert told_as_recorded(preset, (same, replace(differs, why_kept="of the moon"))) == (
-        "Judged epoch by epoch, pi does the same in 1 of 2; in epoch 1 not: of the moon."
+        "Compared epoch by epoch, the pi preset compacts the same in 1 of 2; in epoch 1 it would not: of the moon."
     )
     assert told_as_recorded(preset, [differs] * 4) == (
-        "Judged epoch by epoch, pi does the same in 0 of 4"
-        + "; in epoch 1 not: keeps 1 message that the agent did not" * 3
-        + "; 1 more not."
+        "Compared epoch by epoch, the pi preset compacts the same in 0 of 4"
+        + "; in epoch 1 it would not: keeps 1 message more than the agent did" * 3
+        + "; 1 more differ."
     )

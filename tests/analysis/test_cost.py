@@ -101,7 +101,7 @@ def test_usage_that_nobody_prices_tells_no_cost() -> None:
     assert paid(answered(None)) is None
     told = paid(answered(Usage(input=1_000), model="nobody-knows", cost=0.0))
     assert told is not None
-    assert str(told) == "$0.00 recorded; not every price is known here"
+    assert str(told) == "$0.00 recorded; some prices are unknown"
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_copies_were_paid_once() -> None:
     [
         (0.5, ()),  # the very figure
         (0.5102, ()),  # a fiftieth of it is 0.010204
-        (0.5103, ("it was counted by other prices, or with calls that the file does not tell of",)),
-        (0.0, ("the agent counted none, as where a plan pays",)),
+        (0.5103, ("the agent used other prices, or counted calls that the file does not record",)),
+        (0.0, ("the agent recorded no cost, as on a flat-rate plan",)),
     ],
 )
 def test_why_the_recorded_cost_is_another(recorded: float, why: tuple[str, ...]) -> None:
@@ -150,8 +150,7 @@ def test_answers_without_usage_are_named_where_the_costs_differ() -> None:
     told = paid(answered(Usage(input=100_000, cost=5.0), None))
     assert told is not None
     assert told.why == (
-        "it was counted by other prices, or with calls that the file does not tell of, 1 answer without recorded usage "
-        "among them",
+        "the agent used other prices, or counted calls that the file does not record, 1 answer without recorded usage",
     )
 
 
@@ -159,5 +158,5 @@ def test_a_model_without_a_price_leaves_the_recorded_cost_alone() -> None:
     told = paid(answered(Usage(input=1_000, cost=1.0), model="nobody-knows"))
     assert told is not None
     assert (told.recorded, told.here, told.missed) == (1.0, None, None)
-    assert str(told) == "$1.00 recorded; not every price is known here"
+    assert str(told) == "$1.00 recorded; some prices are unknown"
     assert paid(answered(None)) is None

@@ -53,19 +53,19 @@ def failed(*errors: ApiError, messages: Sequence[Message] = (), **more: Any) -> 
         ("request_too_large", "request too large. `cwb rescue s.jsonl` compacts it without a model."),
         (
             "thinking blocks cannot be modified",
-            "reasoning changed. `cwb repair s.jsonl` leaves out the reasoning that the API refuses.",
+            "reasoning changed. `cwb repair s.jsonl` removes the reasoning that the API rejects.",
         ),
         (
             "unexpected tool_use_id",
-            "orphan tool result. The context no longer has this fault: go on in the agent.",
+            "orphan tool result. The context no longer has this fault: continue in the agent.",
         ),
-        ("no low surrogate", "lone surrogate. The context no longer has this fault: go on in the agent."),
-        ("429", "rate limit. Wait until the limit is lifted; the session is sound."),
-        ("Overloaded", "overloaded. Try again later; the session is sound."),
+        ("no low surrogate", "lone surrogate. The context no longer has this fault: continue in the agent."),
+        ("429", "rate limit. Wait until the limit is lifted; the session is intact."),
+        ("Overloaded", "overloaded. Try again later; the session is intact."),
         ("invalid x-api-key", "“invalid x-api-key”."),
         (
             "image exceeds the maximum",
-            "image too large. The context no longer has this fault: go on in the agent.",
+            "image too large. The context no longer has this fault: continue in the agent.",
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_session_of_a_part_and_one_that_is_only_read_say_so() -> None:
     part = replace(session, facts=replace(session.facts, part="two words"))
     assert "`cwb repair s.jsonl --part 'two words'`" in failures_of(part).headline
     assert failures_of(replace(session, format="amp")).headline.endswith(
-        "reasoning changed. The file is only read here: export it to another agent's form."
+        "reasoning changed. This format is read-only here: export it to another agent's format."
     )
 
 
@@ -92,7 +92,7 @@ def test_a9_the_image_to_blame_is_named_with_pixels_and_bytes() -> None:
     assert found.failures[0].images == (words,)
     assert found.headline == (
         f"API rejected the last request: image too large. {words}. "
-        "`cwb repair s.jsonl` puts a text in place of this image alone."
+        "`cwb repair s.jsonl` replaces by a text this image alone."
     )
     foreseen = failures_of(failed(messages=messages))
     assert foreseen.headline.startswith(f"The next request will be rejected: image too large. {words}. ")
@@ -119,7 +119,7 @@ def test_a9_the_size_of_a_request_is_a_limit_too() -> None:
     ]
 
 
-CURED = "The context no longer has this fault: go on in the agent."
+CURED = "The context no longer has this fault: continue in the agent."
 
 
 def test_an_error_whose_cause_was_repaired_says_so() -> None:

@@ -410,7 +410,7 @@ class TestStored:
     def test_it_is_not_written_over(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_text(GOOD)
-        with pytest.raises(BadInput, match="is there already; change the questions in it"):
+        with pytest.raises(BadInput, match="exists; edit its questions"):
             write_probes(path, (LIMIT,))
         assert path.read_text() == GOOD
 
@@ -420,11 +420,11 @@ class TestStored:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            ("[[probe]\n", "this is no TOML: .*line 1"),
-            ("", "there is no question in it"),
-            ("probe = 3\n", "there is no question in it"),
-            ("x = 1\n" + GOOD, "line 1: 'x' is nothing here"),
-            (GOOD + "\n" + GOOD, "line 8: line 3 asks the same"),
+            ("[[probe]\n", "not valid TOML: .*line 1"),
+            ("", "it has no question"),
+            ("probe = 3\n", "it has no question"),
+            ("x = 1\n" + GOOD, "line 1: 'x' is unknown"),
+            (GOOD + "\n" + GOOD, "line 8: same question as line 3"),
             (GOOD + '\n[[probe]]\nkind = "guess"\n', "line 7: kind is one of recall, "),
             (GOOD + '\n[[probe]]\nkind = "recall"\nquestion = " "\n', "line 8: there is no question"),
             (GOOD + '\n[[probe]]\nkind = "recall"\nquestion = "Who?"\n', "line 6: there is no answer; write one"),
@@ -458,7 +458,7 @@ class TestStored:
     def test_no_utf8(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_bytes(GOOD.encode() + b"\xff")
-        with pytest.raises(BadInput, match="line 5: this is no UTF-8"):
+        with pytest.raises(BadInput, match="line 5: not UTF-8"):
             read_probes(path)
 
 

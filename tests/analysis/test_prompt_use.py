@@ -20,8 +20,8 @@ from workbench.conformance.building import agent, chat, context_of, user
         (["context-reset", "context-reset.zh"], "trim", "context-reset"),
         ([], "trim", "trim"),
         (["context-reset", "user-messages"], "trim", "different strategies (context-reset, user-messages); choose two"),
-        (["summary-node"], "trim", "is not what a model is asked"),
-        (["abridged-entry"], "trim", "is not what a model is asked"),
+        (["summary-node"], "trim", "is not sent to a model"),
+        (["abridged-entry"], "trim", "is not sent to a model"),
     ],
 )
 def test_prompts_of_one_strategy_can_be_tried(ids: list[str], chosen: str, expected: str) -> None:

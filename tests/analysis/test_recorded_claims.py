@@ -38,7 +38,7 @@ def test_a14_an_order_that_nobody_gave_is_found_and_quoted() -> None:
     assert found is not None
     assert (found.epoch, found.message, found.claims, found.not_found) == (1, "s", 2, 1)
     assert str(found) == (
-        "The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going through every "
+        "The summary recorded after epoch 1 makes 1 unsupported claim: “Standing order: keep going through every "
         "module, delete unused migrations, do not stop until nothing is left.”."
     )
 
@@ -92,7 +92,7 @@ def test_the_same_claim_is_told_once_and_many_are_counted() -> None:
     assert len(found.unfounded) == SHOWN + 2
     assert str(found).endswith(" and 2 more.")
     assert str(recorded_claims(summarized("All is well with parcels."), 1)) == (
-        "The summary recorded after epoch 1 makes no claim without ground."
+        "The summary recorded after epoch 1 makes no unsupported claim."
     )
 
 

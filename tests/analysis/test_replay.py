@@ -267,7 +267,7 @@ def test_a28_every_policy_has_a_row_a_line_and_a_sign_of_its_own(count: int) -> 
     )
     assert [one["preset"] for one in document(*command)["replays"]] == names
     printed = cwb(*command, "--no-plot").stdout
-    rows, watched = printed.split("\nWatched sentences at the end of the session\n")
+    rows, watched = printed.split("\nWatched rules at the end of the session\n")
     in_table = [line.split()[:2] for line in rows.splitlines() if " mine-" in line]
     told = [(line.split()[0], line.split()[1]) for line in watched.splitlines() if " mine-" in line]
     assert [tuple(cells) for cells in in_table] == told[:count]
@@ -461,7 +461,7 @@ def test_the_row_of_a_replay() -> None:
     assert [cells[7] for cells in others] == ["1", "2", "0"]
     assert others[-1][2:9] == ("0", "", "", "540", "540", "0", "0")
     assert played.series == [(1, 200), (2, 400), (3, 600), (3, 340), (4, 540)]
-    assert "are not known (cache read × 0.1, write × 1.25, output × 5)." in cost_basis(played.rates)
+    assert "are unknown (cache read × 0.1, write × 1.25, output × 5)." in cost_basis(played.rates)
     assert "at the prices of genai-prices" in cost_basis(rates_of("gpt-4o"))
 
 

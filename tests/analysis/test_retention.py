@@ -214,7 +214,7 @@ def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
     dropped = replace(session, epochs=(removed, replace(ended[1], members=[0, 4, 5, 7]), ended[2]))
     assert recorded_outcome(dropped, 1).fates == (spans[0], FateSpan(1, 4, Fate.DROPPED), spans[2])
     same = replace(session, epochs=(ended[0], replace(ended[1], members=[*epochs[0], 7]), ended[2]))
-    assert recorded_outcome(same, 1) == unchanged(tuple(said[:6]), "nothing was taken away")
+    assert recorded_outcome(same, 1) == unchanged(tuple(said[:6]), "nothing was removed")
     for epoch in (0, 3):
         with pytest.raises(KeyError, match=str(epoch)):
             recorded_outcome(session, epoch)

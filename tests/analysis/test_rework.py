@@ -401,7 +401,7 @@ def test_calls_until_the_first_new_step() -> None:
     look = (read("/repo/a.py"), shell("git status", "clean tree"), called("Grep", {"pattern": "x"}, "b.py:1: x"))
     (one,) = reworked(START, read("/repo/a.py"), CUT, *look, edit("a.py", OLD, NEW))
     assert (one.calls, one.resumed.calls, one.resumed.message) == (4, 3, "m9")
-    other_part = read("/repo/a.py", "another part of it")
+    other_part = read("/repo/a.py", "of another part")
     (one,) = reworked(START, read("/repo/a.py"), CUT, other_part, edit("a.py", OLD, NEW))
     assert (one.resumed.calls, one.items) == (1, ())
     tests = shell("pytest -q", "12 passed")
@@ -418,7 +418,7 @@ def test_calls_until_the_first_new_step() -> None:
 def test_told_in_one_sentence() -> None:
     found = reworked(START, read("/repo/a.py"), CUT, read("/repo/a.py"), edit("a.py", OLD, NEW))
     assert told_rework(found) == (
-        f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens for what the head had held; "
+        f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens of rework; "
         "a new step came after 1 call."
     )
 

@@ -53,7 +53,7 @@ def test_what_a_message_says_is_found_as_it_was_written(text: str) -> None:
 
 
 def test_a_wrong_pattern_is_refused_in_one_sentence() -> None:
-    with pytest.raises(BadInput, match=r"/\(a/ is no regular expression"):
+    with pytest.raises(BadInput, match=r"/\(a/ is not a valid regular expression"):
         query_of("/(a/")
 
 

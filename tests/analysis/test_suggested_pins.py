@@ -84,5 +84,5 @@ def test_retention_tells_generations_and_recorded_compactions() -> None:
     assert [one["epoch"] for one in recorded] == [1, 2]
     assert 0 < recorded[0]["head_facts"]["kept_share"] < 1
     assert run("retention", codex, "--recorded", "--epoch", "2").count("compaction after epoch") == 1
-    assert "Lost or wrong, the gravest first" in run("retention", str(OVERFLOW), "--strategy", "context-reset")
+    assert "Lost or wrong, most important first" in run("retention", str(OVERFLOW), "--strategy", "context-reset")
     run("retention", str(OVERFLOW), "--recorded", "--strategy", "trim", code=2)

@@ -66,10 +66,10 @@ def test_values_of_an_axis(text: str, values: tuple[float, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("window", "neither"),
+        ("window", "A,B,C, not"),
         ("window=1=2", "'1=2' does not list whole numbers"),
         ("window=1..10001", "more than 10000 values"),
-        ("=3", "neither"),
+        ("=3", "A,B,C, not"),
         ("window=a..b", "does not list whole numbers"),
         ("window=1.5", "does not list whole numbers"),
         ("window=1..5:0", "does not list"),
@@ -289,7 +289,7 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Pla
         path.write_text(text)
         with pytest.raises(BadInput) as refused:
             done(path, plan)
-        assert str(refused.value) == f"{path} is not the journal of a sweep; name another file, it will be made."
+        assert str(refused.value) == f"{path} is not the journal of a sweep; name another file; it is created."
 
 
 def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path, plan: Plan) -> None:
@@ -317,7 +317,9 @@ def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path,
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
 def test_a_journal_on_a_full_disk_is_one_sentence(plan: Plan) -> None:
-    with pytest.raises(BadInput, match=re.escape("/dev/full cannot be written (No space left on device); make room")):
+    with pytest.raises(
+        BadInput, match=re.escape("/dev/full cannot be written (No space left on device); free some space")
+    ):
         Journal(Path("/dev/full"), plan)
 
 

@@ -159,7 +159,7 @@ def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> 
     found = delay_without(course, {4: (1_000, 5)}, limit)
     assert found.before == Crossing(4, "c3", 2)
     assert (found.after, found.rounds, found.calls) == (None, 2, None)
-    assert "avoided the overflow for all of the 2 rounds" in str(found)
+    assert "avoided the overflow for the remaining 2 rounds" in str(found)
     ends = f"{grouped(found.last_after)} tokens instead of {grouped(found.last)} without a compaction"
     assert str(found).endswith(f", the last call at {ends}"), "where the card's own figure comes from"
     later = delay_without(course, {4: (10, 5)}, limit)
@@ -184,7 +184,7 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),
     ]  # fmt: skip
-    assert found[4].text.startswith("2 calls with smaller differences, 50 tokens together, that the context shown")
+    assert found[4].text.startswith("2 calls with smaller differences, 50 tokens together; `cwb inspect")
     assert found[-1].kind == "strategy"
 
 
@@ -325,7 +325,8 @@ def test_a_compaction_after_the_last_call_is_no_limit_that_was_never_reached(
         "claude-code would not have compacted the session at all. "
         "The file records that the agent itself compacted before call 2 "
         f"(recorded: {grouped(max(recorded, 30_000))} tokens). "
-        "Judged epoch by epoch, claude-code does the same in 0 of 1; in epoch 1 not: the model's window is unknown."
+        "Compared epoch by epoch, the claude-code preset compacts the same in 0 of 1; "
+        "in epoch 1 it would not: the model's window is unknown."
     )
     assert found.findings[-1].tokens == 0  # nothing was freed: there is no figure beside it and no bar
 
@@ -376,7 +377,7 @@ def test_a13_the_limit_after_a_refusal_is_the_window_where_the_refused_request_w
     assert (found.tokens, found.by) == limit
     if limit == (1_499, "window"):
         assert found.why == (
-            "the model's window, as given; it refused a request of about 1 500 tokens after a prompt of 300"
+            "the model's window, as given; it rejected a request of about 1 500 tokens after a prompt of 300"
         )
 
 

@@ -54,7 +54,7 @@ def test_another_session_in_its_place_is_pointed_out(own_home: Path) -> None:
 
 def test_what_no_command_opens_is_said(tmp_path: Path) -> None:
     for sample, said in {
-        "amp-bells.json": "# Amp thread is only read here: go on with it where it came from",
+        "amp-bells.json": "# Amp thread is read-only here: resume it in its own agent",
         "atif-handover.json": "# ATIF is a record: no agent resumes it",
     }.items():
         lines = steps_of(load(SAMPLES / sample))

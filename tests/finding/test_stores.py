@@ -109,7 +109,7 @@ def test_a_database_of_no_tool_is_told(tmp_path: Path) -> None:
     base = sqlite3.connect(path)
     base.execute("CREATE TABLE other (id)")
     base.close()
-    with pytest.raises(BadInput, match="no tool known here"):
+    with pytest.raises(BadInput, match="not from a known agent"):
         stored(path)
     path.write_bytes(path.read_bytes()[:2_000])
     with pytest.raises(BadInput, match="cannot be read"):

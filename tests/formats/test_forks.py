@@ -43,7 +43,7 @@ def test_a15_lines_that_claude_code_copied_say_from_where(tmp_path: Path) -> Non
     cost = paid(session)
     assert cost is not None
     assert (cost.calls, cost.silent, cost.replayed) == (1, 0, 1)
-    assert "without 1 call of the session that it was forked from" in str(cost)
+    assert "without 1 call of the session it was forked from" in str(cost)
     assert skim(tmp_path, jsonl(*lines)) is None
     assert skim(tmp_path, jsonl(*[{k: v for k, v in line.items() if k != "forkedFrom"} for line in lines])) is not None
 

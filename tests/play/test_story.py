@@ -170,7 +170,7 @@ def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
 def test_what_cannot_be_told_is_refused() -> None:
     with pytest.raises(BadInput, match="there is no call to play"):
         told([user("u0", "Hello?")], "trim")
-    with pytest.raises(BadInput, match="no word that could be watched"):
+    with pytest.raises(BadInput, match="no word to watch"):
         told(talk(2), "trim", watched=["…"])
 
 

@@ -136,7 +136,7 @@ def test_the_legend_shows_the_lines_as_they_are_drawn(page: str) -> None:
 
 def test_every_card_says_in_a_few_words_what_it_is(page: str) -> None:
     heads = re.findall(r'<div class="card"><h3>(.*?)</h3>', page)
-    assert heads[:2] == ["Clear old tool results", "What one tool brought"]
+    assert heads[:2] == ["Clear old tool results", "Results of one tool"]
     assert len(heads) == page.count('<div class="card">')
 
 
@@ -158,7 +158,7 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
 def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     out = tmp_path / "report.md"
     report(SAMPLE, "-o", str(out), "--preset", "claude-code", "--compare", "ledger")
-    section = out.read_text("utf-8").split("## Does it still know?")[1].split("\n## ")[0]
+    section = out.read_text("utf-8").split("## Questions after the compaction")[1].split("\n## ")[0]
     told = json.loads(
         cwb("retention", "--ask", SAMPLE, "--preset", "claude-code", "--preset", "ledger", "--json").stdout
     )
@@ -166,7 +166,7 @@ def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     assert list(shares) == ["full context", "claude-code as of 2.1.36", "ledger", "nothing"]
     for name, share in shares.items():
         assert f"{name}: {share} %" in section
-    assert "looked up in the text, not asked of a model" in section
+    assert "Answered by text search, no model" in section
 
 
 # --- how the page is made ---------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_the_verdict_and_both_bars_come_before_all_else(page: str) -> None:
     assert heads[:6] == [
         "What it comes to",
         "How it grew",
-        "Watched sentences",
+        "Watched rules",
         "Compared",
         "Facts kept",
         "When each policy would have compacted",
@@ -260,6 +260,6 @@ def test_c_a_summary_that_nobody_can_read_is_asked_nothing(tmp_path: Path, epoch
     report(SAMPLES / "codex-two-compactions.jsonl", "-o", str(out), "--epoch", str(epoch), "--preset", "ledger")
     page = out.read_text("utf-8")
     assert "What the agent's own compaction lost" in page
-    section = page.split("## Does it still know?")[1].split("\n## ")[0]
+    section = page.split("## Questions after the compaction")[1].split("\n## ")[0]
     assert ("recorded by the agent:" in section or "recorded:" in section) == asked
     assert "ledger: " in section

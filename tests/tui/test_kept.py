@@ -183,7 +183,7 @@ def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -
     assert found is not None
     weighted = [round(100 * (share or 0)) for share in found.weighted]
     assert found.finding == (
-        f"{weighted[0]} % of what mattered survives the first compaction, {weighted[1]} % the second, "
+        f"{weighted[0]} % of the facts survive the first compaction, {weighted[1]} % the second, "
         f"{weighted[3]} % the fourth"
     )
     first = next(iter(rows(found, (), 8)))

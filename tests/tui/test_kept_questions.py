@@ -62,7 +62,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
         # Of one with a blank the list tells the words around it: they all begin alike.
         assert listed(screen)[0].split("recall")[1].strip() == f'"{LOST.replace("17", "____")}"'
         assert beside.text.splitlines() == [
-            f'What stands at the blank in what the agent said: "{LOST.replace("17", "____")}"',
+            f'Fill in the blank (from an agent message): "{LOST.replace("17", "____")}"',
             "",
             "right  17",
             "source message 2, assistant",
@@ -162,9 +162,9 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("question", "listed"),
     [
-        ('What stands at the blank in what the user said: "Keep ____ open."', '"Keep ____ open."'),
+        ('Fill in the blank (from a user message): "Keep ____ open."', '"Keep ____ open."'),
         (
-            "Of all the files that the agent edited, into which one did it write `sluice_gate`?",
+            "Into which of its edited files did the agent write `sluice_gate`?",
             "File with `sluice_gate`?",
         ),
         ("In which file did the agent define `SluiceGate`?", "File that defines `SluiceGate`?"),

@@ -77,7 +77,7 @@ async def test_words_filter_the_list_and_a_sentence_is_ones_own(typed: str, watc
         front = await brought(pilot, RulesScreen, "home", "W", "n")
         front.query_one(Input).value = "…"
         await press(pilot, "enter")
-        assert "no word that could be watched" in said(front)
+        assert "no word to watch" in said(front)
         front.query_one(Input).value = typed
         await press(pilot, "enter")
         assert screen.bench.watched == (watched,)

@@ -132,7 +132,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
         ask = await brought(pilot, AskScreen, "w")
         ask.query_one(Input).value = str(tmp_path / "all.txt")
         await press(pilot, "enter")
-        assert "an audit is written as" in str(ask.query_one("#understood", Static).render())
+        assert "an audit can be written as" in str(ask.query_one("#understood", Static).render())
         await press(pilot, "escape")
         assert pilot.app.screen is screen
         assert not (tmp_path / "all.txt").exists()

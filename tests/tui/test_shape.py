@@ -64,7 +64,7 @@ def test_a_message_has_one_edit(bench: Bench) -> None:
 def test_shortening_a_round_takes_what_is_long_and_a_short_message_is_refused(bench: Bench) -> None:
     ids = [m.id for m in bench.messages[:8]]
     assert steps.toggle_shortened(bench, ids).shortened == {"m2", "m4", "m6"}
-    with pytest.raises(BadInput, match="nothing to shorten"):
+    with pytest.raises(BadInput, match="Nothing to shorten"):
         steps.toggle_shortened(bench, ["m0"])
 
 

@@ -127,7 +127,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         kinds = [one.kind for one in screen.found.findings]
         assert kinds == ["clear", "tool", "unused", "message", "logs", "rereads", "strategy"]
         assert [mend.does if isinstance(mend, Edit) else mend and mend.words for mend in screen.mends] == [
-            "take that policy",
+            "use that preset",
             None,
             "drop",
             "shorten",
@@ -180,8 +180,8 @@ async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its
         assert (*top.values[3:5], top.message) == (costliest.before, costliest.after, costliest.after)
         calm, none = replace(found, rework=(replace(found.rework[0], items=()),)), replace(found, rework=())
         assert [tables(one)["rework"].note for one in (calm, none)] == [
-            "Nothing was done again after the recorded compaction from this epoch on.",
-            "No compaction is recorded from this epoch on: nothing can have been done again.",
+            "No rework after the recorded compaction from this epoch on.",
+            "No compaction is recorded from this epoch on: no rework is possible.",
         ]
         await press(pilot, "0", "enter")
         bench = bench_screen(pilot).bench
@@ -194,7 +194,7 @@ def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
     bench, course = course_on(open_bench(story(), counter), counter, stages.append, first=1)
     found = diagnose(bench.context, course, 1, own_preset(bench), stages.append)
     assert stages[0].startswith("counting")
-    assert f"playing the session under {bench.preset}" in stages
+    assert f"rereplaying the session under {bench.preset}" in stages
     assert headline(found).startswith("epoch 1 of 1 · limit 200\u00a0000 not reached; in about ")
     ended = replace(found, limit=Limit(30_001, "the agent compacted", "agent"))
     assert headline(ended) == "epoch 1 of 1 · limit 30\u00a0001 reached after its last call · the agent compacted"
@@ -336,7 +336,7 @@ def test_a_table_without_rows_says_that_there_is_nothing() -> None:
         "No call of this epoch views or changes a file",
         "No file was read more than once in this epoch",
         "No tool result was left unused in this epoch",
-        "No encoded file, no log and no result that was cut in this epoch",
+        "No encoded files, logs or cut results in this epoch",
     ]
 
 

@@ -95,9 +95,9 @@ class AsRecorded:
         if not self.same_call and self.cause != "manual":
             found += [str(trigger) for trigger in self.triggers]
         if more := len(self.keeps - self.kept):
-            found.append(f"keeps {counted(more, 'message')} that the agent did not")
+            found.append(f"keeps {counted(more, 'message')} more than the agent did")
         if fewer := len(self.kept - self.keeps):
-            found.append(f"does not keep {counted(fewer, 'message')} that the agent did")
+            found.append(f"drops {counted(fewer, 'message')} that the agent kept")
         return "; ".join(found)
 
     @property
@@ -142,10 +142,10 @@ def told_as_recorded(preset: Preset, judged: Sequence[AsRecorded]) -> str:
     if not judged:
         return ""
     differing = [one for one in judged if not one.agrees]
-    said = [f"in epoch {one.epoch} not: {one.reason or one.difference}" for one in differing[:TOLD]]
-    said += [f"{len(differing) - TOLD} more not"] if len(differing) > TOLD else []
+    said = [f"in epoch {one.epoch} it would not: {one.reason or one.difference}" for one in differing[:TOLD]]
+    said += [f"{len(differing) - TOLD} more differ"] if len(differing) > TOLD else []
     same = "the same" if not differing else f"the same in {len(judged) - len(differing)} of {len(judged)}"
-    return f"{'; '.join([f'Judged epoch by epoch, {preset.name} does {same}', *said])}."
+    return f"{'; '.join([f'Compared epoch by epoch, the {preset.name} preset compacts {same}', *said])}."
 
 
 def _beside(
@@ -215,21 +215,21 @@ def why_call(found: AsRecorded, refused: Sequence[int], untrue: Sequence[int]) -
     due = [trigger for trigger in found.triggers if trigger.limit and not trigger.timed]
     if not due:
         unread = next((trigger.note for trigger in found.triggers if trigger.note), "")
-        return "at the user's command" if found.cause == "manual" else unread
+        return "at the user's request" if found.cause == "manual" else unread
     nearest = min(due, key=lambda trigger: trigger.distance / trigger.limit)
     short = f"{_so_many(nearest.distance, nearest.unit)} below its trigger of {grouped(nearest.limit)}"
     own = found.ended.tokens_before or 0
     if found.cause == "manual":
-        return f"at the user's command, {short}"
+        return f"at the user's request, {short}"
     if nearest.unit == "tokens" and own >= nearest.limit:
         over = _so_many(own - nearest.limit, nearest.unit)
-        return f"{over} over its trigger of {grouped(nearest.limit)} by the agent's own count, {short} by ours"
+        return f"{over} over its trigger of {grouped(nearest.limit)} by the agent's count, {short} by ours"
     if nearest.distance * LITTLE <= nearest.limit:
         thoughts = "reasoning" in nearest.note
-        unseen = "; the agent counts earlier reasoning by its encrypted size, which the file lacks" if thoughts else ""
-        return f"{short} by our count, which is no nearer than that{unseen}"
+        unseen = "; the agent also counts encrypted reasoning, whose size is not in the file" if thoughts else ""
+        return f"{short} by our count, within its error{unseen}"
     if found.cause == "not said":
-        return f"{short} by our count: asked for by hand, or a lower limit was set, which the file does not say"
+        return f"{short} by our count: a manual compaction or a lower limit, not recorded in the file"
     return ""
 
 
@@ -241,9 +241,11 @@ def _so_many(value: float, unit: str) -> str:
 def _why_later(fires: int, call: int, refused: Sequence[int], untrue: Sequence[int]) -> str:
     """Why the agent did not compact yet where a trigger fired."""
     if any(number >= call - NEAR for number in refused):
-        return f"the agent went on for {counted(call - fires, 'call')} over its trigger, until the model refused one"
+        return (
+            f"the agent went on for {counted(call - fires, 'call')} over its trigger, until the API rejected a request"
+        )
     if wrong := sum(fires <= number < call for number in untrue):
-        return f"due before call {fires} by bills of which {counted(wrong, 'later one')} cannot be true"
+        return f"due before call {fires} by usage, but {counted(wrong, 'later usage record')} cannot be correct"
     return ""
 
 
@@ -258,18 +260,22 @@ def why_kept(found: AsRecorded, context: Context, following: Sequence[Message], 
     ours = [context.messages[by_id[id]] for id in more]
     injected = any(message.id not in by_id and _is_injected(message) for message in following)
     if injected and all(map(_is_injected, differing)):
-        return f"the agent wrote anew what it injects, in the place of {counted(len(differing), 'message')}"
+        return f"the agent replaced {counted(len(differing), 'message')} that it injects"
     if fewer and not more and found.cause == "manual" and found.ended.kept:
-        return f"at the user's command {counted(len(found.kept), 'message')} stayed, which the file names"
+        return f"at the user's request the agent kept {counted(len(found.kept), 'message')} that the file lists"
     if fewer:
         return ""
     if refused and all(message.starts_round for message in ours):
-        return f"for the agent {counted(len(ours), 'request')} that the model refused was an answered one"
+        return f"the agent treated {counted(len(ours), 'rejected request')} as answered"
     if all(by_id[message.id] >= before_unread(context.shape) for message in ours):
-        meanwhile = "; it worked in the background, and what came meanwhile stayed" if found.ended.background else ""
-        return f"the agent summarized what it had not read, {counted(len(ours), 'message')}{meanwhile}"
+        meanwhile = (
+            "; it compacted in the background and kept the messages that arrived meanwhile"
+            if found.ended.background
+            else ""
+        )
+        return f"the agent summarized {counted(len(ours), 'unanswered message')}{meanwhile}"
     if all(message.kind == "summary" for message in ours):
-        return "the agent summarized its earlier summary alone, which stays as it is here"
+        return "the agent summarized only its earlier summary, which is kept unchanged here"
     return ""
 
 

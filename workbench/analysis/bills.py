@@ -95,20 +95,19 @@ class Gap:
     where: Where = ""
 
     def __str__(self) -> str:
-        which = "more" if self.tokens > 0 else "less"
-        to = f", and so to call {grouped(self.last)}" if self.last > self.call else ""
-        return (
-            f"The context shown here does not explain call {grouped(self.call)}: {grouped(abs(self.tokens))} tokens "
-            f"{which} were sent{to}{_WHERE[self.where]}."
-        )
+        several = self.last > self.call
+        calls = f"Calls {grouped(self.call)}–{grouped(self.last)} were" if several else f"Call {grouped(self.call)} was"
+        tokens = f"{grouped(abs(self.tokens))} tokens"
+        billed = f"for {tokens} that are not in the file" if self.tokens > 0 else f"{tokens} less than the file shows"
+        return f"{calls} billed {billed}{_WHERE[self.where]}."
 
 
 _WHERE: dict[Where, str] = {
     "": "",
-    "behind": "; they stood behind what was sent before, so they are neither system prompt nor tools",
-    "compacted": "; they came with the compaction, beside what it is recorded to have left",
-    "drift": "; the difference has grown little by little",
-    "anew": "; the prompt was sent anew from its start, so system prompt or tools may be others",
+    "behind": ", after the messages sent before: neither system prompt nor tools",
+    "compacted": ". They first appear with the compaction",
+    "drift": ". The difference grew gradually",
+    "anew": ". The prompt changed from its start: system prompt or tools may differ",
 }
 
 

@@ -42,7 +42,7 @@ class Paid:
             parts = f"prompts {dollars(self.prompts)}, answers {dollars(self.answers)}"
             said.append(f"{dollars(self.here)} by the prices of {self.by} ({parts})")
         if self.replayed:
-            said.append(f"without {counted(self.replayed, 'call')} of the session that it was forked from")
+            said.append(f"without {counted(self.replayed, 'call')} of the session it was forked from")
         return "; ".join([*said, *self.why])
 
     @property
@@ -51,11 +51,11 @@ class Paid:
         if self.recorded is None or (self.here is not None and abs(self.recorded - self.here) * 50 <= self.recorded):
             return ()
         if self.here is None:
-            return ("not every price is known here",)
+            return ("some prices are unknown",)
         if not self.recorded:
-            return ("the agent counted none, as where a plan pays",)
-        silent = f", {counted(self.silent, 'answer')} without recorded usage among them" if self.silent else ""
-        return (f"it was counted by other prices, or with calls that the file does not tell of{silent}",)
+            return ("the agent recorded no cost, as on a flat-rate plan",)
+        silent = f", {counted(self.silent, 'answer')} without recorded usage" if self.silent else ""
+        return (f"the agent used other prices, or counted calls that the file does not record{silent}",)
 
 
 def paid(session: Session) -> Paid | None:

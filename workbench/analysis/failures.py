@@ -165,7 +165,7 @@ def _is_after(session: Session, error: ApiError, at: int, last: int, live: set[i
     return at > last and (not is_message or at in live)
 
 
-_CURED_REMEDY = "The context no longer has this fault: go on in the agent."
+_CURED_REMEDY = "The context no longer has this fault: continue in the agent."
 
 
 def _is_still_there(session: Session, error: ApiError, named: Sequence[ExcessImage]) -> bool:
@@ -274,17 +274,17 @@ def _remedy(session: Session, cause: Cause, images: int) -> str:
         case Cause.REQUEST_TOO_LARGE if not images:
             return f"`cwb rescue {file}` compacts it without a model."
         case Cause.IMAGE_TOO_LARGE | Cause.REQUEST_TOO_LARGE:
-            does = f"puts a text in place of {'this image' if images == 1 else 'these images'} alone"
+            does = f"replaces by a text {'this image' if images == 1 else 'these images'} alone"
         case Cause.REASONING_CHANGED:
-            does = "leaves out the reasoning that the API refuses"
+            does = "removes the reasoning that the API rejects"
         case Cause.ORPHAN_RESULT:
             does = "gives every call its result and every result its call"
         case Cause.LONE_SURROGATE:
             does = "replaces the half character"
         case Cause.RATE_LIMIT:
-            return "Wait until the limit is lifted; the session is sound."
+            return "Wait until the limit is lifted; the session is intact."
         case Cause.OVERLOADED:
-            return "Try again later; the session is sound."
+            return "Try again later; the session is intact."
         case _:
             return ""
-    return f"{repairs} {does}." if repairs else "The file is only read here: export it to another agent's form."
+    return f"{repairs} {does}." if repairs else "This format is read-only here: export it to another agent's format."

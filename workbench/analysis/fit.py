@@ -65,7 +65,7 @@ def fit_words(fit: Fit, before: int, after: int, failed: Sequence[Check], ceilin
     if fit == "not usable":
         return f"is not usable: {', '.join(check.name for check in failed if check.hard)} failed"
     if after >= before:
-        return f"does not shrink: {grouped(after)} of {grouped(before)} tokens left"
+        return f"does not shrink: {grouped(after)} of {grouped(before)} tokens remain"
     if ceiling is not None and after >= ceiling.tokens:
         written = short if short(after) != short(ceiling.tokens) else grouped
         return f"does not shrink enough: {written(after)} left, {ceiling.source} {written(ceiling.tokens)}"

@@ -77,7 +77,7 @@ class Generations:
             return ""
         (first, share), *others = dict.fromkeys((*known[:2], known[-1]))
         rest = (f"{share} the {which}" for which, share in others)
-        return ", ".join((f"{share} of what mattered survives the {first} compaction", *rest))
+        return ", ".join((f"{share} of the facts survive the {first} compaction", *rest))
 
     @property
     def summary_tokens(self) -> tuple[int, ...]:

@@ -81,7 +81,7 @@ def replay_picture(course: Course, played: Sequence[Replay], window: int | None)
         levels += trigger_levels(played[0].triggers)
     legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(played))]
     return Picture(
-        "The session played under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
+        "The session replayed under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
     )
 
 
@@ -92,7 +92,7 @@ def trigger_levels(triggers: Sequence[Trigger]) -> list[Level]:
 
 
 def _meanings(marks: Mapping[int, str]) -> list[tuple[str, str]]:
-    known = ((COMPACTED, "recorded compaction"), (REFUSED, "refused as too long"), (LOST, "a watched sentence is lost"))
+    known = ((COMPACTED, "recorded compaction"), (REFUSED, "rejected as too long"), (LOST, "a watched rule is lost"))
     return [(sign, means) for sign, means in known if sign in marks.values()]
 
 

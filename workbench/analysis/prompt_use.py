@@ -98,7 +98,7 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     `policy` is the strategy's, its first preset's where none is given. Raises BadInput where there is no such text.
     """
     if not one.strategy:
-        raise BadInput(f"No strategy uses the prompt {one.id} by itself; it is shown as it stands.")
+        raise BadInput(f"No strategy uses the prompt {one.id} by default; shown unchanged.")
     chosen = strategy(one.strategy)
     start = policy if isinstance(policy, chosen.policy_type) else default_preset(one.strategy).policy
     run = drive(compacting(context, edits, chosen, policy_with(start, one)), estimate)
@@ -143,7 +143,7 @@ def strategy_of(several: Sequence[Found], chosen: str) -> str:
     """
     for one in several:
         if not one.field or one.field.endswith("template"):
-            raise BadInput(f"The prompt {one.id} is not what a model is asked, so that there is nothing to try.")
+            raise BadInput(f"The prompt {one.id} is not sent to a model, so there is nothing to compare.")
     own = dict.fromkeys(one.strategy for one in several)
     if len(own) > 1:
         strategies = ", ".join(own)

@@ -18,7 +18,7 @@ from workbench.session import Compaction, Message, Session, Span, Text, ToolResu
 DONE: Mapping[Way, str] = {
     "summary": "compacted",
     "clearing": "cleared old contents",
-    "removal": "took messages out",
+    "removal": "removed messages",
     "empty": "recorded a compaction that removed nothing",
 }
 """What an agent did to make room, in words."""
@@ -37,7 +37,7 @@ class MadeRoom:
     tokens: int
 
     def __str__(self) -> str:
-        asked = " at the user's command" if self.asked else ""
+        asked = " at the user's request" if self.asked else ""
         at = f" (recorded: {grouped(self.tokens)} tokens)" if self.tokens else ""
         return f"{DONE[self.way]}{asked} before call {grouped(self.call)}{at}"
 
@@ -86,7 +86,7 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
     after = session.epochs[epoch].members
     kept = sorted({*(place[index] for index in after if index in place), *_written_again(session, epoch, ended)})
     if len(kept) == len(source):
-        return unchanged(source, "nothing was taken away")
+        return unchanged(source, "nothing was removed")
     less = _with_less(session, epoch, place) if ended.way == "clearing" else {}
     new = [] if less else [session.messages[index] for index in _put_there(session, epoch, place)]
     gone = tuple(without([Span(0, len(source))], [*kept, *less]))

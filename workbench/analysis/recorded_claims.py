@@ -51,9 +51,9 @@ class RecordedClaims:
         """`The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going …”.`"""
         quoted = [f"“{clip_at_word(one.text, WORDS)}”" for one in self.unfounded[:SHOWN]]
         more = f" and {len(self.unfounded) - SHOWN} more" if len(self.unfounded) > SHOWN else ""
-        found = f"{counted(len(self.unfounded), 'claim')} without ground"
+        found = counted(len(self.unfounded), "unsupported claim")
         of = f"The summary recorded after epoch {self.epoch} makes"
-        return f"{of} {found}: {', '.join(quoted)}{more}." if quoted else f"{of} no claim without ground."
+        return f"{of} {found}: {', '.join(quoted)}{more}." if quoted else f"{of} no unsupported claim."
 
 
 def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:

@@ -82,7 +82,7 @@ def watched_table(played: Sequence[Replay], sentences: Sequence[str]) -> Table:
     """The state of each watched sentence at the end of the session, and the call that lost it."""
     spec = (*columns("sign:text:_ preset"), *sentence_columns(sentences))
     rows = (Row((sign_of(place), one.name, *map(stood, one.watched))) for place, one in enumerate(played))
-    return Table("watched", "Watched sentences at the end of the session", spec, tuple(rows))
+    return Table("watched", "Watched rules at the end of the session", spec, tuple(rows))
 
 
 def stood(trail: Trail) -> str:
@@ -97,9 +97,9 @@ def stood(trail: Trail) -> str:
 def cost_basis(rates: Rates) -> str:
     """What the column `cost` holds."""
     if rates.known:
-        return f"Cost: all prompts and summaries at the prices of {rates.by}, what did not change read from the cache."
+        return f"Cost: all prompts and summaries at the prices of {rates.by}, unchanged prefixes read from the cache."
     return (
-        "Cost: in input tokens' worth, for the model's cache prices are not known "
+        "Cost: in input-token equivalents, because the model's cache prices are unknown "
         f"(cache read × {rates.read:g}, write × {rates.write:g}, output × {rates.output:g})."
     )
 
@@ -110,7 +110,7 @@ def cost_recorded(session: Session) -> str:
     if told is None:
         return ""
     missed = f", which missed {dollars(told.missed)} here" if told.missed else ""
-    return f"The session itself: {told}. A replay leaves the answers out and assumes a perfect cache{missed}."
+    return f"The session itself cost {told}. A replay excludes the answers and assumes a perfect cache{missed}."
 
 
 def paid_back_words(compacted: tuple[Compacted, ...]) -> str:

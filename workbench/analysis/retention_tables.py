@@ -39,7 +39,7 @@ def shares_of(one: Share) -> tuple[Value, ...]:
 def lacking(held: Retention) -> Table:
     """Facts that are not kept in full or not correct, the gravest first."""
     spec = "number:count:message pin:tokens:pin_+tokens kind state used:flag text:text:fact why"
-    return Table("lost", "Lost or wrong, the gravest first", columns(spec), tuple(map(_fact, held.lacking)))
+    return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, held.lacking)))
 
 
 def _fact(fact: HeldFact) -> Row:

@@ -29,9 +29,9 @@ Cause = Literal["compaction", "model", "expiry", "start", "within"]
 CAUSES: Mapping[Cause, str] = {
     "compaction": "compaction",
     "model": "change of model",
-    "expiry": "expiry of the cache",
-    "start": "system prompt or tools changed, or the cache was lost early",
-    "within": "earlier messages changed, or a part of the cache was lost early",
+    "expiry": "expired cache",
+    "start": "system prompt or tools changed, or early cache loss",
+    "within": "earlier messages changed, or partial early cache loss",
 }
 """In words. The first three are recorded; for the others it is known only how much of the prompt was read: nothing of
 system prompt and tools, or these and not all behind them."""

@@ -34,7 +34,7 @@ def query_of(text: str) -> Query:
         return Query(text, regex.compile(regex.escape(text) if literal else text[1:-1], regex.IGNORECASE))
     except regex.error as error:
         raise BadInput(
-            f"{text} is no regular expression ({error}); leave out the slashes to find it as it is."
+            f"{text} is not a valid regular expression ({error}); leave out the slashes to search for the text itself."
         ) from None
 
 

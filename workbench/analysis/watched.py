@@ -239,9 +239,9 @@ def sentence_to_watch(typed: str, said: Iterable[Message] = ()) -> str:
     forbids. Raises BadInput for what cannot be watched."""
     sentence = _flat(typed)
     if not any(map(str.isalnum, sentence)):
-        raise BadInput(f"{typed!r} has no word that could be watched; give a sentence.")
+        raise BadInput(f"{typed!r} has no word to watch; give a sentence.")
     if len(sentence) > LONGEST:
-        raise BadInput(f"A sentence of {len(sentence)} characters is too long to be watched; {LONGEST} are the most.")
+        raise BadInput(f"A sentence of {len(sentence)} characters is too long to watch; the maximum is {LONGEST}.")
     return _rule_of(sentence, said)
 
 

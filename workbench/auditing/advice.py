@@ -212,11 +212,11 @@ SETTINGS: Mapping[str, Told] = {
     ),
     "opencode": lambda trigger, window: (
         f'set "limit": {{"context": {min(window, trigger + 32_000)}}} of the model in opencode.json, '
-        "of which 32 000 stay free for its answer"
+        "which reserves 32 000 for its answer"
     ),
     "goose": lambda trigger, window: f"set GOOSE_AUTO_COMPACT_THRESHOLD={_share(trigger, window)}",
     "copilot": lambda trigger, window: (
-        f"set backgroundCompactionThreshold to {_share(trigger, window)} where it runs in an SDK; by itself it has no "
+        f"set backgroundCompactionThreshold to {_share(trigger, window)} when run from its SDK; the CLI has no "
         "setting for that"
     ),
     "roo-cline": lambda trigger, window: (

@@ -145,7 +145,7 @@ def form_of(path: Path) -> Callable[[Sequence[SessionRow], About, Sequence[Key]]
     """Raises BadInput for a name that ends in none of `FORMS`, and where what writes it is not installed."""
     if path.suffix not in FORMS:
         *some, last = FORMS
-        raise BadInput(f"{path}: an audit is written as {', '.join(some)} or {last}; give the file such a name.")
+        raise BadInput(f"{path}: an audit can be written as {', '.join(some)} or {last}; change the file's ending.")
     if path.suffix == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise BadInput(
             "A .parquet file needs the extra `parquet`; install 'compaction-workbench[parquet]', or save as .csv."

@@ -155,7 +155,7 @@ def _made(works: Sequence[Work], cluster: str) -> Iterator[Surveyed]:
     if pieces and jobs == 1 and not cluster:
         yield from map(surveyed, works)
         return
-    remedy = "what was done is kept, start the audit again"
+    remedy = "finished files are saved, start the audit again"
     for several in spread(several_surveyed, pieces, jobs=jobs, cluster=cluster, remedy=remedy) if pieces else ():
         yield from several
 

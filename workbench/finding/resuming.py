@@ -42,7 +42,7 @@ def _addressed(session: Session) -> Written:
         return format.codec.addressed(session, b"", session.id, ())
     if format.codec.write is not None:
         return format.codec.write(session, session.context())
-    return Written(b"", "", by_hand=f"{format.title} is only read here: go on with it where it came from")
+    return Written(b"", "", by_hand=f"{format.title} is read-only here: resume it in its own agent")
 
 
 def _is_kept(path: Path, format: str, looked_at: Iterable[Place]) -> bool:

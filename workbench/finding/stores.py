@@ -51,7 +51,7 @@ def stored(path: Path) -> list[Found]:
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
         told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         raise BadInput(f"The database cannot be read ({told}).") from None
-    raise BadInput("This is a database of no tool known here.")
+    raise BadInput("This database is not from a known agent.")
 
 
 def _goose(database: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -190,7 +190,7 @@ def looked_for(preset: str) -> str:
     """Where `installed` looks by itself, in words; "" where no package of the tool can be read."""
     if preset not in _PLACES:
         return ""
-    return ", ".join(map(str, package_folders(preset))) or "what is on PATH"
+    return ", ".join(map(str, package_folders(preset))) or "the program on PATH"
 
 
 SEALED = {

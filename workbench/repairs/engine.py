@@ -83,7 +83,7 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
     codec = found.codec
     if codec.write is None:
         raise BadInput(
-            f"{path} is a session of {found.title}, which is only read here; convert it with "
+            f"{path} is a session of {found.title}, which is read-only here; convert it with "
             "`cwb compact FILE --to FORMAT -o NEW`."
         )
     rules = codec.repair() if codec.repair else None

@@ -42,7 +42,7 @@ def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
 
 
 def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:
-    text = f"[{image}: {image.reason}; a repair took it out]"
+    text = f"[{image}: {image.reason}; removed by a repair]"
     made = text_block(value_at(entry.value, block.path), text)
     assert made is not None, "an image is found by its block"
     entry.put(block.path, made)

@@ -19,7 +19,7 @@ def save(repair: Repair, out: Path | None = None, *, overwrite: bool = False) ->
     where = out or repair.path.parent / repair.name
     where = where / repair.name if where.is_dir() else where
     if same_file(where, repair.path):
-        raise BadInput(f"{where} is the damaged file itself, which is never written over; choose another name.")
+        raise BadInput(f"{where} is the damaged file itself, which is never overwritten; choose another name.")
     write_atomically(where, repair.data, overwrite=overwrite)
     return where
 

@@ -95,11 +95,11 @@ def _growth(report: Report) -> Section:
         words.append("It is reached after the epoch's last call.")
     elif found.rounds_left is not None:
         words.append(
-            f"It is not reached; at {grouped(found.growth_per_round)} tokens a round it would be in about "
+            f"It is not reached; at {grouped(found.growth_per_round)} tokens per round it would be reached in about "
             f"{counted(found.rounds_left, 'round')}."
         )
     words += [f"{found.preset.name}: {trigger}." for trigger in found.triggers]
-    words += [f"The model refused the context: {clean(one.text)}." for one in found.refusals[:3]]
+    words += [f"The API rejected the context: {clean(one.text)}." for one in found.refusals[:3]]
     return Section("How it grew", tuple(words), picture=growth_picture(found))
 
 
@@ -111,8 +111,8 @@ def _fillers(report: Report) -> tuple[Section, ...]:
 def _replay(report: Report) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
     words = (
-        "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
-        "Summaries are the session's own sentences."
+        "The session from this epoch on, replayed under each policy with the agent's recorded answers. "
+        "Summaries are sentences of the session."
         if report.bench.watched
         else "Summaries are estimated.",
         *filter(None, (told_room(made_room(report.course)),)),
@@ -125,10 +125,10 @@ def _replay(report: Report) -> Section:
 
 def _comparison(report: Report) -> tuple[Section, ...]:
     variants = [*report.variants, *filter(None, (report.recorded,))]
-    words = 'This context compacted now by each policy, offline. "recorded" is the agent\'s own compaction.'
+    words = 'This context compacted now by each policy, offline. "recorded" is the agent\'s compaction.'
     shares = (
         "Shares of all the context's facts. Kept: still in the context; correct: kept and not contradicted; weighted: "
-        "what is used again counts more. Needed later: kept of what the session really needed again."
+        "facts used again count more. Needed later: share kept of the facts that the session used again."
     )
     return (
         Section("Compared", (words,), compared(report), table=transposed(figures(report.bench, variants))),
@@ -149,20 +149,20 @@ def _watched(report: Report) -> tuple[Section, ...]:
     if not report.bench.watched:
         return ()
     words = (
-        "Verbatim: it stands there as it is. Paraphrased: said rightly in other words. Contradicted: said with another "
-        "sign, value or order. Gone: not said.",
+        "Verbatim: word for word. Paraphrased: correct in other words. Contradicted: with another sign, value or "
+        "order. Gone: missing.",
     )
     table = transposed(watched(report.bench, [*report.variants, *filter(None, (report.recorded,))]))
-    return (Section("Watched sentences", words, table=table),)
+    return (Section("Watched rules", words, table=table),)
 
 
 def _watched_over(report: Report) -> tuple[Section, ...]:
     """The same over the session under each policy."""
     if not report.bench.watched:
         return ()
-    words = ("How they stand when the session has been played under each policy, and the call at which it lost one.",)
+    words = ("State of each rule after rereplaying the session under each policy, and the call that lost it.",)
     made = replay_table.watched_table(report.played, report.bench.watched).without("sign")
-    return (Section("Watched sentences over the session", words, table=transposed(made)),)
+    return (Section("Watched rules over the session", words, table=transposed(made)),)
 
 
 def _probes(report: Report) -> tuple[Section, ...]:
@@ -173,7 +173,7 @@ def _probes(report: Report) -> tuple[Section, ...]:
     controls = len(found.probes) - len(found.asked)
     asked = f"{counted(len(found.asked), 'question')} with one exact answer and {counted(controls, 'control')}"
     words = (
-        f"{asked} that nothing tells. Answers are looked up in the text, not asked of a model.",
+        f"{asked} without an answer in the session. Answered by text search, no model.",
         "; ".join(_known(found, arm) for arm in range(len(found.arms))) + ".",
     )
     heads = ("question", "kind", "answer", *(arm.name for arm in found.arms))
@@ -186,12 +186,12 @@ def _probes(report: Report) -> tuple[Section, ...]:
         )
         for number in found.asked
     ]
-    return (Section("Does it still know?", words, table=_table(heads, rows)),)
+    return (Section("Questions after the compaction", words, table=_table(heads, rows)),)
 
 
 def _known(found: Probing, arm: int) -> str:
     share = found.share(arm)
-    told = f"{percent(share.value)} ({100 * share.low:.0f} to {100 * share.high:.0f})" if share else "nothing"
+    told = f"{percent(share.value)} ({100 * share.low:.0f} to {100 * share.high:.0f})" if share else "no questions"
     return f"{found.arms[arm].name}: {told}"
 
 
@@ -201,7 +201,7 @@ def _rework(report: Report) -> tuple[Section, ...]:
     if not found:
         return ()
     table = why_tables(report.diagnosis)["rework"]
-    return (replace(_result(table), words=("No model judged this. " + told_rework(found),)),)
+    return (replace(_result(table), words=("Judged without a model. " + told_rework(found),)),)
 
 
 def _lost_section(title: str, held: Retention) -> Section:
@@ -209,8 +209,8 @@ def _lost_section(title: str, held: Retention) -> Section:
     counts = f"{grouped(overall.full)} in full, {grouped(overall.part)} in part, {grouped(overall.lost)} not at all"
     if overall.unknown:
         return Section(title, ("Not known: the summary cannot be read (none in the file, or an encrypted one).",))
-    wrong = f" Told wrongly: {grouped(overall.wrong)}, of these as if still in force: {grouped(overall.stale)}."
-    where = f"in the first {counted(held.head, 'message')}, behind which nothing changed"
+    wrong = f" Wrong: {grouped(overall.wrong)}, of these stale: {grouped(overall.stale)}."
+    where = f"in the first {counted(held.head, 'message')}, unchanged after that"
     words = (f"Of {counted(overall.facts, 'fact')} {where}: {counts}.{wrong}",)
     return replace(_result(lacking(held), 30), title=title, words=words)
 

@@ -85,7 +85,7 @@ def top(report: Report) -> Top:
     first = report.variants[0]
     rows = [_now(report), _after(report, "after", first)]
     if report.recorded is not None:
-        rows.append(_after(report, "after, as the agent did it", report.recorded))
+        rows.append(_after(report, "after, by the agent", report.recorded))
     return Top(
         printable(report.diagnosis.verdict),
         _bars(report, rows),

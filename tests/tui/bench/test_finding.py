@@ -61,7 +61,7 @@ def test_a_search_goes_to_the_first_hit_from_where_it_began(
 def test_what_is_no_regular_expression_is_said() -> None:
     desk = searched("/(/", (5, False))
     assert desk.at == (5, False)
-    assert desk.view.finding.words.startswith("✘ /(/ is no regular expression")
+    assert desk.view.finding.words.startswith("✘ /(/ is not a valid regular expression")
 
 
 def test_from_hit_to_hit_and_round_the_end() -> None:

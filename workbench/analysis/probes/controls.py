@@ -9,13 +9,13 @@ from workbench.analysis.probes.probe import BLANK, Probe
 
 _TEMPLATES = (
     "In which file did the agent define `{symbol}`?",
-    'What stands at the blank in what the user said: "Keep the {thing} below ' + BLANK + ' entries."',
+    'Fill in the blank (from a user message): "Keep the {thing} below ' + BLANK + ' entries."',
     "Which command did the agent run to rebuild the {thing}?",
     'The agent asked: "Where should the {thing} be kept?" What did the user answer?',
-    'What stands at the blank in an error that was shown: "{error}: could not open ' + BLANK + '"?',
+    'Fill in the blank (from an error message): "{error}: could not open ' + BLANK + '"',
     "Which file did the agent delete because the {thing} had replaced it?",
     "How many seconds did the user allow for the {thing} to start?",
-    'What stands at the blank in the rule the user gave: "Before touching the {thing}, run ' + BLANK + '."',
+    'Fill in the blank (from a rule of the user): "Before touching the {thing}, run ' + BLANK + '."',
 )
 _NAMES = (
     ("stitch_ferry_ledger", "tide ledger", "FerryLedgerError"),

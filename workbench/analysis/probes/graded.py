@@ -18,7 +18,7 @@ DRAWS = 1_000
 GLYPHS: dict[Mark, str] = {"exact": "✓", "alike": "✓", "judged": "✓", "wrong": "✗", "not known": "·", "unanswered": "?"}
 """How an answer is shown in a cell of the grid."""
 
-LOOKED_UP = "looked up, not asked"
+LOOKED_UP = "text search, no model"
 """Who answered where no model did."""
 
 

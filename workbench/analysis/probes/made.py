@@ -52,8 +52,8 @@ FEWEST_BESIDE_AN_ERROR = 3
 
 LONGEST_COMMAND = 100
 
-AGENT = "the agent"
-AGENT_SAID = f"what {AGENT} said"
+AGENT = "agent"
+AGENT_SAID = f"from an {AGENT} message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +179,12 @@ def _of_the_user(said: _Said) -> Iterator[_Found]:
             if low in gone or not is_telling(sentence, agents=False):
                 continue
             if low in rules:
-                found = list(_blank(said, "instruction", "a rule that the user gave", sentence, index, 6))
+                found = list(_blank(said, "instruction", "from a rule of the user", sentence, index, 6))
                 yield from found or _begun(said, sentence, index, rules)
             elif low in decided:
-                yield from _blank(said, "decision", "what the user decided", sentence, index, 5)
+                yield from _blank(said, "decision", "from a decision of the user", sentence, index, 5)
             else:
-                yield from _blank(said, "recall", "what the user said", sentence, index, 3)
+                yield from _blank(said, "recall", "from a user message", sentence, index, 3)
 
 
 def _of_the_agent(said: _Said) -> Iterator[_Found]:
@@ -194,7 +194,7 @@ def _of_the_agent(said: _Said) -> Iterator[_Found]:
             continue
         for sentence in sentences(spoken(message)):
             if sentence.lower() in decided and is_telling(sentence, agents=False):
-                yield from _blank(said, "decision", "what the agent decided", sentence, index, 3)
+                yield from _blank(said, "decision", "from a decision of the agent", sentence, index, 3)
             elif is_telling(sentence, agents=True):
                 yield from _blank(said, "recall", AGENT_SAID, sentence, index, 1)
 
@@ -208,7 +208,7 @@ def _blank(said: _Said, kind: ProbeKind, what: str, sentence: str, index: int, r
         is_file = _is_file(term)
         accept = said.file(term)[1] if is_file else ()
         kind = "artifact" if kind == "recall" and is_file else kind
-        question = f'What stands at the blank in {what}: "{frame}"'
+        question = f'Fill in the blank ({what}): "{frame}"'
         words = len(words_of(frame.replace(BLANK, " ")))
         yield _Found(
             Probe(kind, question, term, accept, source=said.messages[index].id, says=sentence),
@@ -285,7 +285,7 @@ def _errors(said: _Said) -> Iterator[_Found]:
             if frame is None or (beside and stands_in(term, command)):
                 continue
             of = f" of `{command}`" if beside else ""
-            question = f'What stands at the blank in this error{of}: "{frame}"'
+            question = f'Fill in the blank (from an error message{of}): "{frame}"'
             yield _Found(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
             break
 
@@ -329,7 +329,7 @@ def _written(said: _Said) -> Iterator[_Found]:
             answer, accept = said.file(path)
             question = f"In which file did the agent define `{name}`?"
             if did == "use":
-                question = f"Of all the files that the agent edited, into which one did it write `{name}`?"
+                question = f"Into which of its edited files did the agent write `{name}`?"
             says = f"`{name}` is in {answer}"
             yield _Found(Probe("artifact", question, answer, accept, False, said.messages[index].id, says), index, rank)
 
@@ -380,7 +380,7 @@ def _where_it_stands(said: _Said) -> Iterator[_Found]:
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 8
         )
     for task in [one for one in plan_of(calls) if one.status == "pending"][:1]:
-        question = "Which task of the agent's list comes first of those that are not begun?"
+        question = "Which task on the agent's list is the first one not started?"
         yield _Found(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 6
         )

@@ -58,22 +58,22 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
         ) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise BadInput(f"{path}, line {line}: this is no UTF-8; save the file as UTF-8.") from None
+        raise BadInput(f"{path}, line {line}: not UTF-8; save the file as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: this is no TOML: {error}; mend that place or write the file anew.") from None
+        raise BadInput(f"{path}: not valid TOML: {error}; correct it, or create the file again.") from None
     if stray := [name for name in document if name != "probe"]:
         line = _line_of(text, stray[0])
-        raise BadInput(f"{path}, line {line}: {stray[0]!r} is nothing here; each question is a table [[probe]].")
+        raise BadInput(f"{path}, line {line}: {stray[0]!r} is unknown; each question is a table [[probe]].")
     tables = document.get("probe", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise BadInput(f"{path}: there is no question in it; each is a table [[probe]] with kind, question and answer.")
+        raise BadInput(f"{path}: it has no question; each is a table [[probe]] with kind, question and answer.")
     lines = _Lines(path, text, len(tables))
     probes = tuple(_probe(lines, number, table) for number, table in enumerate(tables))
     asked: dict[str, int] = {}
     for number, probe in enumerate(probes):
         if (before := asked.setdefault(probe.question, number)) != number:
             first = lines.of(before, "question")
-            raise BadInput(f"{lines.at(number, 'question')}: line {first} asks the same; remove one of them.")
+            raise BadInput(f"{lines.at(number, 'question')}: same question as line {first}; remove one of them.")
     return probes
 
 
@@ -134,7 +134,7 @@ def _line_of(text: str, name: str) -> int:
 def probes_toml(probes: Sequence[Probe]) -> str:
     """What `read_probes` reads back to the same. Half of a character, which no file holds, becomes `?`."""
     document = tomlkit.document()
-    document.add(tomlkit.comment("Questions about the session beside this file; change, remove and add what you like."))
+    document.add(tomlkit.comment("Questions about the session next to this file; change, remove or add any."))
     tables = tomlkit.aot()
     for probe in probes:
         table = tomlkit.table()
@@ -158,6 +158,6 @@ def write_probes(path: Path, probes: Sequence[Probe]) -> None:
     """Write them aside, read them back, and give the file its name. Raises BadInput, also where it is there: somebody
     may have changed it."""
     if path.exists():
-        raise BadInput(f"{path} is there already; change the questions in it, or remove it to have them made anew.")
+        raise BadInput(f"{path} exists; edit its questions, or delete it to create new ones.")
     data = probes_toml(probes).encode()
     write_atomically(path, data, overwrite=False, judge=lambda written: tomllib.loads(written.decode()))

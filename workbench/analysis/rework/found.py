@@ -79,7 +79,7 @@ class Rework:
 def _counts(items: Sequence[Again]) -> str:
     count = Counter(item.kind for item in items)
     told = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
-    return ", ".join(told) or "nothing done again"
+    return ", ".join(told) or "no rework"
 
 
 def told_rework(several: Sequence[Rework]) -> str:
@@ -87,9 +87,9 @@ def told_rework(several: Sequence[Rework]) -> str:
     items = [item for one in several for item in one.items]
     longest = max((one.resumed.calls for one in several), default=0)
     behind = f"After {counted(len(several), 'recorded compaction')}"
-    cost = f", {grouped(sum(item.tokens for item in items))} tokens for what the head had held" if items else ""
+    cost = f", {grouped(sum(item.tokens for item in items))} tokens of rework" if items else ""
     up_to = "up to " if len(several) > 1 else ""
-    return f"{behind}: {_counts(items)}{cost}; a new step came after {up_to}{counted(longest, 'call')}."
+    return f"{behind}: {_counts(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
 
 
 def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:

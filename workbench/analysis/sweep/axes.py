@@ -32,7 +32,7 @@ def parse_axis(text: str, policy: Policy) -> Axis:
     name, equals, values = text.partition("=")
     name = name.strip()
     if not equals or not name or not values.strip():
-        raise BadInput(f"--vary takes FIELD=A..B:STEP or FIELD=A,B,C, and {text!r} is neither.")
+        raise BadInput(f"--vary takes FIELD=A..B:STEP or FIELD=A,B,C, not {text!r}.")
     today = Converted(WINDOW) if name == WINDOW else type(policy).today(name)
     whole = name == WINDOW or _number_named(today.name, type(policy)).kind == "whole"
     try:
@@ -69,7 +69,7 @@ def _range(text: str, whole: bool) -> list[Number]:
         raise ValueError(step)
     count = int((last - first) / step + 1e-9) + 1
     if count > MOST_VALUES:
-        raise BadInput(f"{text!r} holds more than {MOST_VALUES} values; take larger steps.")
+        raise BadInput(f"{text!r} gives more than {MOST_VALUES} values; take larger steps.")
     return [first + step * n if whole else round(first + step * n, 10) for n in range(max(count, 0))]
 
 

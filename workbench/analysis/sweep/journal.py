@@ -77,9 +77,9 @@ def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
         return ()
     head = _read(lines[0])
     if head is None or "sweep" not in head:
-        raise BadInput(f"{path} is not the journal of a sweep; name another file, it will be made.")
+        raise BadInput(f"{path} is not the journal of a sweep; name another file; it is created.")
     if head["sweep"] != key_of(plan):
-        raise BadInput(f"{path} is the journal of another sweep; name another file, or remove it to begin anew.")
+        raise BadInput(f"{path} is the journal of another sweep; name another file, or delete it to start over.")
     stamps: dict[str, Stamp] = {}
     found: dict[tuple[str, tuple[float, ...]], Cell] = {}
     for line in lines[1:]:
@@ -125,10 +125,10 @@ class Journal:
             written = self._file.write(line)
         except OSError as error:
             raise BadInput(
-                f"{self._path} cannot be written ({error.strerror}); make room, then go on with it."
+                f"{self._path} cannot be written ({error.strerror}); free some space, then continue with it."
             ) from None
         if written < len(line):
-            raise BadInput(f"{self._path} cannot be written (no room is left); make room, then go on with it.")
+            raise BadInput(f"{self._path} cannot be written (no room is left); free some space, then continue with it.")
 
 
 def _read(line: bytes) -> dict[str, Any] | None:

@@ -21,13 +21,13 @@ class Criterion:
 
 
 CRITERIA = (
-    Criterion("cost", "what all prompts and summaries cost"),
-    Criterion("compactions", "how often the session is compacted"),
-    Criterion("after", "the mean size after a compaction"),
-    Criterion("rebilled", "tokens that are billed anew because the cache was lost"),
+    Criterion("cost", "cost of all prompts and summaries"),
+    Criterion("compactions", "number of compactions"),
+    Criterion("after", "mean size after a compaction"),
+    Criterion("rebilled", "tokens billed again because the cache was lost"),
     Criterion("sent", "tokens sent over all calls"),
-    Criterion("retention", "facts that the outcomes still hold", largest=True),
-    Criterion("watched", "watched sentences that still stand in the end", largest=True),
+    Criterion("retention", "facts kept", largest=True),
+    Criterion("watched", "watched rules still verbatim at the end", largest=True),
 )
 
 

@@ -32,7 +32,7 @@ def spread(
 ) -> Iterator[tuple[Cell, ...]]:
     """The cells of each piece of work as they are done, in any order; `cluster` and what is raised as it says there."""
     if work:
-        jobs, remedy = min(len(work), cores()), "go on with --resume, and fewer files"
+        jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
         yield from over.spread(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
 
 

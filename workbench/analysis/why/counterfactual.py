@@ -54,7 +54,7 @@ class Delay:
             return f"would have kept the session's last call below the limit, at {self._ends}"
         if self.after is None:
             later = counted(self.rounds or 0, "round")
-            left = f"for all of the {later} that the session still has"
+            left = f"for the remaining {later}"
             return f"would have avoided the overflow {left}, the last call at {self._ends}"
         if self.after.call <= self.before.call:
             return "would not have delayed the overflow by a single call"

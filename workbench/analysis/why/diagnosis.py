@@ -114,9 +114,9 @@ def diagnose(
     claims = tuple(one for number in (epoch - 1, epoch) if (one := recorded_claims(session, number)))
     told("checking the bills")
     gaps = bills_of(session, course.counter).gaps_in(epoch)
-    told(f"playing the session under {preset.name}")
+    told(f"replaying the session under {preset.name}")
     played = replay(course, preset, context.limit)
-    told("playing what would have helped")
+    told("replaying the suggestions")
     triggers = chosen.triggered(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
@@ -169,13 +169,15 @@ def limit_of(
         return Limit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
     window = context.limit
     if window is not None and sent <= window.tokens < request:
-        asked = f"it refused a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
+        asked = f"it rejected a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
         return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if window is not None and max(sent, request) < FAR * window.tokens and refused:
-        asked = f"it refused a request of about {grouped(request)} tokens as too long, for another cause"
+        asked = f"it rejected a request of about {grouped(request)} tokens as too long for another reason"
         return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if sent and refused:
-        return Limit(sent, "the model refused what came after a prompt of this size", "refusal", max(sent, request))
+        return Limit(
+            sent, "the API rejected the next request after a prompt of this size", "refusal", max(sent, request)
+        )
     if window is not None:
         return Limit(window.tokens, f"the model's window, {window.origin}", "window")
     return None

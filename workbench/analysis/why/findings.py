@@ -42,7 +42,7 @@ NOTED = 0.02
 
 
 HEADLINES = {
-    "bill": "Bills that the context does not explain",
+    "bill": "Billed tokens that are not in the file",
     "clear": "Clear old tool results",
     "reread": "A file read again",
     "rereads": "Older reads of the same files",
@@ -50,14 +50,14 @@ HEADLINES = {
     "base64": "Encoded files",
     "logs": "Log lines",
     "cut": "Cut before the model saw it",
-    "rework": "Done again after a compaction",
+    "rework": "Rework after a compaction",
     "overhead": "Sent with every call",
     "round": "One large round",
-    "tool": "What one tool brought",
-    "results": "What commands said",
+    "tool": "Results of one tool",
+    "results": "Output of commands",
     "message": "One large message",
-    "claims": "Claims without ground",
-    "strategy": "For comparison: this policy",
+    "claims": "Unsupported claims",
+    "strategy": "This preset, for comparison",
 }
 """A few words for each kind of finding."""
 
@@ -111,7 +111,7 @@ def findings(
     found = [*_rereads(course, waste, bound, least), *_remedies(context, course, bound, least)]
     rules = (
         ("unused", waste.unused, "tool result", "never referred to later", f"dropping each after {ANSWERS} answers"),
-        ("base64", waste.base64, "message", "with encoded files (base64)", "leaving the base64 out"),
+        ("base64", waste.base64, "message", "with encoded files (base64)", "removing the base64"),
         ("logs", waste.logs, "result", "full of log lines", f"dropping each after {ANSWERS} answers"),
     )
     for kind, spots, thing, what, instead in rules:
@@ -130,8 +130,8 @@ def _bills(gaps: Sequence[Gap]) -> list[Finding]:
     found = [Finding("bill", str(gap), abs(gap.tokens), (gap.message,)) for gap in gaps[:NAMED]]
     if more := gaps[NAMED:]:
         tokens = sum(abs(gap.tokens) for gap in more)
-        text = f"{counted(len(more), 'call')} with smaller differences, {grouped(tokens)} tokens together, that the "
-        text += "context shown does not explain either; `cwb inspect --health` names each."
+        text = f"{counted(len(more), 'call')} with smaller differences, {grouped(tokens)} tokens together; "
+        text += "`cwb inspect --health` lists them."
         found.append(Finding("bill", text, tokens, tuple(gap.message for gap in more)))
     return found
 
@@ -147,7 +147,7 @@ def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> lis
         text = f"{len(one.reads)} reads of {one.path} cost {grouped(one.tokens)} tokens"
         ids = tuple(read.message for read in one.reads)
         if not repeated:
-            found.append(Finding("reread", f"{text}, each for another part of it or after a change.", one.tokens, ids))
+            found.append(Finding("reread", f"{text}, each of another part or after a change.", one.tokens, ids))
             continue
         needless = sum(read.tokens for read in repeated)
         text += f", {grouped(needless)} of them shown again later; dropping a read when the file is read again"
@@ -222,9 +222,9 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
     if not waste.cut or (tokens < least and not silent):
         return []
     text = f"{counted(len(waste.cut), 'tool result')} cut before the model saw them"
-    more = f", {len(silent)} of them without a word" if silent else ""
+    more = f", {len(silent)} of them without a notice" if silent else ""
     ids = tuple(dict.fromkeys(spot.message for spot in (*silent, *waste.cut)))[:50]
-    return [Finding("cut", f"{text}{more}: what is missing was never in the context.", tokens, ids)]
+    return [Finding("cut", f"{text}{more}: the missing part was never in the context.", tokens, ids)]
 
 
 def _rework(several: Sequence[Rework]) -> list[Finding]:
@@ -244,8 +244,8 @@ def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]
         of, whole = "the context", context.total.tokens
     if not tokens or tokens * 10 < whole:
         return None
-    text = f"System prompt, tools and what the agent adds unrecorded take {grouped(tokens)} tokens of every call"
-    return Finding("overhead", f"{text}: {percent(tokens / whole)} of {of}, which no compaction gives back.", tokens)
+    text = f"System prompt, tools and unrecorded additions take {grouped(tokens)} tokens of every call"
+    return Finding("overhead", f"{text}: {percent(tokens / whole)} of {of}; compaction cannot free it.", tokens)
 
 
 def _causes(causes: Sequence[Cause]) -> list[Finding]:

@@ -52,7 +52,7 @@ def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None
             return _edit("shorten", "shorten it", one.messages, here)
         case "rework":
             before = [item.before for each in found.rework for item in each.items]
-            return _edit("pin", "pin what was needed again", before, here)
+            return _edit("pin", "pin the facts that were needed again", before, here)
     return None
 
 
@@ -61,7 +61,7 @@ def _remedy(found: Diagnosis, kind: str) -> Take | None:
     for strategy in all_strategies():
         if bound is not None and strategy.remedy is not None and (remedy := strategy.remedy(bound)).kind == kind:
             preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
-            return Take(preset, "take that policy")
+            return Take(preset, "use that preset")
     return None
 
 

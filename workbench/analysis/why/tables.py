@@ -51,7 +51,7 @@ def _waste(found: Diagnosis) -> Iterable[Table]:
     none = "" if waste.unused else "No tool result was left unused in this epoch. "
     yield _spots(found, "unused", "Results never referred to later", waste.unused, none + UNUSED_RULE)
     others = (*waste.base64, *waste.logs, *waste.cut)
-    none = "" if others else "No encoded file, no log and no result that was cut in this epoch."
+    none = "" if others else "No encoded files, logs or cut results in this epoch."
     yield _spots(found, "others", "Encoded files, logs, cut results", others, none)
 
 
@@ -82,11 +82,11 @@ def _shares(
 
 def _rework(found: Diagnosis) -> Table:
     if not found.rework:
-        note = "No compaction is recorded from this epoch on: nothing can have been done again."
+        note = "No compaction is recorded from this epoch on: no rework is possible."
     elif not any(one.items for one in found.rework):
         many = len(found.rework)
         them = "the recorded compaction" if many == 1 else f"the {counted(many, 'recorded compaction')}"
-        note = f"Nothing was done again after {them} from this epoch on."
+        note = f"No rework after {them} from this epoch on."
     else:
         note = "Work repeated after the recorded compaction that ended the epoch."
     return rework_table(((one.made.epoch, item) for one in found.rework for item in one.items), note)

@@ -34,6 +34,6 @@ def _state(whole: int, limit: Limit | None) -> str:
 def _evenly(context: Context) -> str:
     rounds = fillers.by_round(context)
     if not rounds:
-        return "No part of it stands out"
+        return "No single cause"
     mean = sum(one.tokens for one in rounds) // len(rounds)
     return f"It grew evenly over {counted(len(rounds), 'round')}, {short(mean)} each on average"

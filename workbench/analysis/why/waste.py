@@ -25,9 +25,8 @@ NEWS = 3
 """A result that brought fewer new words says too little to judge whether it was used."""
 
 UNUSED_RULE = (
-    f"A tool result counts as never referred to when it brought {NEWS} and more words of at least 6 letters that stood "
-    "nowhere before, and none of them stands in any later answer, thought or call, of which there are at least "
-    f"{ANSWERS}."
+    f"A tool result counts as never referred to if it has at least {NEWS} new words (6 letters or more) and none of "
+    f"them occurs in the answers, reasoning or calls after it (at least {ANSWERS})."
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{5,79}")
 _SCANNED = 64_000
@@ -164,7 +163,7 @@ def unused(context: Context) -> tuple[Spot, ...]:
             answered_at[index] = answers
     tokens = context.layout.sizes.tokens
     return tuple(
-        Spot(messages[index].id, index, tokens[index], f"{news[index]} new words, none used again")
+        Spot(messages[index].id, index, tokens[index], f"{news[index]} new words, none used later")
         for index, before in answered_at.items()
         if news.get(index, 0) >= NEWS and index not in used and tokens[index] >= WORTH and answers - before >= ANSWERS
     )
