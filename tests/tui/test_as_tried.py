@@ -27,7 +27,8 @@ from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.screens.run import RunScreen
+from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.calls_plot import CallsPlot
@@ -235,13 +236,20 @@ async def test_an_export_of_an_older_epoch_says_what_is_not_in_it() -> None:
 
 async def test_a_screen_with_nothing_on_it_says_in_full_what_to_press() -> None:
     nothing = story(texts=["Have a look at it.", "And now?"])
-    async with on_bench(nothing, size=SIZE) as (pilot, _):
-        screen = await brought(pilot, RunsScreen, "H")
-        assert screen.at == -1
-        assert screen.query_one(TextView).text == RunsScreen.EMPTY
+    async with on_bench(nothing, size=SIZE) as (pilot, bench):
+        screen = await brought(pilot, RunScreen, "H")
+        history = screen.query_one(RunHistory)
+        assert history.here is None
+        assert history.query_one(TextView).text == RunHistory.EMPTY
         offered = {key.words for key in screen.query_one(KeysLine).keys if key.enabled}
-        assert offered == {"Close", "Help"}
-        assert re.search(r"\besc, then \w\b", RunsScreen.EMPTY)
+        assert offered == {"Run history", "Cancel, back", "Help"}
+        assert "H closes this list; enter" in RunHistory.EMPTY
+        await press(pilot, "H")
+        assert screen.query_one("#panes").display
+        await press(pilot, "H", "escape")
+        assert screen.query_one("#panes").display, "closed where it was opened on this screen"
+        await press(pilot, "escape", "H", "escape")
+        assert pilot.app.screen is bench, "opened from the bench, it leads back there"
 
 
 async def test_a_refusal_at_the_start_offers_another_session(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.tui.app import brought, on_bench, press, settled, story
 from workbench.tui.plain import change, figure, percent, several
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
-from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText
@@ -70,8 +70,8 @@ async def test_the_hint_of_a_search_fits_into_80_columns(key: str) -> None:
 
 async def test_where_there_is_no_run_it_is_said_what_makes_one() -> None:
     async with on_bench(story(), size=(120, 24)) as (pilot, _):
-        runs = await brought(pilot, RunsScreen, "H")
-        assert "R on the bench makes one" in str(runs.query_one("#about", Static).content)
+        runs = await brought(pilot, RunScreen, "H")
+        assert "enter on the run screen makes one" in str(runs.query_one("#history .about", Static).content)
 
 
 async def test_no_figure_of_a_finding_is_broken() -> None:

@@ -62,7 +62,7 @@ WORDS = {
     "Export": "resume download share continue output publish handoff; save to a file",
     "Pin": "keep rule protect never always important remember pinned favorite bookmark sticky; "
     "don't forget this",
-    "Replay": "simulate plot sweep; over time",
+    "Simulate": "replay plot sweep; over time",
     "Compare": "cost price best worst cheapest ranking versus alternatives; which is better; compare strategies; "
     "which preset is cheapest",
     "Kept": "rework; what was kept; forgotten forget loss missing generations disappeared; what was lost; "

@@ -35,7 +35,8 @@ from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.prompts import PromptsScreen
-from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.screens.run import RunScreen
+from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
@@ -157,7 +158,8 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         assert bench.bench.summarizer == "rehearse:truncated"
         assert bench.bench.policy.model_dump()["prompt"] == by_id("exchange-summary.zh").prompt.text
         await press(pilot, "u")
-        runs = await brought(pilot, RunsScreen, "H")
+        run = await brought(pilot, RunScreen, "H")
+        runs = run.query_one(RunHistory)
         view = runs.query_one(TextView)
         assert len(runs.entries) == 2
         garbage = next(n for n, entry in enumerate(runs.entries) if entry.summarizer == "rehearse:garbage")
@@ -181,6 +183,9 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         (left,) = journal.kept()
         assert left.summarizer == "rehearse:garbage"
         await press(pilot, "r")
+        assert pilot.app.screen is run
+        assert not runs.display
+        await press(pilot, "escape")
         assert bench_screen(pilot).bench.summarizer == f"recorded:{left.id}"
 
 

@@ -10,8 +10,8 @@ from tests.analysis.test_spending import ENTRIES
 from tests.tui.app import brought, on_bench, story
 from tests.tui.every_screen import drawn
 from workbench.summarizers import journal
-from workbench.tui.screens.runs import RunsScreen, spent_line, sum_parts
-from workbench.tui.widgets.text_list import TextList
+from workbench.tui.screens.run import RunScreen
+from workbench.tui.screens.run_history import spent_line, sum_parts
 
 
 def test_what_was_spent_is_told_beside_the_runs() -> None:
@@ -36,6 +36,6 @@ async def test_in_a_wide_terminal_a_runs_line_is_whole(monkeypatch: pytest.Monke
     kept = tuple(replace(one, summarizer="anthropic:claude-sonnet-4-5", strategy="exchange-summary") for one in ENTRIES)
     monkeypatch.setattr(journal, "kept", lambda: kept)
     async with on_bench(story(), size=(200, 60)) as (pilot, _):
-        screen = await brought(pilot, RunsScreen, "H")
-        rows = drawn(screen).rows_of(screen.query_one(TextList))
+        screen = await brought(pilot, RunScreen, "H")
+        rows = drawn(screen).rows_of(screen.query_one("#history TextList"))
         assert [row.text for row in rows[: len(kept)] if "…" in row.text] == []

@@ -175,7 +175,7 @@ _RUN = (
            "Run with a model, by hand, or rehearse a failure: read the draft, edit it, then commit.",
            visiting.run_with, _all()),
     Action("runs", "H", "Runs", "Run history: look at live runs, compare and delete them.",
-           visiting.see_runs, _all()),
+           partial(visiting.run_with, history=True), _all()),
     Action("prompts", "M", "Prompts", "Browse the prompts, see them as sent for this session, edit a copy.",
            visiting.see_prompts, _all()),
     Action("exact", "", "Exact counts", "Let the provider count the context before and after, exactly.",

@@ -63,8 +63,7 @@ ALSO = {
     "questions": "probes quiz test recall remember remembers knowledge ask exam evaluate evaluation",
     "compare": "which best worst cheapest rank ranking versus benchmark table all strategies cost price money"
     " evaluate sparkline alternatives better ab prompts models experiment test two",
-    "replay": "simulate simulation if thresholds history cost price money sweep plot chart graph timeline when over"
-    " time",
+    "replay": "replay simulation if thresholds history cost price money sweep plot chart graph timeline when over time",
     "play": "demo tour tutorial intro learn begin show animation film cast svg presentation gif movie"
     " video record present room slideshow",
     "export": "save resume share out download output continue file send publish handoff",

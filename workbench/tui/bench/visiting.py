@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.analysis.why.mends import Edit
     from workbench.play.frames import Story
     from workbench.repairs.engine import Repair
-    from workbench.summarizers.named import Name
     from workbench.summarizers.patience import Limits
     from workbench.tui.screens import kept, why
     from workbench.tui.screens import run as running
@@ -145,10 +144,10 @@ async def choose_file(host: Host) -> None:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def run_with(host: Host, limits: Limits | None = None) -> None:
+def run_with(host: Host, limits: Limits | None = None, *, history: bool = False) -> None:
     from workbench.tui.screens.run import RunScreen
 
-    host.ask(RunScreen(host.store.bench, limits), partial(_ran, host))
+    host.ask(RunScreen(host.store.bench, limits, history=history), partial(_ran, host))
 
 
 def _ran(host: Host, ended: running.Ended) -> None:
@@ -321,13 +320,3 @@ def see_prompts(host: Host) -> None:
 
 def _prompted(host: Host, policy: Policy) -> None:
     take(host, partial(steps.set_policy, policy=policy), said="another prompt")
-
-
-def see_runs(host: Host) -> None:
-    from workbench.tui.screens.runs import RunsScreen
-
-    def replayed(name: Name) -> None:
-        said = f"{name} writes the summary now: R, then enter, plays it again"
-        take(host, partial(steps.summarized_by, name=str(name)), said=said)
-
-    host.ask(RunsScreen(host.store.bench), replayed)

@@ -35,6 +35,7 @@ from workbench.tokens.cost import added
 from workbench.tui.failures import failure_of
 from workbench.tui.plain import one_line
 from workbench.tui.screens.run_draft import Drafting
+from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
 from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
@@ -80,11 +81,11 @@ class RunScreen(Drafting, Screen[Ended | None]):
     BINDINGS = BINDINGS
     AUTO_FOCUS = "#shown"
 
-    def __init__(self, bench: Bench, limits: Limits | None = None) -> None:
-        """`limits`: how patient live calls are."""
+    def __init__(self, bench: Bench, limits: Limits | None = None, *, history: bool = False) -> None:
+        """`limits`: how patient live calls are. `history`: begin with the list of former runs."""
         super().__init__()
         self.bench = bench
-        self.limits = limits
+        self.limits, self.begins_with_history = limits, history
         self.writer = chosen(bench)
         self.phase: Phase = "ready"
         self.quotes: tuple[Quote, ...] | None = None
@@ -111,6 +112,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             with Vertical(id="right"):
                 yield TextList(id="facts", classes="pane")
                 yield Static(id="fact")
+        yield RunHistory(self.bench)
         yield Static(id="said")
         yield Static(id="progress")
         yield KeysLine()
@@ -126,6 +128,8 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.set_interval(FLUSH_S, self._flush)
         self.prepare()
         self.draw()
+        if self.begins_with_history:
+            self.action_history()
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -225,16 +229,33 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def action_summarizer(self) -> None:
         from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 
-        def taken(name: Name | None) -> None:
-            if name is not None and name != self.writer:
-                self.writer = name
-                self.say("")
-                self.draw()
-                if self.phase == "ready":
-                    self.prepare()
-
         session = self.bench.session
-        self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), self.writer), taken)
+        self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), self.writer), self.summarize_with)
+
+    def summarize_with(self, name: Name | None) -> None:
+        if name is not None and name != self.writer:
+            self.writer = name
+            self.say("")
+            self.draw()
+            if self.phase == "ready":
+                self.prepare()
+
+    # --- former runs ------------------------------------------------------------------------------------------------
+
+    def action_history(self) -> None:
+        """Show the list of runs in the place of the panes, or the panes again."""
+        self.begins_with_history = self.begins_with_history and not self.has_class("-history")
+        if self.set_class(not self.has_class("-history"), "-history").has_class("-history"):
+            self.query_one(RunHistory).open()
+        else:
+            self.focus_pane(self.pane)
+        self.refresh_bindings()
+
+    @on(RunHistory.Wanted)
+    def _play_again(self, event: RunHistory.Wanted) -> None:
+        self.action_history()
+        self.summarize_with(event.name)
+        self.say(f"{event.name} writes the summary now: enter plays it again")
 
     # --- running ----------------------------------------------------------------------------------------------------
 
@@ -341,7 +362,9 @@ class RunScreen(Drafting, Screen[Ended | None]):
     # --- leaving ----------------------------------------------------------------------------------------------------
 
     def action_leave(self) -> None:
-        if self.phase == "running":
+        if self.has_class("-history") and not self.begins_with_history:
+            self.action_history()
+        elif self.phase == "running":
             self.workers.cancel_group(self, "run")
         elif self.phase == "draft" and self.is_worth_keeping and not self.sure:
             self.sure = True
@@ -387,7 +410,11 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What cannot be done in this phase is not shown."""
         draft = self.phase == "draft"
+        if self.has_class("-history"):
+            return action not in OF_PANES
         match action:
+            case "history":
+                return self.phase == "ready"
             case "send":
                 return self.phase == "ready" and self.quotes is not None
             case "summarizer":
@@ -399,6 +426,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
             case "insert_fact" | "pin_fact":
                 return draft and self.loss is not None
         return True
+
+
+OF_PANES = frozenset(
+    ("send", "summarizer", "go", "retry", "accept", "again", "as_written", "outside", "insert_fact", "pin_fact", "pane",
+     "next_pane")
+)  # fmt: skip
+"""What is done to the panes, which the history hides."""
 
 
 def stream_parts(calls: list[Line], rows: int) -> tuple[Part, ...]:

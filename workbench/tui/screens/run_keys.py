@@ -13,6 +13,13 @@ _KEYS = (
     ("enter", "send", "Send", True, "Begin: answer the requests. Only then is anything sent."),
     ("ctrl+s,ctrl+enter", "go", "Commit", True, "Take the drafts as they stand: the bench shows the result."),
     ("m", "summarizer", "Summarizer", True, "Choose who writes the summary; remembered with the session."),
+    (
+        "H",
+        "history",
+        "Run history",
+        True,
+        "List former runs: look at one, compare, play again. Again: close.",
+    ),
     ("escape,q", "leave", "Cancel, back", True, "Cancel what is running; else go back to the bench, nothing changed."),
     ("f8", "accept", "Accept", True, "Accept the section at the cursor (a failed call's text: as it is), to the next."),
     ("ctrl+g", "again", "Section again", True, "Have this section written anew, with an instruction; one more call."),
@@ -56,4 +63,5 @@ and how watched sentences (W on the bench) stand follow while you type. Ctrl+S c
 and undo takes it back.
 
 A call that failed says how: timeout, overflow, empty, truncated, refused, inflated, error. What the strategy falls \
-back to then is the last of the steps. Runs of models are kept (`cwb list runs`), failed and cancelled ones too."""
+back to then is the last of the steps. Runs of models are kept, failed and cancelled ones too: H lists them (`cwb list \
+runs`)."""

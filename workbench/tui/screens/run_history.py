@@ -1,15 +1,20 @@
-"""Kept runs: what was asked, answered, billed and checked; two of them compared; one deleted or played again."""
+"""The run history: what was asked, answered, billed and checked; two of them compared; one deleted or played again."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from rich.text import Text
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.worker import Worker
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.spending import By, in_all, spending
@@ -23,8 +28,9 @@ from workbench.summarizers import journal
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name
 from workbench.tokens.cost import money
-from workbench.tui.plain import figure, one_line, several
-from workbench.tui.screens.list_and_text import ListAndText
+from workbench.tui.failures import failure_of
+from workbench.tui.plain import figure, one_line, plain, several
+from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
@@ -32,15 +38,15 @@ REQUEST_CHARS = 100_000
 """Of each request so much is shown; the command line shows all of it."""
 
 
-class RunsScreen(ListAndText[Name]):
-    """Dismissed with the recorded run that is to be played again, or None."""
+class RunHistory(Vertical):
+    """A list of runs and the one under the cursor, in a place of the run screen."""
 
-    EMPTY = "No runs yet. esc, then R: run with a model, or by hand."
     HELP = """\
 Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \
 and what the checks said, and never with a key. m marks a run and d shows what differs between it and the one under \
-the cursor. enter or r makes a run the summarizer of this session: R on the bench then plays it again, offline. s adds \
-up what the runs have cost, by day, model and session."""
+the cursor. enter or r makes a run the summarizer of this session: enter on the run screen then plays it again, \
+offline. s adds up what the runs have cost, by day, model and session. H closes the list."""
+    EMPTY = "No runs yet. H closes this list; enter then begins one."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "replay", "Play again", id="runs.replay", tooltip="Let this run write the summary again."),
         Binding("s", "sums", "Sums", id="runs.sums", tooltip="What the runs have cost: by day, model and session."),
@@ -49,8 +55,14 @@ up what the runs have cost, by day, model and session."""
         Binding("delete", "delete", "Delete", id="runs.delete", tooltip="Delete this run; pressed twice."),
     ]
 
+    @dataclass
+    class Wanted(Message):
+        """This run is to be played again."""
+
+        name: Name
+
     def __init__(self, bench: Bench) -> None:
-        super().__init__()
+        super().__init__(id="history")
         self.fingerprint = fingerprint(bench.session)
         self.entries: tuple[Entry, ...] = ()
         self.marked = ""
@@ -58,12 +70,29 @@ up what the runs have cost, by day, model and session."""
         self.sums = False
         self._doomed = ""
 
-    def on_mount(self) -> None:
+    def compose(self) -> ComposeResult:
+        yield CutText(classes="about")
+        with Horizontal():
+            yield TextList(empty=self.EMPTY)
+            yield TextView()
+
+    def open(self) -> None:
+        """List the runs and take the focus."""
+        self.query_one(TextList).focus()
         self.list_them()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Greyed where no run is listed."""
+        own = {binding.action for binding in Binding.make_bindings(self.BINDINGS)}
+        return None if action in own and not self.entries else super().check_action(action, parameters)
+
+    def say(self, words: str) -> None:
+        """Up to two lines above both."""
+        self.query_one(CutText).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))
 
     @property
     def here(self) -> Entry | None:
-        return self.entries[self.at] if 0 <= self.at < len(self.entries) else None
+        return self.entries[at] if 0 <= (at := self.query_one(TextList).at) < len(self.entries) else None
 
     @work(exclusive=True, group="list", exit_on_error=False)
     async def list_them(self) -> None:
@@ -74,10 +103,11 @@ up what the runs have cost, by day, model and session."""
             self.say(f"✘ {damaged}")
             return
         self.entries = tuple(sorted(entries, key=lambda entry: entry.session != self.fingerprint))
-        self.holds(len(self.entries))
+        self.set_class(not self.entries, "-empty")
+        self.refresh_bindings()
         self.query_one(TextList).show(map(self._line, self.entries))
         many = f"{figure(len(self.entries))} kept {plural(len(self.entries), 'run')}"
-        none = f"no runs are kept in {paths.runs()}; R on the bench makes one"
+        none = f"no runs are kept in {paths.runs()}; enter on the run screen makes one"
         self.say(f"{many} in {paths.runs()} · {spent_line(entries, self.fingerprint)}" if self.entries else none)
         self.show_it()
 
@@ -107,6 +137,10 @@ up what the runs have cost, by day, model and session."""
             except BadInput as damaged:
                 parts = (Part(str(damaged), "bad"),)
         view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs, self.sums))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")
 
     # --- what can be done -------------------------------------------------------------------------------------------
 
@@ -152,7 +186,7 @@ up what the runs have cost, by day, model and session."""
         if not entry.calls:
             self.say("nothing was asked in this run, so that there is nothing to play again")
             return
-        self.dismiss(Name("recorded", entry.id))
+        self.post_message(self.Wanted(Name("recorded", entry.id)))
 
 
 def spent_line(entries: Sequence[Entry], session: str) -> str:
