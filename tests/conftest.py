@@ -103,6 +103,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Pytest looks for circles five times at the end: once finds them."""
+    _let_stand()
+
+
 @pytest.fixture(scope="module")
 def lets_stand_what_stands() -> None:
     """For tests of commands that look for circles themselves, after each session: not through all that tests before
