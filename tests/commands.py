@@ -43,12 +43,15 @@ def program(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, **more)
 
 
-LOADED = ["tests.commands", "anthropic", "workbench.cli.compact", "workbench.summarizers.live", "genai_prices.data"]
+LOADED = [
+    *("tests.commands", "anthropic", "genai_prices.data"),
+    *("workbench.cli.compact", "workbench.summarizers.live", "workbench.tui.app", "workbench.tui.screens.run"),
+]
 
 
 def program_on(terminal: int, *args: object) -> ForkServerProcess:
-    """Run as a process of its own on a terminal, or on a pipe. It is forked from one in which the modules of live calls
-    are loaded already: to load them is most of what a program costs."""
+    """Run as a process and session of its own on a terminal, or on a pipe. It is forked from a process that has loaded
+    the modules of live calls and of the screen: to load them is most of what a program costs."""
     processes = get_context("forkserver")
     processes.set_forkserver_preload(LOADED)
     begun = processes.Process(target=_on_terminal, args=(DupFd(terminal), [*map(str, args)], dict(os.environ)))
@@ -57,6 +60,7 @@ def program_on(terminal: int, *args: object) -> ForkServerProcess:
 
 
 def _on_terminal(terminal: Any, args: list[str], environment: Mapping[str, str]) -> None:
+    os.setsid()
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -65,6 +69,7 @@ def _on_terminal(terminal: Any, args: list[str], environment: Mapping[str, str])
         os.dup2(given, number)
     os.close(given)
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - they are the process's own
+    sys.__stdin__ = sys.stdin  # type: ignore[misc] # multiprocessing has closed the first one, which Textual reads
     main(args)
 
 
