@@ -1,7 +1,7 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first: `run` what
 # running needs, the others what tests and checks need besides.
 
-.PHONY: run test lint types imports check screenshots bench keeping mutants fuzz torn interop gateways loops clean python
+.PHONY: run test test-all lint types imports check screenshots bench keeping mutants fuzz torn interop gateways loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -17,9 +17,12 @@ run: $(RUNS)  ## open the workbench: your sessions, or a sample that overflows
 	@$(BIN) -m workbench open
 
 # The tests start the program some hundred times: what is compiled is kept, whatever the environment says.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: $(READY)  ## the whole suite, on two processes
+test test-all: export PYTHONDONTWRITEBYTECODE :=
+test: $(READY)  ## the suite, on two processes
 	@$(BIN) -m pytest -n 2 --dist worksteal
+
+test-all: $(READY)  ## the suite with the full products of formats, strategies and sessions
+	@$(BIN) -m pytest -n 2 --dist worksteal -m ""
 
 lint: $(READY)
 	@$(BIN) -m ruff check .

@@ -115,7 +115,7 @@ STYLED: tuple[tuple[str, ...], ...] = (
     ("inspect", SESSION_FILE, "--verbosity", "default"),
     ("inspect", SESSION_FILE, "--layers"),
     ("inspect", "--health", SESSION_FILE),
-    ("compare", SESSION_FILE),
+    ("compare", SESSION_FILE, "--presets", "codex,trim"),
     ("list", "strategies"),
     ("list", "strategies", "trim"),
 )

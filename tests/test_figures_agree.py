@@ -167,17 +167,17 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
     desk = Desk(session, counter)
     shown, last = desk.bench, len(session.epochs)
     preset = ("--preset", shown.preset)
+    there, kept = document("compact", file, *preset), document("retention", file, *preset)
     taken = {
         "inspect": document("inspect", file)["epoch"],
         "why": document("why", file)["epoch"],
-        "retention": document("retention", file, *preset)["epoch"],
+        "retention": kept["epoch"],
         "probe": document("retention", "--ask", file, *preset)["epoch"],
-        "compact": document("compact", file, *preset)["epoch"],
+        "compact": there["epoch"],
     }
     assert taken == dict.fromkeys(taken, shown.epoch)
     assert document("compact", file, *preset, "--epoch", "last", code=None)["epoch"] == last
-    assert document("retention", file, *preset)["head_facts"]["facts"] == len(shown.held(shown.offline.outcome).facts)
-    there = document("compact", file, *preset)
+    assert kept["head_facts"]["facts"] == len(shown.held(shown.offline.outcome).facts)
     after = shown.context.outcome_size(shown.offline.outcome)
     assert figures(there["before"]) == (
         shown.context.total.messages,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, document
+from tests.products import mostly_full
 from tests.secret_session import SECRETS, leaked, lines, session
 from workbench.base import paths
 from workbench.base.secrets import masked_value
@@ -118,7 +119,10 @@ def test_the_rules_find_every_secret_where_it_stands_whole() -> None:
     assert leaked(str(masked_value(lines()))) == set()
 
 
-@pytest.mark.parametrize("line", [*LOOKS.strip().split("\n"), *COMPACTIONS, *REQUESTS])
+@pytest.mark.parametrize(
+    "line",
+    [*LOOKS.strip().split("\n"), *mostly_full(COMPACTIONS, COMPACTIONS[::2]), *mostly_full(REQUESTS, REQUESTS[::5])],
+)
 def test_f02_no_secret_is_in_what_a_command_says_or_writes(line: str, tmp_path: Path, own_home: Path) -> None:
     file = session(tmp_path / "in")
     words = shlex.split(line.replace("FILE", str(file)).replace("FOLDER", str(file.parent)))

@@ -12,6 +12,7 @@ from textual.geometry import Size
 from textual.widgets import Button, Input, Static, Tabs
 
 from tests.base.shapes import missed, shapes
+from tests.products import mostly_full
 from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
 from tests.tui.every_screen import drawn
 from workbench.base.secrets import MASK, masked
@@ -21,6 +22,8 @@ from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
+SIZES = [(80, 24), (140, 42)]
+"""The smallest one, and the one that most have."""
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
@@ -33,7 +36,7 @@ async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
         assert screen.bench is before, "nothing was typed into a field that was hidden"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 18), (140, 25), (140, 42), (140, 70), (240, 60)])
+@pytest.mark.parametrize("size", mostly_full([(80, 24), (140, 18), (140, 25), (140, 42), (140, 70), (240, 60)], SIZES))
 async def test_what_is_styled_for_a_place_is_all_that_its_rules_speak_of(size: tuple[int, int]) -> None:
     """To style the whole screen behind it changes nothing any more."""
 
@@ -118,7 +121,7 @@ HOSTILE = (
 SECRETS = [shape for shape in shapes("secret") if len(shape.secrets) == 1 and not missed(masked, [shape])][::12]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", mostly_full(SIZES, [(80, 24)]))
 async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None:
     """And what is a secret in it is shown nowhere."""
     text = "\n".join((*(shape.text for shape in SECRETS), *HOSTILE))
