@@ -46,7 +46,9 @@ CONFIGURATION = """
 source_paths = ["workbench"]
 only_mutate = ["{files}"]
 pytest_add_cli_args_test_selection = ["{imports}", "tests/{room}", "tests/borders", "tests/documents", "{golden}"]
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis and not full", "-k", "{but}"]
+pytest_add_cli_args = [
+  "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis and not full", "-k", "{but}",
+]
 also_copy = ["prompts", "sample_sessions", "scripts", "docs"]
 process_isolation = "forkserver"
 forkserver_warmup = "import"

@@ -15,6 +15,7 @@ import pytest
 
 from tests.formats.written import WRITTEN
 from tests.paths import SAMPLES, SHARED
+from tests.products import mostly_full
 from workbench.base.errors import BadInput
 from workbench.conformance.building import agent, session_of, user
 from workbench.conformance.formats import compacted
@@ -60,6 +61,10 @@ def _is_session(folder: Path) -> bool:
 
 
 SOURCES = {str(path.relative_to(path.parents[1])): path for path in _sources()}
+SHORT = {name for name, path in SOURCES.items() if path.is_relative_to(SAMPLES)}.union(
+    {path.parent: name for name, path in SOURCES.items()}.values()
+)
+"""All samples, and a real session of each folder."""
 
 
 @cache
@@ -87,7 +92,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files if file.is_file())).hexdigest()
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", mostly_full(SOURCES, SHORT))
 def test_an_export_in_the_files_own_format_is_exact(name: str) -> None:
     session, path = opened(name), SOURCES[name]
     if session is None:
