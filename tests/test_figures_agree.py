@@ -187,8 +187,6 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
     assert (there["before"]["tokens"], there["after"]["tokens"]) == (shown.context.total.tokens, after.tokens)
     said = cwb("compact", file, *preset).output
     assert (f"{shown.epoch} of {last}, the newest that overflowed or was compacted" in said) == (shown.epoch < last)
-    older = cwb("compact", file, *preset, "--epoch", 1).output
-    assert ("a new file ends with epoch" in older) == (last > 1)
 
 
 @pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "kimi-buoys.jsonl"])
@@ -223,6 +221,16 @@ def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(
         [line] = [line for line in output.splitlines() if line.startswith("context ")]
         assert f"{total} tokens" in line
         assert line.endswith(usage_words(total, desk.bench.layout.last_usage))
+
+
+def test_a_new_file_of_an_older_epoch_says_what_it_lacks(tmp_path: Path) -> None:
+    """The default epoch is the one that overflowed, also where the session went on: nothing later is lost silently."""
+    file, out = SAMPLES / "codex-two-compactions.jsonl", tmp_path / "new.jsonl"
+    written = cwb("compact", file, "--preset", "codex", "-o", out).output
+    says = "7 messages after epoch 2 are not in a new file; the agent continues with epoch 3"
+    assert re.search(rf"^left out +{says}; --epoch last compacts that one$", written, re.M)
+    assert document("compact", file, "--preset", "codex")["left_out"] == says
+    assert document("compact", file, "--preset", "codex", "--epoch", "last", code=None)["left_out"] == ""
 
 
 def test_b5_the_parts_of_a_size_sum_to_it() -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base.errors import BadInput
+from workbench.base.text import are
+from workbench.base.text import counted as several
 from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
@@ -146,10 +148,11 @@ class Bench:
 
     @property
     def left_behind(self) -> str:
-        """What a file made of this epoch does not hold; "" of the newest, which its tool goes on with."""
-        last = len(self.session.epochs)
-        said = f"a new file ends with epoch {self.epoch}; the agent continues with epoch {last}"
-        return said if self.epoch < last else ""
+        """What a file made of this epoch lacks; "" of the newest, which the agent continues with."""
+        here, *later = self.session.epochs[self.epoch - 1 :]
+        after = {member for one in later for member in one.members}.difference(here.members)
+        lacks = f"{several(len(after), 'message')} after epoch {self.epoch} {are(len(after))} not in a new file"
+        return f"{lacks}; the agent continues with epoch {later[-1].number}" if later else ""
 
     @property
     def edits(self) -> Edits:

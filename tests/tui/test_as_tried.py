@@ -229,7 +229,7 @@ async def test_an_export_of_an_older_epoch_says_what_is_not_in_it() -> None:
         for _ in range(2):
             last = bench.bench.epoch == len(bench.bench.session.epochs)
             screen = await brought(pilot, ExportScreen, "e")
-            said.append(("a new file ends with epoch" in str(screen.query_one("#about", Static).render()), last))
+            said.append((" not in a new file" in str(screen.query_one("#about", Static).render()), last))
             await press(pilot, "escape", "}")
         assert said == [(True, False), (False, True)]
 

@@ -28,16 +28,16 @@ def bench(preset: str = "augment-example") -> Bench:
 @pytest.mark.parametrize(
     ("trigger", "words"),
     [
-        (Trigger("rounds", 37, 200, "rounds", False), "· rounds: 37 of 200 rounds, 163 to go"),
+        (Trigger("rounds", 37, 200, "rounds", False), "· trigger 200 rounds: now 37, does not fire"),
         (
             Trigger("tokens", 300, 100, "tokens", True, "counted"),
-            "✔ tokens: 300 of 100 tokens, 200 over: fires (counted)",
+            "✔ trigger 100 tokens: now 300, fires; counted",
         ),
-        (Trigger("overflow", 1, 1, "errors", True), "✔ overflow: 1 of 1 errors: fires"),
-        (Trigger("events", 630, 0, "events", False, "off"), "· events: 630 events, does not fire (off)"),
+        (Trigger("overflow", 1, 1, "errors", True), "✔ trigger 1 errors (overflow): now 1, fires"),
+        (Trigger("events", 630, 0, "events", False, "off"), "· trigger events: now 630 events, does not fire; off"),
     ],
 )
-def test_a_trigger_tells_value_limit_distance_and_note(trigger: Trigger, words: str) -> None:
+def test_a_trigger_is_named_as_commands_name_it(trigger: Trigger, words: str) -> None:
     assert trigger_words(trigger).replace("\u00a0", " ") == words
 
 

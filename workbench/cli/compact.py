@@ -159,6 +159,7 @@ def command(
         preset=bench.preset,
         setting_sources=presets[-1].told_sources,
         epoch=bench.epoch,
+        left_out=bench.left_behind,
         summarizer=str(call.live.name),
         trigger=_fired(triggers, by_hand=context.manual),
         triggers=triggers,
@@ -230,6 +231,7 @@ class Result:
     preset: str
     setting_sources: Mapping[str, str]
     epoch: int
+    left_out: str
     summarizer: str
     trigger: Fired
     triggers: tuple[Trigger, ...]
@@ -288,7 +290,7 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
     failed = [one for one in result.checks if not one.passed]
     rows = [
         ("strategy", policy_words(bench)),
-        ("epoch", ": ".join(filter(None, (epoch_words(bench.session, bench.epoch), bench.left_behind)))),
+        ("epoch", epoch_words(bench.session, bench.epoch)),
         ("variables", ", ".join(source for source in result.setting_sources.values() if source.startswith(PREFIX))),
         ("fires", "\n".join(result.trigger.reasons) or "no trigger"),
         ("before", size_words(before)),
@@ -310,7 +312,8 @@ def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *
     if saved and result.export:
         written = result.export.written
         rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.resume_steps))]
-        rows.append(("notes", "\n".join(written.notes)))
+        left_out = f"{result.left_out}; --epoch last compacts that one" if result.left_out else ""
+        rows += [("left out", left_out), ("notes", "\n".join(written.notes))]
     else:
         rows.append(("written", _why_nothing(result.status, code)))
     write_fields([(name, value) for name, value in rows if value], err=err)

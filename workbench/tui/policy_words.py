@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from workbench.base.environment import PREFIX
+from workbench.base.figures import unbroken
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.labels import choice_of
@@ -16,18 +17,8 @@ from workbench.tui.rows import WORDS
 
 
 def trigger_words(trigger: Trigger) -> str:
-    """`✔ history: 412 380 of 50 000 characters, 362 380 over: fires` or `· …, 1 200 to go`, with the trigger's note."""
-    sign = "✔" if trigger.fires else "·"
-    note = f" ({trigger.note})" if trigger.note else ""
-    if trigger.limit <= 0:
-        verdict = "fires" if trigger.fires else "does not fire"
-        value = f"{figure(trigger.value)} {trigger.unit}, " if trigger.unit else ""
-        return f"{sign} {trigger.name}: {value}{verdict}{note}"
-    figures = f"{figure(trigger.value)} of {figure(trigger.limit)} {trigger.unit}"
-    if trigger.fires:
-        over = f", {figure(-trigger.distance)} over" if trigger.distance < 0 else ""
-        return f"{sign} {trigger.name}: {figures}{over}: fires{note}"
-    return f"{sign} {trigger.name}: {figures}, {figure(max(0, trigger.distance))} to go{note}"
+    """A trigger as commands name it, after the sign that it fires: `✔ trigger 50 000 characters (history): now …`."""
+    return f"{'✔' if trigger.fires else '·'} {unbroken(str(trigger))}"
 
 
 def split_words(bench: Bench) -> str:

@@ -31,9 +31,6 @@ COLUMN, GAP = 54, 2
 VALUE, UNIT = 12, 12
 """Cells of a value and of its unit."""
 
-LEAST_OF_ID = 8
-"""Cells in which the beginning of an id still tells something."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -163,7 +160,7 @@ def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
     words = label_of(name)
     left = start - len(mark) - 1
     beside = left - len(words) - 2
-    told = fit(words, left) if beside < min(LEAST_OF_ID, len(name)) else words + "  "
+    told = fit(words, left) if beside < len(name) else words + "  "  # an id that is cut tells nothing
     label = "at-hand" if at_hand else "off" if entry.off else "differs" if entry.differs else "label"
     cells = [(mark, style), (told, label), (fit(name, left - len(told)) if len(told) < left else "", "id"), (" ", "")]
     value = value_words(entry, room)

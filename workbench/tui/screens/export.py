@@ -139,7 +139,7 @@ resume it are shown: y copies them, for a shell. No file is ever overwritten, an
     def _about(self) -> str:
         what = "the result of the run" if self.bench.result else "the preview: r runs the compaction first"
         left = self.bench.left_behind
-        told = f"\n! {left[0].upper()}{left[1:]}." if left else ""
+        told = f"\n! {left}." if left else ""
         return f"Export {what}. The session that is open is never changed.{told}"
 
     @on(Select.Changed, "#format")
