@@ -210,7 +210,7 @@ def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(
     )
     assert sum(layer["tokens"] for layer in inspected["layers"]) == total.tokens
     assert view.stretches[desk.bench.epoch - 1].tokens == total.tokens
-    assert why["limit"]["context"] == total.tokens
+    assert why["limit"]["context_tokens"] == total.tokens
     ended = re.match(r"(?:The agent compacted|API rejected the request) at (\S+)\. ", view.verdict)
     assert ended
     assert ended[1] == short(total.tokens)
