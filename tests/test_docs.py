@@ -7,6 +7,7 @@ import re
 from tests.commands import cwb
 from tests.documents.rules import rows
 from tests.paths import ROOT, SAMPLES
+from workbench.cli.names import COMMANDS
 from workbench.cli.open import OVERFLOWING
 
 _CITED = re.compile(r"\b(docs/[\w-]+\.md|00\d-\d{3}|(?<=[Dd]ocument )00\d)\b|§|\bspec/\w+\.md")
@@ -42,3 +43,15 @@ def test_the_readme_is_short_and_names_only_files_that_are_there() -> None:
     assert len(text.split()) < 700
     places = [place for place in re.findall(r"\]\(([^)#]+)", text) if not (ROOT / place).exists()]
     assert places == []
+
+
+def test_every_command_has_a_job_and_every_job_tests_that_exist() -> None:
+    text = (ROOT / "tests" / "README.md").read_text("utf-8")
+    jobs = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| .*\|$", text, re.M)[1:]]
+    assert {command for _, commands, *_ in jobs for command in re.findall(r"`(\w+)`", commands)} == {*COMMANDS}
+    assert [job for job, _, *cells in jobs if not any(cells)] == []
+    for name in re.findall(r"`([\w/-]+\.(?:py|txt)(?:::\w+)?)`", text):
+        file, _, test = name.partition("::")
+        assert (
+            f"def {test}" in (ROOT / "tests" / file).read_text("utf-8") if test else (ROOT / "tests" / file).is_file()
+        ), name
