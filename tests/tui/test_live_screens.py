@@ -110,17 +110,17 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
         assert api.received == []
         await pilot.press("r")
-        await until(lambda: len([text for text in screen.written.values() if text]) == 2)
+        await until(lambda: len([text for text in screen.asking.written.values() if text]) == 2)
         screen._tell()
         assert words(screen.query_one("#details", Static)).endswith("\nHalf a")
         await press(pilot, "escape")
-        assert not screen.asking
-        assert len(screen.waiting) == 2, "they can be asked again"
+        assert not screen.asking.is_running
+        assert len(screen.asking.waiting) == 2, "they can be asked again"
         assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
         assert journal.load(journal.kept()[0].id).calls[0].text == "Half a"
         assert KEY.encode() not in paths.runs().read_bytes()
         await press(pilot, "x", "x", "x")
-        assert screen.waiting == ()
+        assert screen.asking.waiting == ()
         await press(pilot, "escape")
         assert pilot.app.screen is bench
         assert repr(bench.bench.messages) == before
@@ -134,10 +134,10 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         screen = await brought(pilot, CompareScreen, "C")
         table, told = screen.query_one(Table), screen.query_one("#details", Static)
         await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
-        labels = [one.label for one in screen.waiting]
+        labels = [one.label for one in screen.asking.waiting]
         assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]
         await press(pilot, "r")
-        assert screen.waiting == ()
+        assert screen.asking.waiting == ()
         names = [one.name for one in screen.ranked]
         assert names.index(labels[1]) < names.index(labels[0]), "a run without a summary frees nothing and comes last"
         for label, sign, expected in (

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
+from workbench.analysis.watched import Trail, judge_recorded
 from workbench.bench import Bench, counted
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
@@ -30,6 +32,14 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
     counter.count_all(uncounted(bench.session), progress, lambda: False)
     told("laying out the session")
     return counted(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
+
+
+def recorded_course(bench: Bench, counter: Counter, told: Told) -> tuple[Course, tuple[Trail, ...], str]:
+    """The session with what a screen draws of its recorded calls, each watched rule through the recorded compactions,
+    and what the agent did in words."""
+    _, course = course_on(bench, counter, told, first=1)
+    _ = course.recorded_line, course.plain
+    return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)
 
 
 def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar, Literal
 
 from rich.text import Text
@@ -18,22 +17,16 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import sign_of
 from workbench.analysis.replay_table import cost_basis
-from workbench.analysis.watched import Trail, judge_recorded
 from workbench.assessment import FIGURES, RECORDED, compute, recorded
 from workbench.base.errors import BadInput
-from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
-from workbench.live_run import FinishedRun
-from workbench.summarizers import journal
-from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
-from workbench.summarizers.runs import Run as Record
 from workbench.tokens import Counter
-from workbench.tui.courses import Abandoned, at_call, course_on, simulated
+from workbench.tui.asking import Asking
+from workbench.tui.courses import Abandoned, at_call, recorded_course, simulated
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.middle.two_outcomes import TwoOutcomes
@@ -55,12 +48,11 @@ from workbench.tui.ranking import (
 )
 from workbench.tui.screens import new_variants
 from workbench.tui.screens.run_words import who
-from workbench.tui.spending import purse_of
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
 from workbench.tui.widgets.table import Table
-from workbench.variants import OURS, Variant, ask_all, assessed, of_presets
+from workbench.variants import OURS, Variant, assessed, of_presets
 
 EVERY_S = 0.25
 """How often new figures are drawn: the table is drawn again as a whole."""
@@ -84,44 +76,63 @@ class CompareScreen(ModalScreen[Variant | str]):
     """Dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
 
     HELP = """\
-A row for each variant: every strategy with its own preset, or with a all presets; the settings on the bench, where no \
-preset has the same; and the agent's own compaction, where one ended the epoch ({ and } on the bench go there). v adds \
-values of a number, p a prompt, m a model; r asks the models, x takes a row away. Without a model the summaries are \
-extractive, the session's own sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your \
-split apply to all rows.
+A row for each variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
+no preset has the same; and the agent's own compaction, where one ended the epoch (an epoch is the part of a session \
+between two compactions; { and } on the bench go from one to the next). v adds values of a number, p a prompt, m a \
+model; r asks the models, x takes a row away. Without a model the summaries are extractive, the session's own \
+sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your split apply to all rows.
 The best is first: contexts below the trigger of the session's own agent, by the share kept and then by cost; then \
-those that are still too large, not usable or unchanged. "after" is the context that is left, "rules" are the standing \
-rules, "kept" the share of all facts that are still in the context, "needed" that of what the session needed \
-again. "cost" is that of the summaries: an estimate, or what was billed. It is "paid back" when later calls have saved \
-as much. ◉ are the watched rules in their order. ▲ is the best of a column, ▼ the worst. "session" is the cost of all \
-prompts and summaries when the session is simulated, "context" its size over the session, red from where a watched \
-rule is lost. s orders by the next column, S the other way round; a click on a heading does the same.
+those that are still too large, not usable or unchanged. "after" is the context that is left, "rules" are the \
+standing rules, "kept" the share of all facts that are still in the context, "needed" that of what the session needed \
+again. "cost" is that of the summaries: an estimate, or what was billed. It is "paid back" when later calls have \
+saved as much. ◉ are the watched rules in their order. ▲ is the best of a column, ▼ the worst. "session" is the cost \
+of all prompts and summaries when the session is simulated, "context" its size over the session, red from where a \
+watched rule is lost. s orders by the next column, S the other way round; a click on a heading does the same.
 Below is the session simulated from its start under the row at hand: before each recorded answer the triggers are \
 read, and where one fires the context is compacted. The answers are taken to be the same. · is the session as it was \
 recorded, ▼ a compaction of the agent, ○ where a watched rule is lost: w goes there. o draws the lines of the marked \
 rows, or of all, then without what was recorded. tab goes to the plot: n is the next compaction, enter the message of \
 the call. f shows all figures of the row, with lost facts and the beginning of the summary; on a wide screen they are \
-next to the plot.
-space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ both \
-but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo brings \
-back what was there."""
+next to the plot. "correct" leaves out facts that are contradicted, "weighted" counts those that are used again four \
+times.
+space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ \
+both but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo \
+brings back what was there."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = ROWS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row on the bench."),
         Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row, for its line or side by side."),
         Binding("d", "beside", "Side by side", id="compare.beside", tooltip="Two outcomes; again: their summaries."),
-        Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
+        Binding(
+            "a", "more", "All presets", id="compare.all", show=False, tooltip="Every preset, or each strategy's own."
+        ),
         Binding("v", "numbers", "Vary", id="compare.numbers", tooltip="Add values of a number as rows."),
         Binding("p", "prompt", "Prompt", id="compare.prompt", tooltip="Add a prompt as a row."),
         Binding("m", "model", "Model", id="compare.model", tooltip="Add a summarizer as a row."),
-        Binding("r", "run", "Ask", id="compare.run", tooltip="Ask the models of the new rows, all at once."),
-        Binding("x", "remove", "Remove", id="compare.remove", tooltip="Remove a row that was added."),
+        Binding(
+            "r", "run", "Ask", id="compare.run", show=False, tooltip="Ask the models of the new rows, all at once."
+        ),
+        Binding("x", "remove", "Remove", id="compare.remove", show=False, tooltip="Remove a row that was added."),
         Binding("o", "lines", "Lines", id="compare.lines", tooltip="One line, all lines, or without the recorded one."),
-        Binding("w", "lost", "Where lost", id="compare.lost", tooltip="To the call where a watched rule is lost."),
-        Binding("f", "figures", "Figures", id="compare.figures", tooltip="All figures of the row, or the plot again."),
-        Binding("s", "sort", "Order by", id="compare.sort", tooltip="Order by the next column."),
-        Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),
+        Binding(
+            "w",
+            "lost",
+            "Where lost",
+            id="compare.lost",
+            show=False,
+            tooltip="To the call where a watched rule is lost.",
+        ),
+        Binding(
+            "f",
+            "figures",
+            "Figures",
+            id="compare.figures",
+            show=False,
+            tooltip="All figures of the row, or the plot again.",
+        ),
+        Binding("s", "sort", "Order by", id="compare.sort", show=False, tooltip="Order by the next column."),
+        Binding("S", "turn", "Turn", id="compare.turn", show=False, tooltip="The worst first, or the best again."),
         Binding("tab", "app.focus_next", "Plot, list", id="compare.focus", tooltip="Between the plot and the table."),
         CLOSE_KEY,
         HELP_KEY,
@@ -139,10 +150,8 @@ back what was there."""
         self.ranked: tuple[Ranked, ...] = ()
         """In the order in which they are shown."""
         self.added: tuple[Variant, ...] = ()
-        self.waiting: tuple[Variant, ...] = ()
-        """Variants whose summarizer is not asked yet; they are the last rows."""
-        self.written: dict[str, str] = {}
-        self.asking = False
+        self.asking = Asking(bench)
+        """What waits for that are the last rows."""
         self.course: Course | None = None
         self.order, self.turned = FIRST, False
         self.marked: tuple[str, ...] = ()
@@ -173,7 +182,7 @@ back what was there."""
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
     async def compare(self) -> None:
         """Make the rows that are missing, one by one in a thread; then find their facts, then simulate the session."""
-        bench, stop, shown = self.bench, _until_cancelled(get_current_worker()), 0.0
+        bench, worker, shown = self.bench, get_current_worker(), 0.0
         presets = await asyncio.to_thread(all_presets if self.every else candidates)
         wanted = {one.label: one for one in (*of_presets(bench, presets), *self.added)}
         rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.ran}
@@ -200,7 +209,7 @@ back what was there."""
             show()
         show(0)
         try:
-            course = self.course or await self._lay(stop)
+            course = self.course or await self._lay(worker)
         except Abandoned:
             return
         for name in [name for name, one in rows.items() if not one.sent]:
@@ -212,9 +221,14 @@ back what was there."""
             show()
         show(0)
 
-    async def _lay(self, stop: Callable[[str], None]) -> Course:
+    async def _lay(self, worker: Worker[None]) -> Course:
         """Count the session, so that it can be simulated, and draw what was recorded."""
-        course, trails, words = await asyncio.to_thread(_laid, self.bench, self.counter, stop)
+
+        def stop(stage: str) -> None:
+            if worker.is_cancelled:
+                raise Abandoned
+
+        course, trails, words = await asyncio.to_thread(recorded_course, self.bench, self.counter, stop)
         self.course = course
         self.query_one(SessionPlot).lay(course, trails, words, self.bench.window)
         return course
@@ -247,10 +261,10 @@ back what was there."""
         for one in self.ranked:
             letter = sign_of(self.marked.index(one.name)) if one.name in self.marked else ""
             table.add_row(*row(one, self.ranked, self.titles, letter, top, over), key=one.name)
-        for each in self.waiting:
-            words = "asking" if self.asking else "r asks"
+        for each in self.asking.waiting:
+            words = "asking" if self.asking.is_running else "r asks"
             table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
-        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.waiting))
+        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.asking.waiting))
         if name:
             table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
         self._say()
@@ -275,7 +289,7 @@ back what was there."""
     def row(self) -> Ranked | Variant | None:
         """The row at hand; a variant where it waits to be asked."""
         name = self._shown[self.here] if self.here >= 0 else ""
-        return self.rows.get(name) or next((one for one in self.waiting if one.label == name), None)
+        return self.rows.get(name) or next((one for one in self.asking.waiting if one.label == name), None)
 
     @on(DataTable.RowHighlighted)
     def _tell(self) -> None:
@@ -283,7 +297,10 @@ back what was there."""
         one, view = self.row, self.query_one("#details", Static)
         width, height = view.content_size
         if isinstance(one, Variant):
-            told = self.written.get(one.label, "")[-width * height :] or f"Summary by {who(one.summarizer)}: r asks."
+            told = (
+                self.asking.written.get(one.label, "")[-width * height :]
+                or f"Summary by {who(one.summarizer)}: r asks."
+            )
             view.update(Text(f"{plain(one.label)}\n{plain(told)}"))
         else:
             view.update(details(one, width, height) if one else "")
@@ -299,7 +316,7 @@ back what was there."""
         self.call_after_refresh(self._tell)
 
     def _flush(self) -> None:
-        if self.asking:
+        if self.asking.is_running:
             self._tell()
 
     def _say(self) -> None:
@@ -319,9 +336,11 @@ back what was there."""
             done = f"simulating the session: {len(played)} of {made}"
         else:
             done = f"{several(made, 'variant')} · {cost_basis(played[0].rates)}" if played else several(made, "variant")
-        asks = f"{several(len(self.waiting), 'variant')} with a summarizer of its own"
-        live = f"asking {asks}, esc cancels · " if self.asking else f"r asks {asks} · " if self.waiting else ""
-        return f"{live}{self.bench.context.total} tokens before · {done}"
+        waiting = several(len(self.asking.waiting), "variant") if self.asking.waiting else ""
+        asks = (
+            f"asking {waiting}, esc cancels · " if self.asking.is_running else f"r asks {waiting} · " if waiting else ""
+        )
+        return f"{asks}{self.bench.context.total} tokens before · {done}"
 
     def action_lines(self) -> None:
         self.lines = LINES[(LINES.index(self.lines) + 1) % len(LINES)]
@@ -377,15 +396,14 @@ back what was there."""
 
     def _wait(self, variants: Sequence[Variant]) -> None:
         """Rows to be asked by r, which may cost something."""
-        new = {one.label: one for one in (*self.waiting, *variants)}
-        self.waiting = tuple(new.values())
+        self.asking.add(variants)
         self._draw()
         self.query_one(Table).move_cursor(row=len(self._shown) - 1)
 
     def action_remove(self) -> None:
         one = self.row
         if isinstance(one, Variant):
-            self.waiting = tuple(each for each in self.waiting if each is not one)
+            self.asking.remove(one)
             self._draw()
         elif one and (one.ran or one.variant in self.added):
             self.added = tuple(each for each in self.added if each is not one.variant)
@@ -398,53 +416,24 @@ back what was there."""
     # --- asking summarizers -----------------------------------------------------------------------------------------
 
     def action_run(self) -> None:
-        if self.waiting and not self.asking:
+        if self.asking.waiting and not self.asking.is_running:
             self.ask()
+            self._draw()
 
     @work(exclusive=True, group="ask", exit_on_error=False, description="ask")
     async def ask(self) -> None:
-        variants, clock = self.waiting, time.perf_counter()
-        live = [one.live(self.bench) for one in variants]
-        self.written, self.asking = {}, True
-        self._draw()
-
-        def heard(number: int, event: LiveEvent) -> None:
-            label = variants[number].label
-            if isinstance(event, Wrote):
-                self.written[label] = self.written.get(label, "") + event.text
-            elif isinstance(event, Retrying | Shrunk):
-                self.written[label] = ""
-
+        variants = self.asking.waiting
         try:
-            done = await ask_all(live, purse_of(self.app), heard, keeps=True)
-            for one in done:
-                await asyncio.to_thread(compute, one.found, *FIGURES)
+            done = await self.asking.ask(self.app)
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return
-        except asyncio.CancelledError:
-            seconds = time.perf_counter() - clock
-            self._keep([partial(one.unfinished, seconds) for one in live if one.name.is_kept])
-            raise
         finally:
-            self.asking = False
             if self.is_attached:
                 self._draw()
-        self._keep([partial(_record, one) for one in done if one.live.name.is_kept])
-        self.waiting = tuple(one for one in self.waiting if one not in variants)
         for variant, one in zip(variants, done, strict=True):
             self.rows[variant.label] = Ranked(variant.label, one.found, variant=variant, ran=one)
         self.compare()
-
-    def _keep(self, records: Sequence[Callable[[], Record]]) -> None:
-        """Runs, cancelled or not, for the run history; rendered and written in a thread."""
-        kept, app = to_its_end(lambda: [journal.keep(record()) for record in records]), self.app
-
-        async def tell() -> None:
-            for trouble in filter(None, await kept):
-                app.notify(trouble, severity="warning", markup=False)
-
-        app.run_worker(tell(), group="kept", exit_on_error=False)
 
     # --- one of them, or two ----------------------------------------------------------------------------------------
 
@@ -494,26 +483,7 @@ back what was there."""
         """Back from two outcomes to the rows, or cancel what is asked; then to the bench."""
         if self.two:
             self._show_two("")
-        elif self.asking:
+        elif self.asking.is_running:
             self.workers.cancel_group(self, "ask")
         else:
             await super().action_dismiss(result)
-
-
-def _record(one: FinishedRun) -> Record:
-    return one.record
-
-
-def _until_cancelled(worker: Worker[None]) -> Callable[[str], None]:
-    def stop(stage: str) -> None:
-        if worker.is_cancelled:
-            raise Abandoned
-
-    return stop
-
-
-def _laid(bench: Bench, counter: Counter, stop: Callable[[str], None]) -> tuple[Course, tuple[Trail, ...], str]:
-    """The session ready to be simulated, each watched rule through the recorded compactions, and what the agent did."""
-    _, course = course_on(bench, counter, stop, first=1)
-    _ = course.recorded_line, course.plain
-    return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)

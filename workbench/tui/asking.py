@@ -1,0 +1,80 @@
+"""Variants whose summarizers are asked all at once from a screen: what waits, what was written, and the run history."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from textual.app import App
+
+from workbench.assessment import FIGURES, compute
+from workbench.base.to_its_end import to_its_end
+from workbench.bench import Bench
+from workbench.live_run import FinishedRun
+from workbench.summarizers import journal
+from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
+from workbench.summarizers.runs import Run as Record
+from workbench.tui.spending import purse_of
+from workbench.variants import Variant, ask_all
+
+
+class Asking:
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.waiting: tuple[Variant, ...] = ()
+        """Variants that are not asked yet; each label once."""
+        self.written: dict[str, str] = {}
+        """By label what the summarizers have written so far."""
+        self.is_running = False
+
+    def add(self, variants: Sequence[Variant]) -> None:
+        self.waiting = tuple({one.label: one for one in (*self.waiting, *variants)}.values())
+
+    def remove(self, variant: Variant) -> None:
+        self.waiting = tuple(one for one in self.waiting if one is not variant)
+
+    async def ask(self, app: App[Any]) -> tuple[FinishedRun, ...]:
+        """Ask for all that waits, once the spend limit allows it or the user does; each run is kept, cancelled or not.
+        Raises BadInput."""
+        variants, clock = self.waiting, time.perf_counter()
+        live = [one.live(self.bench) for one in variants]
+        self.written, self.is_running = {}, True
+
+        def heard(number: int, event: LiveEvent) -> None:
+            label = variants[number].label
+            if isinstance(event, Wrote):
+                self.written[label] = self.written.get(label, "") + event.text
+            elif isinstance(event, Retrying | Shrunk):
+                self.written[label] = ""
+
+        try:
+            done = await ask_all(live, purse_of(app), heard, keeps=True)
+        except asyncio.CancelledError:
+            seconds = time.perf_counter() - clock
+            _keep(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])
+            raise
+        finally:
+            self.is_running = False
+        _keep(app, [partial(_record, one) for one in done if one.live.name.is_kept])
+        for one in done:
+            await asyncio.to_thread(compute, one.found, *FIGURES)
+        self.waiting = tuple(one for one in self.waiting if one not in variants)
+        return done
+
+
+def _keep(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
+    """Rendered and written in a thread."""
+    kept = to_its_end(lambda: [journal.keep(record()) for record in records])
+
+    async def tell() -> None:
+        for trouble in filter(None, await kept):
+            app.notify(trouble, severity="warning", markup=False)
+
+    app.run_worker(tell(), group="kept", exit_on_error=False)
+
+
+def _record(one: FinishedRun) -> Record:
+    return one.record
