@@ -12,7 +12,7 @@ from workbench.formats import files
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.bench.store import View
 from workbench.tui.home import read_home
-from workbench.tui.screens.loading import STEPS, Opening, in_steps, open_on_bench
+from workbench.tui.screens.loading import READ, STEPS, Opening, in_steps, open_on_bench
 from workbench.tui.status_lines import title_end
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.two_ends import TwoEnds
@@ -36,6 +36,19 @@ def test_a_file_whose_size_is_not_known_is_told_of_when_it_is_read() -> None:
     progress(0, 0)
     progress(1, 0)
     assert told == [(1, 0)]
+
+
+def test_b14_the_share_is_of_all_the_work_and_not_of_reading_alone(tmp_path: Path) -> None:
+    """It stood at 100 % for seconds while the session was planned and counted."""
+    (path := tmp_path / "long.jsonl").write_bytes(lines())
+    shares: list[float] = []
+    read: list[float] = []
+    opening = Opening(path)
+    ready = open_on_bench(opening, lambda done, total: shares.append(done / total), lambda: read.extend(shares))
+    assert ready.bench.messages
+    assert shares == sorted(shares)
+    assert max(read) == READ
+    assert READ < shares[-1] < 1, "what follows the reading is told, too"
 
 
 async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
