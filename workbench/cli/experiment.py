@@ -164,7 +164,7 @@ def _tell(
     if labels:
         click.echo(f"A: {printable(labels[0])}\nB: {printable(labels[1])}\n")
     if trials:
-        measures = [one for one in MEASURES if one != "watched sentences kept" or any(t.a.watched for t in trials)]
+        measures = [one for one in MEASURES if one != "watched rules kept" or any(t.a.watched for t in trials)]
         heads = ["before", "after A", "after B"]
         for measure in measures:
             heads += [f"{measure.split()[0]} A", "B"]
@@ -226,10 +226,10 @@ def _verdict_row(one: Verdict) -> list[str]:
 
 
 _MEASURE_KEYS: Mapping[Measure, str] = {
-    "facts told rightly": "correct_facts",
-    "claims with ground": "grounded_claims",
+    "facts correct": "correct_facts",
+    "supported claims": "grounded_claims",
     "questions answered": "answered_questions",
-    "watched sentences kept": "kept_watched",
+    "watched rules kept": "kept_watched",
 }
 
 
