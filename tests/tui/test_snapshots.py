@@ -1,4 +1,4 @@
-"""What the screen looks like: every tab and screen, at three sizes, in the themes, with hostile text.
+"""What the screen looks like: every tab and screen at one size; the bench at three, in the themes, with hostile text.
 
 One start takes many pictures, for a start costs more than a picture. A picture that differs is written beside the
 others of its run, and the failure names it; `pytest --snapshot-update` accepts what is there.
@@ -161,8 +161,6 @@ async def test_memories_before_and_after(album: Album) -> None:
     path, preset = SAMPLES / "augment-with-summary.json", "augment-memories"
     async with on_bench(path, epoch=3, preset=preset, size=(140, 42)) as (pilot, _):
         await album.take(pilot, "changes-of-memories", "r", "4", "m")
-        await shape(pilot, (80, 24), "workbench")
-        await album.taken_now(pilot, "changes-of-memories-80x24")
 
 
 async def test_sizes_and_themes(album: Album) -> None:
@@ -212,11 +210,6 @@ async def test_dialogs(album: Album) -> None:
         await done(pilot, "write-text")
         await album.take(pilot, "write")
         await press(pilot, "escape")
-        await press(pilot, "escape", "1", "0")
-        await shape(pilot, SMALL, "workbench-light")
-        for name, key in (("filter", "f"), ("presets", "P"), ("help", "?")):
-            await album.take(pilot, f"80x24-{name}", key)
-            await press(pilot, "escape")
 
 
 async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,12 +235,6 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "rework", "4")
         await album.take(pilot, "rules", "escape", "W")
         await album.take(pilot, "questions", "escape", "X", "2")
-        await press(pilot, "escape")
-        await shape(pilot, SMALL, "workbench-light")
-        for name in ("why", "compare", "kept", "rules"):
-            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key)
-            await press(pilot, "escape")
-        await album.take(pilot, "80x24-questions", "X", "2")
 
 
 async def test_watched_sentences(album: Album) -> None:
@@ -255,9 +242,6 @@ async def test_watched_sentences(album: Album) -> None:
     async with on_bench(story(rounds=12), preset="trim", window=20_000, size=MEDIUM, watched=watched) as (pilot, _):
         await album.take(pilot, "watched")
         await album.take(pilot, "watched-rules", "home", "W")
-        await press(pilot, "escape")
-        await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "80x24-watched")
 
 
 async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,8 +266,6 @@ async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None
             await press(pilot, "enter")
             assert screen.query_one(DraftEditor).text == DRAFT.strip()
             await album.take(pilot, "draft")
-            await shape(pilot, SMALL, "workbench-light")
-            await album.take(pilot, "80x24-draft")
 
 
 async def test_export(album: Album) -> None:
@@ -293,9 +275,6 @@ async def test_export(album: Album) -> None:
         await album.take(pilot, "of-a-preview", "e")
         await album.take(pilot, "after-a-run", "r", "e")
         await album.take(pilot, "written", "enter")
-        await press(pilot, "escape")
-        await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "80x24", "e")
 
 
 async def test_spend(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,8 +284,6 @@ async def test_spend(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
             spend_question("This may cost $0.1234 beside the $0.0500 that are spent, more than $0.1000")
         )
         await album.take(pilot, "asked")
-        await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "80x24")
 
 
 async def test_rescue(album: Album) -> None:
@@ -316,8 +293,6 @@ async def test_rescue(album: Album) -> None:
         await press(pilot, "!")
         pilot.app.screen.query_one("#path", Input).value = "new.jsonl"  # the new session has another id each time
         await album.take(pilot, "rescued")
-        await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "80x24")
 
 
 class Held(LoadingScreen):
@@ -349,7 +324,6 @@ async def test_opening(album: Album) -> None:
         await album.take(pilot, "where-to", "w")
         await press(pilot, "escape", "escape")
         await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "sessions-80x24", "f", *"json", "enter")
         await show(
             pilot,
             ConfirmScreen("notes.txt is not a session file; `cwb inspect --health notes.txt` says what was tried."),
@@ -378,5 +352,4 @@ async def test_hostile_text(album: Album) -> None:
         await album.take(pilot, "list-and-call", "home", "right", "j", "j")
         await album.take(pilot, "list-and-result", "j")
         await shape(pilot, SMALL, "workbench-light")
-        await album.take(pilot, "80x24-list")
         await album.take(pilot, "80x24-message", "1")
