@@ -274,9 +274,9 @@ class TestCompact:
             await asyncio.to_thread(child.join, 60)
             os.close(terminal)
         assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
-        assert b"$0.0051" in seen
+        assert b"$0.005" in seen
         assert b"\033[KCancelled: nothing was written" in seen
-        asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.0100|\1)\. Send it all"
+        asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.01|\1)\. Send it all"
         assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
 
     @pytest.mark.parametrize(
@@ -430,15 +430,15 @@ class TestMaxCost:
         async with fake_api(answer(DRAFT), answer(DRAFT)) as api:
             client_talks_to(api, monkeypatch)
             refused = await compact(session, "--max-cost", "0.001")
-            found = re.match(r"Error: This may cost \$([\d.]+), more than \$0.0010; raise --max-cost", refused.stderr)
+            found = re.match(r"Error: This may cost \$([\d.]+), more than \$0.001; raise --max-cost", refused.stderr)
             assert found, refused.stderr
             assert (refused.exit_code, len(refused.stderr.splitlines()), api.received) == (5, 1, [])
             most = float(found[1])
-            below = await compact(session, "--max-cost", f"{most - 0.0001:.4f}", "--json")
+            below = await compact(session, "--max-cost", f"{most - 0.0051:.4f}", "--json")
             assert (below.exit_code, below.stdout, api.received) == (5, "", [])
-            done = await compact(session, "--max-cost", f"{most + 0.0001:.4f}", "--json")
+            done = await compact(session, "--max-cost", f"{most + 0.0051:.4f}", "--json")
             assert done.exit_code == 0
-            assert f", at most ${most:.4f}." in done.stderr
+            assert f", at most ${most:.2f}." in done.stderr
             paths.settings().parent.mkdir(parents=True, exist_ok=True)
             paths.settings().write_text("max_cost = 0.001\n")
             assert (await compact(session)).exit_code == 5

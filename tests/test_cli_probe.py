@@ -110,7 +110,7 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
     (judge,) = re.findall(r"a judge of answers in prose comes to at most \$([\d.]+) beside that", notes)
     assert 0.004 < float(judge) < 0.02  # three answers of 60 tokens, at length, and as many verdicts
     assert "4 calls, 4 000 tokens in, 168 out" in after
-    assert "$0.0242" in after  # 4 000 × 5 + 168 × 25 of a million
+    assert "$0.02" in after  # 4 000 × 5 + 168 × 25 of a million
 
 
 async def test_what_a_judge_may_cost_is_within_the_limit(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ async def test_a_batch_costs_half_and_says_so(session: Path, monkeypatch: pytest
     assert [arm["correct"]["correct"] for arm in found["variants"]] == [0, 0, 0]
     assert [arm["correct"]["questions"] for arm in found["variants"]] == [3, 3, 3]
     assert "batch msgbatch_01abc has answered 3 of 3" in found["notes"]
-    assert "3 calls, 3 000 tokens in, 126 out, $0.0091 (half the price, as a batch)" in found["notes"]
+    assert "3 calls, 3 000 tokens in, 126 out, $0.009 (half the price, as a batch)" in found["notes"]
     assert "3 calls answered before" in again["notes"]
     (kept,) = journal.kept()
     assert kept.dollars == pytest.approx((3_000 * 5 + 126 * 25) / 1e6 / 2)
@@ -296,7 +296,7 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
     notes = [line for line in found["notes"].splitlines() if MODEL in line and " asked at " not in line]
     assert len(notes) == 2  # the cost of all is told once before, and once after
     assert "is asked 6 calls" in notes[0]
-    assert "7 calls, 7 000 tokens in, 294 out, $0.0423" in notes[1]
+    assert "7 calls, 7 000 tokens in, 294 out, $0.04" in notes[1]
     assert again["total"] == found["total"]
     assert "6 calls answered before" in again["notes"]
     assert [one.strategy for one in journal.kept()] == ["probe", "probe"]
@@ -356,7 +356,7 @@ async def test_the_batches_of_several_sessions_go_together(
         (0, 5)
     ] * 3
     assert "is asked 6 calls" in found["notes"]
-    assert "6 calls, 6 000 tokens in, 252 out, $0.0181 (half the price, as a batch)" in found["notes"]
+    assert "6 calls, 6 000 tokens in, 252 out, $0.02 (half the price, as a batch)" in found["notes"]
     assert again["total"] == found["total"]
     assert list(paths.batches().iterdir()) == []
 

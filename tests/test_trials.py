@@ -220,11 +220,14 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
     assert [Path(one["file"]).name for one in first["sessions"]] == ["a.jsonl", "b.jsonl"]
     assert [bool(one["b"]["failures"]) for one in first["sessions"]] == [False, True]
     assert {one["sessions"] for one in first["verdicts"]} == {1}
-    assert [one["b"]["claims"] for one in second["sessions"]] == [{"founded": 1, "of": 1}, {"founded": 1, "of": 2}]
+    assert [one["b"]["claims"] for one in second["sessions"]] == [
+        {"grounded": 1, "claims": 1},
+        {"grounded": 1, "claims": 2},
+    ]
     assert {one["sessions"] for one in second["verdicts"]} == {2}
     told = second["verdicts"][0]
-    assert (told["measure"], told["better"]) == ("facts correct", "A")
-    assert told["mean"] == pytest.approx(told["b"] - told["a"])
+    assert (told["measure"], told["better"]) == ("correct_facts", "A")
+    assert told["mean_difference"] == pytest.approx(told["b"] - told["a"])
     assert third["verdicts"] == second["verdicts"]
     assert [one["b"]["usd"] for one in third["sessions"]] == [0.0, 0.0]
     assert "call" not in third["notes"]
@@ -235,13 +238,13 @@ async def test_the_limit_stops_it_and_it_goes_on_there(sessions: Path, monkeypat
     async with fake_api(answer("I did it.", output=4_000), answer("I did it.")) as api:
         client_talks_to(api, monkeypatch)
         nothing = await ab(sessions, "--max-cost", "0.001", code=5)
-        assert (nothing["sessions"], len(nothing["not_tried"]), api.received) == ([], 2, [])
+        assert (nothing["sessions"], len(nothing["not_run"]), api.received) == ([], 2, [])
         # The first may cost $0.2361 and costs 1 000 × $5 + 4 000 × $25 a million, $0.105; the second may cost $0.2268.
         some = await ab(sessions, "--max-cost", "0.238", code=5)
-        assert [Path(one).name for one in some["not_tried"]] == ["b.jsonl"]
+        assert [Path(one).name for one in some["not_run"]] == ["b.jsonl"]
         assert "1 session not tried: This may cost $0.2" in some["notes"]
         rest = await ab(sessions, "--max-cost", "0.238")
-        assert (len(rest["sessions"]), rest["not_tried"], len(api.received)) == (2, [], 2)
+        assert (len(rest["sessions"]), rest["not_run"], len(api.received)) == (2, [], 2)
 
 
 async def test_the_limit_holds_for_batches(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,13 +252,13 @@ async def test_the_limit_holds_for_batches(sessions: Path, monkeypatch: pytest.M
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)
         nothing = await ab(sessions, "--batch", "--max-cost", "0.001", code=5)
-        assert (nothing["sessions"], len(nothing["not_tried"]), api.received) == ([], 2, [])
+        assert (nothing["sessions"], len(nothing["not_run"]), api.received) == ([], 2, [])
         api.replies = [every_batch(api, "I did /src/part1.py.")] * 8
         some = await ab(sessions, "--batch", "--max-cost", "0.12", code=5)
-        assert [Path(one).name for one in some["not_tried"]] == ["b.jsonl"]
+        assert [Path(one).name for one in some["not_run"]] == ["b.jsonl"]
         assert [one.method for one in api.received].count("POST") == 1
         rest = await ab(sessions, "--batch", "--max-cost", "0.12")
-        assert (len(rest["sessions"]), rest["not_tried"]) == (2, [])
+        assert (len(rest["sessions"]), rest["not_run"]) == (2, [])
         assert [one.method for one in api.received].count("POST") == 2
 
 
@@ -309,7 +312,7 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
         api.replies = [telling_a_secret(api)] * 4
         unbroken = await both("--no-journal")
         assert len(api.received) == 4
-        assert {one["measure"] for one in unbroken["verdicts"]} >= {"facts correct", "watched rules kept"}
+        assert {one["measure"] for one in unbroken["verdicts"]} >= {"correct_facts", "kept_watched"}
         no = error(401, "authentication_error", "no")
         api.replies = [telling_a_secret(api)] * answers + [no] * (4 - answers)
         assert await both(code=None) != unbroken

@@ -86,7 +86,7 @@ def test_what_lies_after_the_cached_part_cannot_be_read_from_it() -> None:
     assert loss.extra(400, rates) == pytest.approx(1.25 * (300 - 400))  # 600 are cached with it and without
     assert CacheLoss(1_000, 1_000, 1_000).extra(400, rates) == 0
     assert Spent(1, 3_000_000, 1_000_000).cost(Rates(2.0, 8.0)) == 14.0
-    assert Rates(known=True).words(0.1234567) == "$0.1235"
+    assert Rates(known=True).words(0.1234567) == "$0.12"
     assert Rates(known=True).words(1234.5) == "$1 234.50"
     assert Rates().words(0.0125) == "12 500 in"
 

@@ -15,7 +15,7 @@ from workbench.tokens.cost import Cost, actual, estimate
 def test_an_estimate_is_input_and_output() -> None:
     cost = estimate(100_000, 2_000, "claude-opus-4-5")
     assert (cost.input, cost.output, cost.dollars) == pytest.approx((0.5, 0.05, 0.55))
-    assert str(cost) == "$0.5500"
+    assert str(cost) == "$0.55"
 
 
 def test_cached_tokens_have_their_own_prices() -> None:
@@ -55,7 +55,7 @@ def test_a_price_is_missed_only_where_it_is_needed() -> None:
         assert cost.dollars is None
 
 
-@pytest.mark.parametrize(("dollars", "said"), [(0.99994, "$0.9999"), (1.0, "$1.00"), (1.999, "$2.00"), (2.0, "$2.00")])
+@pytest.mark.parametrize(("dollars", "said"), [(0.99994, "$1.00"), (1.0, "$1.00"), (1.999, "$2.00"), (2.0, "$2.00")])
 def test_small_sums_are_told_to_the_hundredth_of_a_cent(dollars: float, said: str) -> None:
     assert str(Cost("m", dollars, 0, 0, 0)) == said
 
@@ -87,7 +87,7 @@ def test_what_a_session_cost_is_told_as_recorded_and_by_our_prices() -> None:
     assert (told.prompts, told.answers) == (pytest.approx(0.905), pytest.approx(0.35))
     # At best 100 000 are written, then 100 000 read and 20 000 written: 0.625 + 0.05 + 0.125.
     assert told.missed == pytest.approx(0.905 - 0.8)
-    assert str(told) == "$1.25 recorded; $1.25 by the prices of genai-prices (prompts $0.9050, answers $0.3500)"
+    assert str(told) == "$1.25 recorded; $1.25 by the prices of genai-prices (prompts $0.91, answers $0.35)"
 
 
 def test_the_whole_sessions_recorded_cost_counts_before_that_of_its_calls() -> None:

@@ -108,7 +108,7 @@ def test_the_sums_by_cause_and_what_they_cost() -> None:
         Share("start", 1, 22_000, pytest.approx(22_000 * 5.75e-6)),
     )
     assert found.again[0] == Rewrite(2, 1, "b", "expiry", 20_000, 400.0, pytest.approx(0.115))
-    assert str(found) == "63 000 of 86 000 tokens in the whole session, $0.3623 more than reading them"
+    assert str(found) == "63 000 of 86 000 tokens in the whole session, $0.36 more than reading them"
 
 
 def test_usage_that_tells_of_no_cache_tells_nothing() -> None:

@@ -78,7 +78,7 @@ def test_a_kept_run_in_words() -> None:
         "policy": f"target=tokens, marker_text={'x ' * 29}x…",
         "summarizer": "extractive",
         "tokens": "12 000 → 3 000",
-        "billed": "900 tokens in, 100 out, $0.1235",
+        "billed": "900 tokens in, 100 out, $0.12",
         "checks": "1 passed\nids: two",
     }
     bare = Run(id="r", began=0, seconds=0, end="cancelled", strategy="trim", file="/s", before=5)

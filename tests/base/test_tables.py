@@ -21,9 +21,9 @@ MADE = Table(
 
 def test_text_is_aligned_shows_ids_and_obeys_nothing() -> None:
     assert text(MADE) == [
-        "   tokens   share     cost  since              took  own  id            file or folder",
-        "1 234 567  99.9 %  $0.0123  1970-01-01 00:00  2 min  yes  message-0001  /a/b.py",
-        "                                                      no                two lines␛[31m",
+        "   tokens   share   cost  since              took  own  id            file or folder",
+        "1 234 567  99.9 %  $0.01  1970-01-01 00:00  2 min  yes  message-0001  /a/b.py",
+        "                                                    no                two lines␛[31m",
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_cut_table_says_how_much_is_left_out() -> None:
     assert (MADE.first(1).more, MADE.first(1).first(0).more, MADE.first(9).more) == (1, 2, 0)
     assert markdown(MADE.first(1)).splitlines()[1:] == [
         "| ---: | ---: | ---: | --- | ---: | ---: | --- |",
-        "| 1 234 567 | 99.9 % | $0.0123 | 1970-01-01 00:00 | 2 min | yes | /a/b.py |",
+        "| 1 234 567 | 99.9 % | $0.01 | 1970-01-01 00:00 | 2 min | yes | /a/b.py |",
         "",
         "and 1 more",
     ]

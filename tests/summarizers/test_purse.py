@@ -61,7 +61,7 @@ async def test_a_call_is_sent_where_it_cannot_cost_more(limit: float | None, sen
         assert purse.spent == pytest.approx(0.0 if limit is None else ONCE)
     else:
         assert isinstance(got, SummaryFailed)
-        assert got.detail.startswith("This may cost $0.0330, more than $0.0329; raise --max-cost, or max_cost in ")
+        assert got.detail.startswith("This may cost $0.03, slightly more than $0.03; raise --max-cost, or max_cost in ")
 
 
 @pytest.mark.parametrize(("limit", "sent"), [(0.0759, 1), (0.0761, 2)])
@@ -141,12 +141,12 @@ async def test_a27_a_yes_for_a_model_without_a_price_is_for_that_model_alone(api
 
     assert [await sent("my-llama", number) for number in range(3)] == [True, True, True]
     assert (asked, purse.limit, purse.spent) == (
-        ["What my-llama costs is not known, so that it cannot be kept below $0.0329"],
+        ["What my-llama costs is not known, so that it cannot be kept below $0.03"],
         0.0329,
         0.0,
     )
     assert [await sent(SONNET, 3), await sent("my-other-llama", 4)] == [False, False]
-    assert asked[1:] == ["This may cost $0.0330, more than $0.0329"]
+    assert asked[1:] == ["This may cost $0.03, slightly more than $0.03"]
     assert len(api.received) == 3
 
 
@@ -285,7 +285,7 @@ async def test_what_costs_more_is_sent_where_somebody_says_so(api: FakeApi) -> N
 
     async def ask(what: str) -> bool:
         asked.append(what)
-        return "$0.0660" not in what
+        return "$0.07" not in what
 
     api.replies = [broken_off_thinking("Hm."), reset(), answer("Fixed."), answer("Fixed.")]
     purse = Purse(0.032, ask=ask)
@@ -293,9 +293,9 @@ async def test_what_costs_more_is_sent_where_somebody_says_so(api: FakeApi) -> N
     got = await summarizer(request(max_output_tokens=2_000))
     assert isinstance(got, SummaryFailed)
     assert asked == [
-        "This may cost $0.0330, more than $0.0320",
-        "This may cost $0.0330 beside the $0.0330 that are spent, more than $0.0330",
-        "This may cost $0.0330 beside the $0.0660 that are spent, more than $0.0660",
+        "This may cost $0.03, slightly more than $0.03",
+        "This may cost $0.03 beside the $0.03 that are spent, more than $0.03",
+        "This may cost $0.03 beside the $0.07 that are spent, more than $0.07",
     ]
     assert len(api.received) == 2
     await summarizer(request("another", max_output_tokens=2_000))
@@ -320,8 +320,8 @@ async def test_one_is_asked_at_a_time_and_no_clock_runs_meanwhile(api: FakeApi) 
     got = await asyncio.gather(*map(summarizer, short))
     assert [type(one) for one in got].count(Summary) == 1
     assert asked == [
-        "This may cost $0.0330, more than $0.0010",
-        "This may cost $0.0330 beside the $0.0036 that are spent, more than $0.0330",
+        "This may cost $0.03, more than $0.001",
+        "This may cost $0.03 beside the $0.004 that are spent, more than $0.03",
     ]
     assert clocks == [None, None]
 

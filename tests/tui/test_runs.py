@@ -15,20 +15,20 @@ from workbench.tui.screens.run_history import spent_line, sum_parts
 
 
 def test_what_was_spent_is_told_beside_the_runs() -> None:
-    assert spent_line(ENTRIES, "bb") == "spent $0.00 today, $0.1000 here, $0.4000 in all, 1 run of unknown price"
+    assert spent_line(ENTRIES, "bb") == "spent $0.00 today, $0.10 here, $0.40 in all, 1 run of unknown price"
     assert [part.text.strip() for part in sum_parts(ENTRIES)] == [
         "by day",
-        "$0.3000  2016-05-23 · 3 runs, 1 of unknown price",
-        "$0.1000  2016-05-22 · 1 run",
+        "$0.30  2016-05-23 · 3 runs, 1 of unknown price",
+        "$0.10  2016-05-22 · 1 run",
         "",
         "by model",
-        "$0.3000  anthropic/opus · 2 runs",
-        "$0.1000  openai/gpt · 1 run",
+        "$0.30  anthropic/opus · 2 runs",
+        "$0.10  openai/gpt · 1 run",
         "$0.00  house/my · 1 run, 1 of unknown price",
         "",
         "by session",
-        "$0.3000  a.jsonl · 3 runs, 1 of unknown price",
-        "$0.1000  b.jsonl · 1 run",
+        "$0.30  a.jsonl · 3 runs, 1 of unknown price",
+        "$0.10  b.jsonl · 1 run",
     ]
 
 

@@ -54,15 +54,12 @@ def change(before: float, after: float) -> str:
     return share if share.startswith("−") else f"+{share}"
 
 
-LEAST_DOLLARS = 0.00005
-"""Below it four decimals would say that it is nothing."""
-
-
 def dollars(amount: float) -> str:
-    """An amount in US dollars: `$1 234.50`, below one dollar `$0.0123`; so little that this is nothing: `<$0.0001`."""
-    if 0 < abs(amount) < LEAST_DOLLARS:
-        return "<$0.0001"
-    return f"${amount:,.2f}".replace(",", " ") if abs(amount) >= 1 or not amount else f"${amount:.4f}"
+    """An amount in US dollars with cents: `$1 234.50`, `−$0.12`. Below one cent `$0.004`, at the least `<$0.001`."""
+    size, sign = abs(amount), "−" if amount < 0 else ""
+    if 0 < size < 0.0005:
+        return "<$0.001" if amount > 0 else ">−$0.001"
+    return f"{sign}${size:,.2f}".replace(",", " ") if size >= 0.0095 or not size else f"{sign}${size:.3f}"
 
 
 def short(number: float) -> str:

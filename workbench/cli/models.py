@@ -15,7 +15,7 @@ from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
 from workbench.tokens.models import BUNDLED, Prices, sources
 
-MODELS = "model window:tokens output:tokens:longest_output in:money:$_in out:money:$_out"
+MODELS = "model window:tokens output:tokens:longest_output in:number:$/M_in out:number:$/M_out"
 CONNECTIONS = "connection protocol address key"
 
 

@@ -121,7 +121,7 @@ def _answer(**known: Any) -> dict[str, Any]:
 
 
 def call_words(call: FinishedRun) -> str:
-    """`anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.1110`; failures in lines of their own."""
+    """`anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.11`; failures in lines of their own."""
     answers = call.run.answers
     if not answers:
         return ""

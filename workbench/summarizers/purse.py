@@ -75,8 +75,9 @@ class Purse:
             )
         if self.spent + most > self.limit + HAIR:
             so_far = f" beside the {money(self.spent)} that are spent" if self.spent else ""
+            slightly = "slightly " if not self.spent and money(most) == money(self.limit) else ""
             raise TooDear(
-                f"This may cost {money(most)}{so_far}, more than {money(self.limit)}",
+                f"This may cost {money(most)}{so_far}, {slightly}more than {money(self.limit)}",
                 f"raise --max-cost, or max_cost in {paths.settings()}",
             )
 
