@@ -81,7 +81,7 @@ def test_a14_why_retention_and_report_quote_an_invented_order(tmp_path: Path) ->
     why = document("why", file)
     (one,) = why["recorded_claims"]
     assert (one["epoch"], one["message"], one["claims"], one["not_in_context"]) == (1, "s", 1, 1)
-    assert [claim["text"] for claim in one["ungrounded"]] == [INVENTED]
+    assert [claim["text"] for claim in one["unsupported"]] == [INVENTED]
     assert [finding["kind"] for finding in why["findings"]][-2:] == ["claims", "strategy"]
     assert [each["claims"] for each in document("retention", file, "--recorded")["recorded_compactions"]] == [one]
     assert cwb("report", file, "-o", tmp_path / "page.md").exit_code == 0

@@ -109,7 +109,7 @@ class TestCompact:
             "note": "",
         }
         assert [call["failure"] for call in found["calls"]] == [None]
-        assert [one["text"] for one in found["grounding"]["ungrounded"]] == ["/src/invented.py"]
+        assert [one["text"] for one in found["grounding"]["unsupported"]] == ["/src/invented.py"]
         assert found["grounding"]["claims_by_kind"]["path"] == 2
         assert any(loss["text"] == "/src/part5.py" for loss in found["lost_facts"])
         assert not any(loss["kind"] == "instruction" for loss in found["lost_facts"])

@@ -221,8 +221,8 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
     assert [bool(one["b"]["failures"]) for one in first["sessions"]] == [False, True]
     assert {one["sessions"] for one in first["verdicts"]} == {1}
     assert [one["b"]["claims"] for one in second["sessions"]] == [
-        {"grounded": 1, "claims": 1},
-        {"grounded": 1, "claims": 2},
+        {"supported": 1, "claims": 1},
+        {"supported": 1, "claims": 2},
     ]
     assert {one["sessions"] for one in second["verdicts"]} == {2}
     told = second["verdicts"][0]
@@ -312,7 +312,7 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
         api.replies = [telling_a_secret(api)] * 4
         unbroken = await both("--no-journal")
         assert len(api.received) == 4
-        assert {one["measure"] for one in unbroken["verdicts"]} >= {"correct_facts", "kept_watched"}
+        assert {one["measure"] for one in unbroken["verdicts"]} >= {"correct_facts", "kept_rules"}
         no = error(401, "authentication_error", "no")
         api.replies = [telling_a_secret(api)] * answers + [no] * (4 - answers)
         assert await both(code=None) != unbroken

@@ -227,9 +227,9 @@ def _verdict_row(one: Verdict) -> list[str]:
 
 _MEASURE_KEYS: Mapping[Measure, str] = {
     "facts correct": "correct_facts",
-    "supported claims": "grounded_claims",
+    "supported claims": "supported_claims",
     "questions answered": "answered_questions",
-    "watched rules kept": "kept_watched",
+    "watched rules kept": "kept_rules",
 }
 
 
@@ -239,7 +239,7 @@ def _document(trial: Trial) -> dict[str, Any]:
 
 @plain.register
 def _(came: Came) -> dict[str, Any]:
-    claims = {"grounded": came.claims[0], "claims": came.claims[1]} if came.claims else None
+    claims = {"supported": came.claims[0], "claims": came.claims[1]} if came.claims else None
     return {
         **only(came, "status", "failures=failed", "tokens_after=after", "summary_tokens=drafted"),
         "shares": {_MEASURE_KEYS[measure]: came.share(measure) for measure in MEASURES},

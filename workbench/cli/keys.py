@@ -19,7 +19,7 @@ KEYS = {
         "new_messages=grown session_ended=replayed watched",
     "analysis.generations.Generations": "kept_share_by_kind=survival kept_share=overall correct_share=right "
         "weighted_share=weighted summary_tokens generations=steps",
-    "analysis.grounding.Grounding": "claims_by_kind=checked ungrounded=unfounded",
+    "analysis.grounding.Grounding": "claims_by_kind=checked unsupported=unfounded",
     "analysis.judge.Judged": "facts kept_share=present correct_share=right labelled_pairs=pairs "
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
     "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
@@ -27,7 +27,7 @@ KEYS = {
     "analysis.receipt.Receipt": "rules kept_rules=kept facts kept_share=held lost_facts=lost "
         "summary_unreadable=unknown summary_price=summary_cost paid_back_after_calls=pays_off_after",
     "analysis.recorded.MadeRoom": "epoch call kind=way manual=asked tokens_before=tokens",
-    "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found ungrounded=unfounded",
+    "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported=unfounded",
     "analysis.replay.Compacted": "call message round triggers status reason tokens_before=before tokens_after=after "
         "messages_before messages_after requests request_tokens summary_tokens cache summary_cost cache_cost "
         "paid_back_after_calls=pays_off_after paid_back_at_call=pays_off_at calls_after",
