@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -71,6 +72,7 @@ def height_of(headline: Headline, width: int, lines: int) -> int:
     return verdict + (PLAN if width < ROOMY and lines >= TALL else 1)
 
 
+@lru_cache(maxsize=4)  # asked for each line that is drawn, and secrets are looked for in every sentence
 def headline_cells(headline: Headline, width: int, height: int) -> list[Cells]:
     """Both sentences in `height` lines; what has no room ends with `…`."""
     room = _room(width)
