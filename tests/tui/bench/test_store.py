@@ -29,6 +29,7 @@ from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
 from workbench.tui.bench.remembering import write_now, write_soon
 from workbench.tui.bench.store import AT_ONCE, Store, View
+from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
 
 
@@ -436,7 +437,11 @@ def test_a_run_stands_until_something_changes_and_shows_what_it_made() -> None:
     desk.store.subscribe(lambda was, now: running.append(now.running))
     desk.do("run")
     desk.rest()
-    assert next(filter(None, running)) == "running"
+    told = [words for words in running if words]
+    assert told[0] == "running"
+    shares = [words.rpartition(" · ")[2] for words in told if " · " in words]
+    assert shares[-1] == percent(0.8), "of all the work; then the summary is put together"
+    assert len(shares) == len(set(shares)) > 5
     assert (desk.view.running, desk.view.tab) == ("", "summary")
     assert "Never log the token" in desk.bench.outcome.messages[0].text
     desk.do("pin")
