@@ -154,13 +154,13 @@ ROUNDS: tuple[tuple[str, tuple[tuple[str, dict[str, Any], str, bool], ...], str]
 )  # fmt: skip
 
 
-def lines() -> list[dict[str, Any]]:
-    """The session as Claude Code writes it: three rounds, a recorded compaction before the last one."""
+def lines(compacted: int = 2) -> list[dict[str, Any]]:
+    """The session as Claude Code writes it: three rounds, a recorded compaction before the one of that number."""
     made: list[dict[str, Any]] = []
     parent: str | None = None
     context = 30_000
     for number, (asked, deeds, answer) in enumerate(ROUNDS):
-        if number == 2:
+        if number == compacted:
             about = summary("s0", "b0")
             about["message"]["content"] = (
                 "This session is being continued from a previous conversation.\n\n1. Primary Request: set up the "
@@ -186,6 +186,6 @@ def lines() -> list[dict[str, Any]]:
     return made
 
 
-def session(folder: Path) -> Path:
+def session(folder: Path, compacted: int = 2) -> Path:
     folder.mkdir(exist_ok=True)
-    return write_lines(folder / "secrets.jsonl", lines())
+    return write_lines(folder / "secrets.jsonl", lines(compacted))

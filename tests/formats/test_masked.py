@@ -139,7 +139,7 @@ def test_without_secrets_it_must_hold_as_much(tmp_path: Path) -> None:
     found = made.found
     assert not isinstance(found, str)
     fewer = replace(made, found=replace(found, messages=(), epochs=()))
-    with pytest.raises(BadInput, match="another conversation"):
+    with pytest.raises(BadInput, match="changes the conversation"):
         save(masked_export(fewer), tmp_path / "out")
 
 

@@ -17,7 +17,7 @@ from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.compaction.strategy import SummaryRequest
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, masked
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, bounded, masked
 from workbench.session.bounded import (
     DEEPEST,
     LEAST,
@@ -173,6 +173,16 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+@pytest.fixture
+def sixteenth(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Facts of a text up to the bound take seconds, so the bounds are a sixteenth here; what grows with a text grows
+    as much."""
+    monkeypatch.setattr(bounded, "LONGEST", LONGEST // 16)
+    monkeypatch.setattr(bounded, "MOST_CHARS", MOST_CHARS // 16)
+    monkeypatch.setattr(bounded, "MOST_VALUES", MOST_VALUES // 16)
+    return 16
+
+
 def conversation(first: Any, role: Any = "user") -> Shape:
     messages = [Message("m1", role, (first,))]
     if isinstance(first, ToolResult):
@@ -184,16 +194,16 @@ def conversation(first: Any, role: Any = "user") -> Shape:
 @pytest.mark.parametrize("kind", ["text", "call", "result", "said"])
 @pytest.mark.parametrize("pattern", [LOG, PROSE])
 def test_f11_what_is_looked_at_of_a_huge_text_does_not_grow_with_it(
-    kind: str, pattern: str, looked_at: list[int]
+    kind: str, pattern: str, looked_at: list[int], sixteenth: int
 ) -> None:
     """The facts of a text four times as long are no more, and no more of it is read for them."""
-    found = []
+    found, longest = [], LONGEST // sixteenth
     for times in (2, 8):
         looked_at.clear()
-        shape = conversation(block_of(kind, of(pattern, times * LONGEST)))
+        shape = conversation(block_of(kind, of(pattern, times * longest)))
         facts = [one for one in facts_of(shape) if one.kind != "request"]
         found.append((len(facts), len(standing_of(shape)), len(stated_of(shape)), len(calls_of(shape))))
-        assert LONGEST // 2 < sum(looked_at) <= LONGEST + 1000
+        assert longest // 2 < sum(looked_at) <= longest + 1000
         assert any(one.text == "From now on never use tabs." for one in facts)
     for counts in zip(*found, strict=True):
         assert max(counts) <= 1.1 * counts[0] + 2
@@ -213,10 +223,13 @@ def test_f11_a_request_shows_a_huge_text_that_holds_no_secret_as_it_is_sent(time
     assert SummaryRequest("to test", (huge,), "", OneText(lambda: sent)).shown == sent
 
 
-def test_f11_what_is_looked_at_of_millions_of_keys_does_not_grow_with_them(looked_at: list[int]) -> None:
+def test_f11_what_is_looked_at_of_millions_of_keys_does_not_grow_with_them(
+    looked_at: list[int], sixteenth: int
+) -> None:
+    most = MOST_VALUES // sixteenth
     for times in (2, 4, 8):
         looked_at.clear()
-        rows = {f"key_{number}": f"value {number}" for number in range(times * MOST_VALUES)}
+        rows = {f"key_{number}": f"value {number}" for number in range(times * most)}
         shape = conversation(ToolUse("1", "put", rows), "assistant")
         facts_of(shape)
-        assert MOST_VALUES // 2 < len(looked_at) <= MOST_VALUES + 100
+        assert most // 2 < len(looked_at) <= most + 100
