@@ -369,7 +369,7 @@ def test_that_a_file_is_there_is_said_before_the_session_is_read(
     run = cwb(command, "no-session.jsonl", option, name)
     assert (run.exit_code, run.stderr) == (
         2,
-        f"Error: {name} exists already; choose another name or allow it to be replaced.\n",
+        f"Error: {name} exists; choose another name or allow replacing it.\n",
     )
     assert Path(name).read_bytes() == b"kept"
     assert "no-session.jsonl does not exist" in cwb(command, "no-session.jsonl", option, name, "--overwrite").stderr

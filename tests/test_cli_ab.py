@@ -58,7 +58,7 @@ async def test_the_servers_block_is_shown_kept_and_written_untouched(
     assert (opening["role"], opening["content"][0]) == ("assistant", BLOCK)
     again = await called(*args, "--summarizer", f"recorded:{first['run']}", "-o", tmp_path / "again.json")
     assert contents(tmp_path / "again.json") == contents(out)
-    assert "the server's block: opaque (signed), sent back as it came" in again.stdout
+    assert "the server's block: opaque (signed), sent back unchanged" in again.stdout
     assert "opaque (signed)" in (await called("list", "runs", "show", first["run"])).stdout
     assert cwb("compact", session, "--summarizer", "server:oracle:m").exit_code == 2
 
@@ -115,7 +115,7 @@ def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     assert run.exit_code == 0, run.output
     assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
     assert run.stdout.count("gone → gone: No such rule was given.") == 2
-    assert "All drafts are the same, word for word." in run.stdout
+    assert "All drafts are identical." in run.stdout
     first, second = (journal.load(entry.id) for entry in journal.kept())
     prompts = {run.policy["prompt"].splitlines()[0] for run in (first, second)}
     assert "As a ballad." in prompts

@@ -82,4 +82,4 @@ def test_full_is_for_json_alone() -> None:
     for command in ("inspect", "compact"):
         refused = cwb(command, OVERFLOW, "--full")
         assert refused.exit_code == 2
-        assert "--full adds to what --json tells" in refused.stderr
+        assert "--full extends --json" in refused.stderr

@@ -221,7 +221,7 @@ class TestCompact:
             run = await compact(session, "-o", tmp_path / "out.jsonl", "--json")
         assert run.exit_code == 0
         assert json.loads(run.stdout)["run"] is None
-        assert "The run was not kept" in run.stderr
+        assert "The run was not saved" in run.stderr
         assert (tmp_path / "out.jsonl").exists()
 
     @pytest.mark.usefixtures("interruptible")
@@ -244,7 +244,7 @@ class TestCompact:
             await api.gone.wait()
         assert child.exitcode == 130
         assert where.startswith(f"Note: {MODEL} is asked at {api.url} for about $")
-        assert ended.startswith("Cancelled: nothing was written; what had come is kept as run ")
+        assert ended.startswith("Cancelled: nothing was written; the received part is saved as run ")
         assert not out.exists()
         assert fingerprint(session) == before
         (entry,) = journal.kept()
@@ -473,4 +473,4 @@ class TestMaxCost:
     def test_what_is_no_number_of_dollars(self, words: str, session: Path) -> None:
         run = cwb("compact", session, "--strategy", "trim", "--max-cost", words)
         assert run.exit_code == 2
-        assert "is no number of dollars" in run.stderr
+        assert "is not an amount in dollars" in run.stderr

@@ -151,7 +151,7 @@ async def test_a_call_that_failed_is_asked_when_the_run_goes_on(session: Path, m
         lost = [arm["name"] for arm in first["variants"] if arm["unanswered"]]
         assert len(lost) == 1
         assert marks(first, lost[0]) == ["unanswered"] * 4
-        assert first["notes"].count("1 call gave no answer, and the same command asks again: ") == 1
+        assert first["notes"].count("1 call failed; the same command asks again: ") == 1
         assert "summary" not in first["notes"]
         assert next(arm for arm in first["variants"] if arm["name"] == lost[0])["correct"] is None
         before = len(api.received)
@@ -428,7 +428,7 @@ def test_where_no_session_can_be_asked_after_the_command_fails(tmp_path: Path) -
 def test_questions_of_one_session_are_put_to_no_other(session: Path, other: Path) -> None:
     run = cwb("retention", "--ask", session, other, "--probes", session.with_suffix(".probes.toml"))
     assert run.exit_code == 2
-    assert "of one session" in run.output
+    assert "need one session" in run.output
 
 
 def test_a_batch_needs_a_model(session: Path) -> None:
@@ -468,7 +468,7 @@ def test_what_comes_through_a_pipe_has_no_place_for_questions(session: Path, tmp
 
     run = through()
     assert run.exit_code == 2
-    assert "name the file of the questions with --probes" in run.stderr
+    assert "name a file for the questions with --probes" in run.stderr
     there = tmp_path / "mine.probes.toml"
     assert through("--probes", there).exit_code == 0
     assert read_probes(there)

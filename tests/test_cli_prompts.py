@@ -127,7 +127,7 @@ def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path
     for words, said in (
         (
             ("codex",),
-            "Codex' program is compiled, and nothing in it marks where its prompt begins and ends; name a",
+            "Codex' program is compiled, and its prompt has no markers; name a",
         ),
         (("pi", tmp_path), str(tmp_path)),
         (("pi", request(tmp_path / "x.json", "Go on.")), "x.json"),

@@ -118,7 +118,7 @@ def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
         f"Claude Code, {path}: unchanged: nothing to compact: everything fits the budget; nothing was "
-        "written; `cwb rescue FILE` takes another session, `cwb compact` any other way.\n"
+        "written; `cwb rescue FILE` takes another session; `cwb compact` offers every strategy.\n"
     )
     assert [*path.parent.iterdir()] == [path]
 

@@ -127,7 +127,7 @@ def test_f16_a_command_says_so_in_a_sentence(command: str, kind: str, tmp_path: 
         unopened(path)
     done = cwb(command, path, *GIVEN[command])
     assert done.exit_code == 2
-    assert re.search(f"{path} is (?:.*, not a regular file; copy|a pipe that nobody writes to; start)", done.output)
+    assert re.search(f"{path} is (?:.*, not a regular file; copy|a pipe without a writer; start)", done.output)
 
 
 OTHER_FILES = {

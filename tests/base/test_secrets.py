@@ -394,7 +394,7 @@ def test_a_report_masks_them_for_who_asks_and_says_so(tmp_path: Path, monkeypatc
     def foot(text: str) -> str:
         return text.strip().rpartition("\n")[2].partition(". ")[2]
 
-    first = "Secrets that can be told by shape, name or place"
+    first = "Secrets recognized by shape, name or place"
     assert "/home/bob" in (text := page())
     assert "ann@example.com" in text
     assert foot(text) == f"{first} are masked; the names of home folders and mail addresses are not."
@@ -406,4 +406,4 @@ def test_a_report_masks_them_for_who_asks_and_says_so(tmp_path: Path, monkeypatc
     assert "ann@" not in text
     assert foot(text) == f"{first} and the names of home folders and mail addresses are masked."
     monkeypatch.setenv("CWB_MASK", "phone")
-    assert "'phone' is nothing that can be masked; there are home and mail" in cwb("report", "s.json").stderr
+    assert "'phone' cannot be masked; choose from home and mail" in cwb("report", "s.json").stderr

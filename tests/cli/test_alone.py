@@ -87,7 +87,7 @@ def test_only_the_newest_files_are_read(sessions: Path) -> None:
 def test_without_sessions_it_says_where_to_find_some() -> None:
     alone = cwb()
     assert (alone.exit_code, alone.stdout) == (0, "")
-    assert "no sessions there; name a folder in which to look for them, or see one with `cwb demo`." in alone.stderr
+    assert "no sessions there; name another folder, or see one with `cwb demo`." in alone.stderr
 
 
 def test_on_a_screen_it_is_the_list(sessions: Path) -> None:

@@ -88,27 +88,27 @@ def test_every_former_name_is_tried() -> None:
 
 
 REFUSED = [
-    ("inspect {file} --health --notes", "--notes does not go with --health; leave one of them out."),
-    ("audit {folder} --skipped", "--skipped goes with --quick; add that, or leave --skipped out."),
-    ("audit {folder} --quick --by tool", "--by does not go with --quick; leave one of them out."),
-    ("demo --preset trim", "--preset goes with FILE; add that, or leave --preset out."),
+    ("inspect {file} --health --notes", "--notes cannot be combined with --health; leave one out."),
+    ("audit {folder} --skipped", "--skipped needs --quick; add that, or leave --skipped out."),
+    ("audit {folder} --quick --by tool", "--by cannot be combined with --quick; leave one out."),
+    ("demo --preset trim", "--preset needs FILE; add that, or leave --preset out."),
     ("list presets trim --properties", "--properties shows every preset; leave NAME out."),
-    ("why {file} --rework --window 9", "--window does not go with --rework; leave one of them out."),
-    ("compare {file} --over-session --diff", "--diff does not go with --over-session; leave one of them out."),
+    ("why {file} --rework --window 9", "--window cannot be combined with --rework; leave one out."),
+    ("compare {file} --over-session --diff", "--diff cannot be combined with --over-session; leave one out."),
     (
         "compare {file} --vary window=3k --plot",
-        "--plot goes with --over-session, not with --vary; leave one of them out.",
+        "--plot needs --over-session and cannot be combined with --vary; leave one out.",
     ),
-    ("compare {file} --vary window=3k --prompt a", "--prompt does not go with --vary; leave one of them out."),
-    ("compare {file} --batch", "--batch goes with --prompt or --model; add that, or leave --batch out."),
-    ("compare {file} {file}", "This looks at one session, and 2 FILEs are named; name one."),
+    ("compare {file} --vary window=3k --prompt a", "--prompt cannot be combined with --vary; leave one out."),
+    ("compare {file} --batch", "--batch needs --prompt or --model; add that, or leave --batch out."),
+    ("compare {file} {file}", "This command takes one session; 2 FILEs are named."),
     (
         "compare {file} --model a",
         "Give two prompts and at most one summarizer, or two summarizers and at most one prompt.",
     ),
-    ("retention {file} --write", "--write goes with --ask; add that, or leave --write out."),
-    ("retention {file} --ask --generations 2", "--generations does not go with --ask; leave one of them out."),
-    ("inspect {file} --all", "--all goes with --health; add that, or leave --all out."),
+    ("retention {file} --write", "--write needs --ask; add that, or leave --write out."),
+    ("retention {file} --ask --generations 2", "--generations cannot be combined with --ask; leave one out."),
+    ("inspect {file} --all", "--all needs --health; add that, or leave --all out."),
 ]
 
 

@@ -48,7 +48,7 @@ def test_a_file_that_was_just_changed_is_pointed_out_in_the_export(quiet: Path) 
 @pytest.mark.parametrize("name", ["x.jsonl.lock", ".x.jsonl.lock", "x.jsonl-shm"])
 def test_a_lock_beside_the_file_is_pointed_out(quiet: Path, name: str) -> None:
     quiet.with_name(name).touch()
-    assert still_written(quiet) == f"{name} lies beside it"
+    assert still_written(quiet) == f"{name} exists next to it"
 
 
 @pytest.mark.skipif(not Path("/proc/self/fdinfo").is_dir(), reason="the system lists no open files")

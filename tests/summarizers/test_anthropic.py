@@ -190,7 +190,7 @@ async def test_a_server_that_counts_nothing_has_no_bill(figures: object, api: Fa
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (page(), "answers with a web page and not as a model; check ANTHROPIC_BASE_URL"),
+        (page(), "answers with a web page instead of a model's response; check ANTHROPIC_BASE_URL"),
         (document({"object": "chat.completion"}), "answers with JSON that is no message; check ANTHROPIC_BASE_URL"),
     ],
 )
@@ -266,7 +266,7 @@ async def test_a_client_finds_its_server_in_its_environment(
 async def test_tries_are_bounded(api: FakeApi) -> None:
     api.replies = [*[OVERLOADED] * 9]
     got, _ = await ask(request())
-    words = "the server is overloaded (529 overloaded_error: Overloaded); given up after 3 tries"
+    words = "the server is overloaded (529 overloaded_error: Overloaded); stopped after 3 tries"
     assert got == SummaryFailed("error", words)
     assert len(api.received) == QUICK.tries
 
@@ -285,7 +285,7 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
     [
         (outlasting(QUICK.first_token_s), 60.0, "no first token within 30 s", ""),
         (outlasting(QUICK.stall_s, "The parser "), 60.0, "the answer stalled for 30 s", "The parser "),
-        (outlasting(20.0, "The parser "), 20.0, "no whole answer within 20 s", "The parser "),
+        (outlasting(20.0, "The parser "), 20.0, "no complete answer within 20 s", "The parser "),
     ],
 )
 async def test_what_takes_too_long_times_out(

@@ -121,7 +121,9 @@ async def test_the_same_asked_twice_is_sent_once(api: FakeApi) -> None:
 
 async def test_a_run_that_was_broken_off_goes_on_with_its_batch(api: FakeApi) -> None:
     api.replies = [batch(api, 0, 1, ended=False), error(401, "authentication_error", "who are you")]
-    with pytest.raises(BadInput, match=f"Batch {ID} cannot be read now: .*it goes on, ask the same again later"):
+    with pytest.raises(
+        BadInput, match=f"Batch {ID} cannot be read now: .*the batch continues, run the same command again later"
+    ):
         await run(ONE)
     (note,) = paths.batches().iterdir()
     assert note.read_text() == ID

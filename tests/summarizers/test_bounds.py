@@ -147,7 +147,7 @@ DEEP = b"[" * 50_000 + b"]" * 50_000
 
 def too_much(protocol: str, api: FakeApi, what: str) -> str:
     there = over(protocol, api)
-    return f"{there.address} sends {what}, which is read no further; check {there.address_from}"
+    return f"{there.address} sends {what}; stopped reading; check {there.address_from}"
 
 
 @EVERY
@@ -184,7 +184,7 @@ async def test_f1_an_answer_beyond_its_bounds_is_named(protocol: str, reply: Hos
 async def test_f1_an_error_beyond_its_bounds_is_named(protocol: str, reply: Hostile, api: FakeApi) -> None:
     api.replies = [reply]
     got, _ = await ask(request(), connection=over(protocol, api))
-    what = f"an error answer of more than {grouped(MB)} bytes, which is read no further"
+    what = f"an error answer of more than {grouped(MB)} bytes; stopped reading"
     assert got == SummaryFailed("error", f"the server refused the request (400: {what})")
     assert reply.sent < 30 * MB
 
@@ -226,7 +226,7 @@ async def test_f18_a_stream_of_words_without_an_end_is_refused_at_its_limit(prot
     got, _ = await ask(request(), connection=over(protocol, api))
     await api.gone.wait()
     most = grouped(live.MOST_CHARS)
-    assert got == SummaryFailed("inflated", f"the answer has more than {most} characters, and is read no further")
+    assert got == SummaryFailed("inflated", f"the answer has more than {most} characters; stopped reading")
     assert words.sent < 30 * MB
 
 
@@ -239,7 +239,7 @@ async def test_f18_pieces_are_counted_against_the_tokens_asked_for(
     api.replies = [answer(*["w "] * (50 + more))]
     got, _ = await ask(request(max_output_tokens=20), connection=over(protocol, api))
     if more:
-        said = "the answer has more than 50 pieces where 20 tokens were asked for, and is read no further"
+        said = "the answer has more than 50 pieces where 20 tokens were asked for; stopped reading"
         assert got == SummaryFailed("inflated", said)
     else:
         assert isinstance(got, Summary)

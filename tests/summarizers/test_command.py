@@ -60,7 +60,7 @@ async def test_a_program_need_not_read() -> None:
         (f"{SH}'echo bad news >&2; exit 3'", SummaryFailed("error", "sh left with 3: bad news")),
         (f"{SH}'kill -9 $$'", SummaryFailed("error", "sh was ended by signal 9")),
         ("true", SummaryFailed("empty", "true wrote nothing")),
-        (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote what is no UTF-8 text, at byte 0")),
+        (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote text that is not UTF-8, at byte 0")),
         ("yes", SummaryFailed("inflated", f"yes wrote more than {grouped(MOST)} bytes")),
     ],
 )  # fmt: skip
@@ -75,7 +75,7 @@ async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: P
     while not asked.done():  # it may not have begun to wait when what it started is there already
         go_ahead(60)
         await asyncio.sleep(0.001)
-    assert await asked == SummaryFailed("timeout", "env wrote no whole answer within 60 s")
+    assert await asked == SummaryFailed("timeout", "env wrote no complete answer within 60 s")
     await until(lambda: not running(tmp_path))
 
 

@@ -96,5 +96,5 @@ async def test_f18_a_list_without_an_end_is_refused(pages: int, api: FakeApi, mo
     if pages == 2:
         assert len((await fetch()).models) == 2
     else:
-        with pytest.raises(BadInput, match="sends a list of more than 2 models, which is read no further; check"):
+        with pytest.raises(BadInput, match="sends a list of more than 2 models; stopped reading; check"):
             await fetch()

@@ -42,7 +42,7 @@ def test_a_name_is_taken_apart(text: str, name: Name) -> None:
 
 @pytest.mark.parametrize("text", ["", ":", "oracle", "extractive:", "estimate:x", "typed", "anthropic", "anthropic: "])
 def test_what_is_no_name_is_told_what_there_is(text: str) -> None:
-    with pytest.raises(BadInput, match="names no summarizer") as caught:
+    with pytest.raises(BadInput, match="is not a summarizer") as caught:
         parsed(text)
     assert all(form in str(caught.value) for form in FORMS.values())
 
@@ -76,7 +76,7 @@ async def test_a_recorded_run_is_found_by_the_beginning_of_its_id() -> None:
     calls = (call_record(asked, given),)
     keep(Run(id="20260101-aaa", began=0, seconds=1, end="finished", strategy="s", calls=calls))
     assert await named("recorded:20260101")(asked) == given
-    with pytest.raises(BadInput, match="There is no kept run"):
+    with pytest.raises(BadInput, match="There is no run"):
         named("recorded:1999")
 
 

@@ -107,7 +107,11 @@ async def test_what_a_server_does_not_take_is_left_out_once(
         (error(404, "not_found_error", "The model 'nope' does not exist"), "error", "choose another model"),
         (answer("I look", stop="tool_use"), "error", "called a tool"),
         (answer("x", stop="model_context_window_exceeded"), "truncated", "context window was full"),
-        (page(), "error", "answers with a web page and not as a model; check base_url of [connections.local]"),
+        (
+            page(),
+            "error",
+            "answers with a web page instead of a model's response; check base_url of [connections.local]",
+        ),
         (document({"type": "message"}), "error", "check base_url of [connections.local]"),
     ],
 )
@@ -134,7 +138,7 @@ async def test_without_the_package_its_extra_is_named(
 
 
 async def test_a_protocol_that_counts_nothing_beforehand_is_not_asked() -> None:
-    with pytest.raises(BadInput, match="ollama is asked by a protocol that counts nothing beforehand"):
+    with pytest.raises(BadInput, match="ollama uses a protocol that cannot count in advance"):
         await count(SESSION, TALK, METER, "ollama/m")
 
 

@@ -120,7 +120,7 @@ async def test_what_is_refused_costs_nothing_and_what_has_no_bill_the_most(
 async def test_a_model_without_a_price_is_not_asked(api: FakeApi) -> None:
     got, _ = await ask_for(1.0, api, answer("Fixed."), model="my-llama")
     assert isinstance(got, SummaryFailed)
-    assert got.detail.startswith("What my-llama costs is not known, so that it cannot be kept below $1.00; write its")
+    assert got.detail.startswith("The price of my-llama is unknown, so the limit of $1.00 cannot be checked; write its")
     assert api.received == []
 
 
@@ -294,8 +294,8 @@ async def test_what_costs_more_is_sent_where_somebody_says_so(api: FakeApi) -> N
     assert isinstance(got, SummaryFailed)
     assert asked == [
         "This may cost $0.03, slightly more than $0.03",
-        "This may cost $0.03 beside the $0.03 that are spent, more than $0.03",
-        "This may cost $0.03 beside the $0.07 that are spent, more than $0.07",
+        "This may cost $0.03 on top of $0.03 spent, more than $0.03",
+        "This may cost $0.03 on top of $0.07 spent, more than $0.07",
     ]
     assert len(api.received) == 2
     await summarizer(request("another", max_output_tokens=2_000))
@@ -321,7 +321,7 @@ async def test_one_is_asked_at_a_time_and_no_clock_runs_meanwhile(api: FakeApi) 
     assert [type(one) for one in got].count(Summary) == 1
     assert asked == [
         "This may cost $0.03, more than $0.001",
-        "This may cost $0.03 beside the $0.004 that are spent, more than $0.03",
+        "This may cost $0.03 on top of $0.004 spent, more than $0.03",
     ]
     assert clocks == [None, None]
 
@@ -343,7 +343,7 @@ def test_the_limit_of_the_settings() -> None:
         assert usual_purse().limit == limit
     for text in ('max_cost = "1"', "max_cost = -1", "max_cost = true", "max_cost = inf", "max_cost = nan"):
         paths.settings().write_text(text)
-        with pytest.raises(BadInput, match="is no number of dollars"):
+        with pytest.raises(BadInput, match="is not an amount in dollars"):
             usual_purse()
     with pytest.raises(TooDear):
         Purse(0.0).check(0.01, SONNET)

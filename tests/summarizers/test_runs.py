@@ -170,8 +170,8 @@ def test_a_folder_that_cannot_be_made_costs_the_record_only() -> None:
     paths.runs().parent.parent.mkdir(parents=True)
     paths.runs().parent.write_text("a file where the folder should be")
     run = run_of(Summary("x"))
-    assert keep(run).startswith("The run was not kept: ")
-    assert add(run, 0, run.calls[0]).startswith("The answer was not kept: ")
+    assert keep(run).startswith("The run was not saved: ")
+    assert add(run, 0, run.calls[0]).startswith("The answer was not saved: ")
 
 
 _ON_A_FULL_DISK = """
@@ -188,7 +188,7 @@ print(keep(Run(id="big", began=2, seconds=1, end="finished", strategy="s", reaso
 def test_a_full_disk_costs_the_record_only() -> None:
     keep(run_of(Summary("x"), id="first"))
     run = subprocess.run([sys.executable, "-c", _ON_A_FULL_DISK], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout.startswith("The run was not kept: ")
+    assert run.stdout.startswith("The run was not saved: ")
     assert "make room" in run.stdout
     assert [entry.id for entry in kept()] == ["first"]
     assert keep(run_of(Summary("y"))) == ""
@@ -216,10 +216,10 @@ def test_a_damaged_journal_is_named_and_costs_no_run(data: bytes) -> None:
     paths.runs().parent.mkdir(parents=True)
     paths.runs().write_bytes(data)
     for use in (kept, lambda: load("x"), lambda: delete(["x"])):
-        with pytest.raises(BadInput, match=r"runs\.sqlite is no journal or is damaged") as caught:
+        with pytest.raises(BadInput, match=r"runs\.sqlite is not a run history or is damaged") as caught:
             use()
         assert "\n" not in str(caught.value)
-    assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
+    assert keep(run_of(Summary("x"))).startswith("The run was not saved: ")
     assert paths.runs().read_bytes() == data
 
 
@@ -257,7 +257,7 @@ def test_a_damaged_run_costs_itself_only(document: object) -> None:
 
 def test_nothing_is_made_by_looking() -> None:
     assert kept() == ()
-    with pytest.raises(BadInput, match="There is no kept run"):
+    with pytest.raises(BadInput, match="There is no run"):
         load("x")
     assert not paths.runs().exists()
 
@@ -268,9 +268,9 @@ def test_a_run_is_found_by_the_beginning_of_its_name() -> None:
     assert load("20260101-000000-b").calls[0].text == "y"
     with pytest.raises(BadInput, match="2 kept runs begin with"):
         load("2026")
-    with pytest.raises(BadInput, match="There is no kept run"):
+    with pytest.raises(BadInput, match="There is no run"):
         load("nope")
-    with pytest.raises(BadInput, match="There is no kept run"):
+    with pytest.raises(BadInput, match="There is no run"):
         load("")
 
 

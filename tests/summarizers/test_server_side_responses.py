@@ -53,7 +53,7 @@ async def test_the_head_goes_as_items_and_all_that_comes_back_is_kept(api: FakeA
     assert isinstance(got, ServerSummary)
     assert got.text == f"Fix the parser.\n\n{UNREADABLE}"
     assert got.usage == Usage(4_991, 300, cache_read=9) == recorder.usage
-    assert (got.block.raw, got.about_block) == (OUTPUT, "opaque (encrypted), sent back as it came")
+    assert (got.block.raw, got.about_block) == (OUTPUT, "opaque (encrypted), sent back unchanged")
     assert sum(isinstance(event, Retrying) for event in recorder.events) == 1
     sent = api.received[-1]
     assert (sent.path, sent.headers["authorization"]) == ("/v1/responses/compact", f"Bearer {KEY}")
@@ -111,7 +111,7 @@ def test_a_server_is_named_with_its_connection() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("server:compact:ollama/qwen3", "ollama is asked by a protocol that knows no compaction on the server"),
+        ("server:compact:ollama/qwen3", "ollama uses a protocol without compaction on the server"),
         ("server:context-management:openai/gpt-5", "knows no compaction at a threshold"),
     ],
 )
@@ -134,6 +134,6 @@ async def test_its_counts_are_asked_for_as_well(api: FakeApi) -> None:
     tool = '{"type":"function","name":"Read","description":"Reads.","parameters":{"type":"object"},"strict":false}'
     texts = METER.text_tokens("Be brief.") + METER.text_tokens(tool)
     assert (got.tokens, got.local) == (512, texts + sum(map(METER.tokens, MESSAGES)))
-    with pytest.raises(BadInput, match="counts nothing beforehand"):
+    with pytest.raises(BadInput, match="cannot count in advance"):
         await count(SESSION, MESSAGES, METER, f"plain/{MODEL}")
     assert len(api.received) == 1

@@ -221,7 +221,7 @@ async def test_f4_impossible_usage_is_named_and_the_answer_kept(
     assert (got.text, got.usage) == ("whole", None)
     (misbilled,) = [event for event in events if isinstance(event, Misbilled)]
     assert misbilled.why == f"{FIELDS[protocol]} is {shown}"
-    said = f"the usage that the server tells is left out: {misbilled.why}, which no call can have"
+    said = f"the server's usage is ignored: {misbilled.why}, impossible for one call"
     assert sentence(misbilled) == said
     assert bills(events) == ()
     assert purse.spent == pytest.approx(0.033)  # 1 000 tokens in at $3 a million, 2 000 out at $15
@@ -309,7 +309,7 @@ async def test_f4_a_run_with_impossible_usage_is_kept(value: str, protocol: str,
     assert (call.text, call.usage) == ("whole", None)
     assert [note for note in call.notes if f"{FIELDS[protocol]} is " in note]
     assert journal.kept()[0].dollars is None
-    assert cost.note.startswith("the usage that the server tells is left out: ")
+    assert cost.note.startswith("the server's usage is ignored: ")
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         pilot.app.screen.query_one(Input).value = "rehearse:truncated"
         await press(pilot, "enter", "enter")
         assert screen.query_one(DraftEditor).text == "The user asked for"
-        assert any("is no journal or is damaged" in note for note in notes(pilot))
+        assert any("is not a run history or is damaged" in note for note in notes(pilot))
         assert screen.reading is not None
         assert screen.reading.run.outcome.status == "unchanged"
         await press(pilot, "f8")

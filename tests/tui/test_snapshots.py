@@ -280,7 +280,7 @@ async def test_export(album: Album) -> None:
 async def test_spend(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/home/ada/.config")
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
-        pilot.app.push_screen(spend_question("This may cost $0.12 beside the $0.05 that are spent, more than $0.10"))
+        pilot.app.push_screen(spend_question("This may cost $0.12 on top of $0.05 spent, more than $0.10"))
         await album.take(pilot, "asked")
 
 

@@ -68,10 +68,10 @@ async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
             before = bench_screen(pilot).bench
             at_most(0.0001)
             await pilot.press("enter")
-            assert "beside" not in await asked(pilot)
+            assert " on top of " not in await asked(pilot)
             await pilot.press("y")
             await until(lambda: len(api.received) == 1)
-            assert "that are spent" in await asked(pilot)
+            assert " spent, more than" in await asked(pilot)
             assert (screen.phase, len(api.received)) == ("running", 1)
             await press(pilot, key)
             assert (screen.phase, len(api.received)) == ("draft", sent)

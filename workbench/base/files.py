@@ -67,7 +67,7 @@ def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path],
     when something has the name already, or when it cannot be written.
     """
     if os.path.lexists(path):
-        raise BadInput(f"{path} exists already; choose another name.")
+        raise BadInput(f"{path} exists; choose another name.")
     with _unfinished(path, lambda prefix, folder: tempfile.mkdtemp(prefix=prefix, dir=folder)) as temporary:
         try:
             for name, data in files.items():
@@ -129,7 +129,7 @@ def refuse_taken(path: Path, *, overwrite: bool = False) -> None:
     whoever works long, or pays, for what is to be written asks first."""
     refuse_special(path)
     if not overwrite and os.path.exists(path):
-        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
+        raise BadInput(f"{path} exists; choose another name or allow replacing it.")
     if not os.access(path.parent, os.W_OK):
         gone = not os.path.isdir(path.parent)
         raise _unwritable(path, os.strerror(errno.ENOENT if gone else errno.EACCES))
@@ -148,7 +148,7 @@ def refuse_special(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise BadInput(f"{path} is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
-        raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
+        raise BadInput(f"{path} is a device, pipe or socket and is not overwritten; choose the name of a file.")
 
 
 # --- what is not finished yet ---------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
     try:
         os.link(temporary, path)  # unlike a rename, fails where the name is taken
     except FileExistsError:
-        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.") from None
+        raise BadInput(f"{path} exists; choose another name or allow replacing it.") from None
     except OSError:  # a file system without hard links
         temporary.replace(path)
 

@@ -36,7 +36,7 @@ def still_written(path: Path, now: float | None = None) -> str:
         return f"changed {max(0, round(age))} s ago"
     for name in (f"{path.name}.lock", f".{path.name}.lock", f"{path.name}-shm"):
         if path.with_name(name).exists():
-            return f"{name} lies beside it"
+            return f"{name} exists next to it"
     if age < _DAY_S and (process := _holder(path)):
         return f"process {process} has it open for writing"
     return ""

@@ -25,5 +25,5 @@ def most_dollars(path: Path) -> float | None:
     if most is None:
         return None
     if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):
-        raise BadInput(f"{path}: max_cost = {most!r} is no number of dollars; write one from 0, as 0.50.")
+        raise BadInput(f"{path}: max_cost = {most!r} is not an amount in dollars; write a number such as 0.50.")
     return float(most)

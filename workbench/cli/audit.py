@@ -58,16 +58,16 @@ SHOWN: dict[About, str] = {
     ),
 )
 @click.argument("folders", nargs=-1, metavar="[FOLDER]…", type=click.Path(path_type=Path))
-@click.option("--by", multiple=True, type=click.Choice(KEYS), help="Sum up by this; several times for finer groups.")
-@click.option("--tool", default="", metavar="NAME", help="Only sessions of this tool, as `claude` or `codex`.")
-@click.option("--search", default="", metavar="TEXT", help="Only those in which every word of TEXT occurs.")
+@click.option("--by", multiple=True, type=click.Choice(KEYS), help="Group the sums by this; repeatable.")
+@click.option("--tool", default="", metavar="NAME", help="Only sessions of this agent, such as `claude` or `codex`.")
+@click.option("--search", default="", metavar="TEXT", help="Only sessions that contain every word of TEXT.")
 @click.option(
     "--list",
     "about",
     type=click.Choice(list(TABLES)),
-    help="List the sessions, every compaction, or what could not be read, instead of the sums.",
+    help="List sessions, compactions or unreadable files instead of sums.",
 )
-@click.option("--sort", "order", default="", metavar="COLUMN", help="Sort the list by this, the largest first.")
+@click.option("--sort", "order", default="", metavar="COLUMN", help="Sort the list by this, largest first.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="List at most N.")
 @click.option(
     "--save",
@@ -75,15 +75,15 @@ SHOWN: dict[About, str] = {
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the table as .csv, .html, .json or .parquet; several times for several.",
+    help="Write the table to a .csv, .html, .json or .parquet file; repeatable.",
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
-@click.option("--fresh", is_flag=True, help="Read every file again, whatever is kept of it.")
-@click.option("--quick", is_flag=True, help="List the sessions, newest first, from the two ends of each file alone.")
-@click.option("--skipped", is_flag=True, help="List what could not be read as a session, and why.")
+@click.option("--fresh", is_flag=True, help="Read every file again and ignore the cache.")
+@click.option("--quick", is_flag=True, help="List sessions, newest first; reads only the ends of each file.")
+@click.option("--skipped", is_flag=True, help="List unreadable files, and why.")
 @click.option("--root", type=click.Path(path_type=Path), hidden=True)
 @click.option("--screen", "on_screen", is_flag=True, help="Show the table on the workbench's screen.")
-@click.option("--newest", type=click.IntRange(1), metavar="N", help="Only the N files that changed last.")
+@click.option("--newest", type=click.IntRange(1), metavar="N", help="Only the N most recently changed files.")
 @click.option("--csv", "as_csv", is_flag=True, help="The list as CSV, with every column.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every row.")
 def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
@@ -125,7 +125,7 @@ def _audit(
     for target in saved:
         form_of(target)
         if os.path.exists(target):
-            raise BadInput(f"{target} exists already; choose another name.")
+            raise BadInput(f"{target} exists; choose another name.")
     if on_screen:
         _show(folders)
         return
@@ -147,12 +147,12 @@ def _audit(
     else:
         _sums(rows, by)
     if refused := sum(bool(row.error) for row in rows):
-        warn(f"{counted(refused, 'file')} there could not be read as a session; --list unreadable tells why.")
+        warn(f"{counted(refused, 'file')} there could not be read as a session; --list unreadable shows why.")
 
 
 def _show(folders: tuple[Path, ...]) -> None:
     if not has_a_screen():
-        raise BadInput("--screen needs a terminal, not a dumb one; leave it out to have the table printed.")
+        raise BadInput("--screen needs a full terminal; leave it out to print the table.")
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
@@ -172,7 +172,7 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
                 tell(done, found.left)
                 yield from found.rows
     except KeyboardInterrupt:
-        left = f"Interrupted after {counted(done, 'file')}; the files read so far are kept, start again to continue."
+        left = f"Interrupted after {counted(done, 'file')}; files read so far are saved, start again to continue."
         raise interrupted(left) from None
     if cache.trouble:
         warn(cache.trouble)
@@ -208,7 +208,7 @@ def _wanted(row: SessionRow, tool: str) -> bool:
 
 def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
     if all(row.error for row in rows):
-        warn("no sessions there; name a folder in which to look for them.")
+        warn("no sessions there; name another folder.")
         return
     write_tables([replace(sums(rows, by).without("asked", "cost"), title="")])
     if told := advise(rows):
@@ -220,10 +220,10 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
     made = table(rows, about, by)
     if not rows:
-        warn("no sessions there; name a folder in which to look for them, or see one with `cwb demo`.")
+        warn("no sessions there; name another folder, or see one with `cwb demo`.")
         return
     if not made.rows:
-        warn("nothing there to list.")
+        warn("nothing to list.")
         return
     shown = made.only(*SHOWN[about].split())
     write_tables([replace(shown, title="", rows=tuple(map(_short, shown.rows[:limit])))])

@@ -53,8 +53,8 @@ def message_id(messages: Sequence[Message], reference: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise BadInput(f"{reference!r} begins {len(found)} message ids; give more of the one that is meant.")
+        raise BadInput(f"{reference!r} matches {len(found)} message ids; give more characters.")
     raise BadInput(
-        f"There is no message {reference!r} in this epoch; give an id, the beginning of one, or a number from 1 to "
+        f"There is no message {reference!r} in this epoch; give an id, its beginning, or a number from 1 to "
         f"{len(messages)}, as `cwb inspect --json` lists them."
     )

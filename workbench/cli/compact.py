@@ -59,10 +59,10 @@ STDOUT = Path("-")
     "epoch",
     "window",
     "mask",
-    preset="Settings and prompt to start from; else the strategy's first preset.",
+    preset="Settings and prompt to start from; default: the strategy's first preset.",
     set="Change a setting; group.field reaches into a group; @FILE is --params.",
-    pin="Keep a message verbatim: id, beginning of one, or number.",
-    split_at="The first message of the tail, which stays as it is, instead of the strategy's own split.",
+    pin="Keep a message verbatim: id, beginning of an id, or number.",
+    split_at="First message kept verbatim after the summary, instead of the strategy's split.",
 )
 @click.option("--if-triggered", is_flag=True, help="Compact only when the strategy's thresholds say so.")
 @click.option(
@@ -78,8 +78,10 @@ STDOUT = Path("-")
 )
 @click.option("--model", metavar="MODEL", help="Ask this model, live: one of Anthropic's, or CONNECTION/MODEL.")
 @max_cost
-@click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb list runs` lists it.")
-@click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
+@click.option(
+    "--no-journal", is_flag=True, help="Do not save a live or rehearsed run in the run history (`cwb list runs`)."
+)
+@click.option("--exact", metavar="MODEL", help="Let the API count the context before and after, for this model.")
 @click.option(
     "-o",
     "--out",
@@ -87,19 +89,17 @@ STDOUT = Path("-")
     metavar="OUT",
     help="Write the compacted session to this file or folder, - for stdout.",
 )
-@click.option(
-    "--to", metavar="FORMAT", help="Write another format than the session's own, or another way (codex:appended)."
-)
+@click.option("--to", metavar="FORMAT", help="Write another format, or a variant of it (codex:appended).")
 @click.option(
     "--force",
     is_flag=True,
-    help="Write although a required check failed or nothing became smaller, and replace an existing file.",
+    help="Write even if a required check failed or nothing got smaller; replace an existing file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 @click.option(
     "--full",
     is_flag=True,
-    help="With --json: every message with what happens to it, the split, the new context, requests; secrets masked.",
+    help="With --json: every message and what happens to it, the split, the new context, requests; secrets masked.",
 )
 def command(
     chosen: Selection,
@@ -133,7 +133,7 @@ def command(
       130  cancelled, and nothing was written
     """
     if as_json and out == STDOUT:
-        raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
+        raise click.UsageError("--json and -o - would both write to stdout; name a file with -o.")
     only_in_json(full, as_json=as_json)
     if out is not None and out != STDOUT:
         refuse_place(out, chosen.file, overwrite=force)
@@ -323,8 +323,8 @@ def _why_nothing(status: str, code: int) -> str:
     if code == DONE:
         return "nothing; name a file with -o"
     if code == CHECK_FAILED:
-        return "nothing, because a hard check failed; --force with -o writes it all the same"
-    return f"nothing, because the outcome is {status.replace('_', ' ')}"
+        return "nothing: a required check failed; --force with -o writes anyway"
+    return f"nothing: the outcome is {status.replace('_', ' ')}"
 
 
 def _check_words(failed: Check) -> str:

@@ -79,18 +79,18 @@ WORDS = 400
     "mask",
     nargs=-1,
     pin="Keep a message verbatim in all of them.",
-    drop="Leave a message out in all of them.",
-    shorten="Cut a message in the middle in all of them.",
-    split_at="The first message of the tail, which stays as it is, where a strategy has a split.",
-    epoch="The epoch, from 1, or `last`; by default the newest that overflowed or was compacted, and with "
-    "--over-session the first.",
+    drop="Drop a message in all of them.",
+    shorten="Shorten a message in all of them.",
+    split_at="First message kept verbatim after the summary, for strategies with a split.",
+    epoch="The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted, and with "
+    "--over-session: the first.",
 )
-@click.option("--over-session", is_flag=True, help="Simulate the whole session: when each compacts, at what cost.")
+@click.option("--over-session", is_flag=True, help="Replay the whole session: when each one compacts, and the cost.")
 @click.option(
     "--vary",
     multiple=True,
     metavar="FIELD=A..B:STEP",
-    help="Replay FILEs with values of a number of the policy, or of `window`; A,B,C lists values, 50k is 50 000. Once "
+    help="Replay FILEs with several values of a setting, or of `window`; A,B,C lists values, 50k is 50 000. Once "
     "or twice.",
 )
 @click.option(
@@ -106,15 +106,17 @@ WORDS = 400
     "summarizers",
     multiple=True,
     metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes, by default extractive, without a model; several are "
+    help="Who writes the summaries, as in `cwb compact`; default: extractive (no model); several are "
     "compared. With --over-session estimate or extractive: filler of the likely length, as by default, or sentences "
     "of the session, as by default with --watch.",
 )
 @max_cost
 @click.option(
-    "--diff", is_flag=True, help="Show where two outcomes differ: the two named, or one and the agent's own compaction."
+    "--diff", is_flag=True, help="Show where two outcomes differ: two named ones, or one and the agent's compaction."
 )
-@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs; else `cwb list runs` lists them.")
+@click.option(
+    "--no-journal", is_flag=True, help="Do not save live or rehearsed runs in the run history (`cwb list runs`)."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
 @csv_option("variants", "kept", "watched", "replays", "compactions", "values", "sessions", "verdicts")
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
@@ -125,9 +127,9 @@ WORDS = 400
     type=click.Choice([one.name for one in CRITERIA]),
     default="cost",
     show_default=True,
-    help="What the best value is chosen by; `watched` needs --watch.",
+    help="Criterion for the best value; `watched` needs --watch.",
 )
-@click.option("--save-preset", "save_as", metavar="NAME", help="Save the best values as a preset of your own.")
+@click.option("--save-preset", "save_as", metavar="NAME", help="Save the best values as your preset.")
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
@@ -135,7 +137,7 @@ WORDS = 400
     help="Save progress in this file, and continue from it.",
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
-@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+@click.option("--batch", is_flag=True, help="Use Message Batches: half the price, within a day; resumable.")
 def command(
     chosen: Selection, over_session: bool, vary: tuple[str, ...], prompts: tuple[str, ...], models: tuple[str, ...],
     sweeps: bool, two: bool, **given: Any,

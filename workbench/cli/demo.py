@@ -36,9 +36,9 @@ TELLINGS = "cast svg overwrite text as_json"
     "window",
     required=False,
     strategy="A strategy with its own preset.",
-    preset="The preset that is shown; a second one stands next to it. By default the agent's own, and our own.",
-    epoch="Start with this epoch, not the first.",
-    watch="Follow this sentence, of several the first that is said; by default a rule of the user's that is lost.",
+    preset="The preset to show; a second one is shown next to it. Default: the agent's, and ours.",
+    epoch="Start with this epoch instead of the first.",
+    watch="Follow this sentence; of several, the first found. Default: a rule that is lost.",
 )
 @tellings
 def command(chosen: Selection, **how: Any) -> None:
@@ -78,7 +78,7 @@ def _of_sample(**how: Any) -> None:
 def _of_file(chosen: Selection, **how: Any) -> None:
     policies = chosen.policies() if chosen.presets or chosen.strategies else []
     if len(policies) > 2:
-        raise BadInput(f"{len(policies)} policies are named; a story has room for two.")
+        raise BadInput(f"{len(policies)} policies are named; a demo shows at most two.")
     bench, course = on_bench_and_course(chosen.whole)
     if not policies:
         own = tools_preset(bench.session) or USUAL

@@ -55,7 +55,7 @@ def compared(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, ba
             gone.append(refusal(path, reason))
     twice = copies(waiting)
     for file, of in twice.items():
-        warn(printable(f"{file} says the same as {of}, and is counted once."))
+        warn(printable(f"{file} duplicates {of}; counted once."))
     several = [one for one in waiting if one.file not in twice]
     if calls := sum(one.calls for one in several):
         half = ", as a batch" if batch else ""
@@ -112,8 +112,8 @@ def _tried(
     try:
         asyncio.run(every())
     except (KeyboardInterrupt, asyncio.CancelledError):
-        goes_on = "a batch that was sent goes on, and " if batch else ""
-        raise interrupted(f"Left: {goes_on}the answers are kept; the same command continues.") from None
+        goes_on = "the batch continues, and " if batch else ""
+        raise interrupted(f"Stopped: {goes_on}the answers are saved; the same command continues.") from None
     order = [each.file for each in several]
     return sorted(trials, key=lambda trial: order.index(trial.file)), failed, left
 
@@ -179,10 +179,10 @@ def _tell(
             ["sessions", "A", "B", "B is above A by", "95 %", "better", "of all pairs"],
             [_verdict_row(one) for one in found],
         )
-        click.echo("\nPercentage points; an interval over 0 says that either may be better.")
+        click.echo("\nPercentage points; an interval that includes 0 means that either may be better.")
     out = [trial for trial in trials if not trial.counts]
     if out:
-        click.echo(f"Not in the sums: {counted(len(out), 'session')} that one side or both did not compact.")
+        click.echo(f"Not in the sums: {counted(len(out), 'session')} that at least one variant did not compact.")
 
 
 def csv_tables(trials: Sequence[Trial]) -> dict[str, Table]:

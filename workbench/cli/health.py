@@ -72,19 +72,19 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     for finding in told.findings:
         click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")
     if bills.gaps:
-        _heading("Where the context does not explain the bills")
+        _heading("Billed tokens that are not in the file")
         _listed(_gaps(session, bills))
-    _heading("What was odd")
+    _heading("Warnings")
     _listed([str(warning) for warning in told.warnings] or ["nothing"])
     if told.related_sessions:
         _heading("Other sessions in it (open one with --part ID)")
         _listed([f"{one.id}: {one.description}" for one in told.related_sessions])
     _heading("What an export would change")
-    click.echo(f"  as it is: {_changed(as_it_is)}")
+    click.echo(f"  unchanged: {_changed(as_it_is)}")
     click.echo(f"  compacted, {counted(len(compacted), 'message')}:")
     for one in changes:
         click.echo(f"    {one.target}: {_changed(one)}; {counted(one.bytes, 'byte')}")
-        for line in (*one.notes, *(f"its tool would object: {fault}" for fault in one.problems[:SHOWN])):
+        for line in (*one.notes, *(f"its agent would reject: {fault}" for fault in one.problems[:SHOWN])):
             click.echo(f"      {printable(line)}")
 
 
@@ -177,12 +177,12 @@ def _about(file: Path, told: Told) -> list[tuple[str, str]]:
         ("holds", ", ".join(counted(count, noun) for count, noun in holds) + " in the context"),
     ]
     if told.in_use:
-        rows.append(("in use", f"it seems to be still written: {told.in_use}"))
+        rows.append(("in use", f"it seems to be in use: {told.in_use}"))
     faults = told.faults
     more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
-    intro = ["would object to this as an export (a tool's own files may have such things):"] if faults else []
+    intro = ["would reject this as an export (an agent's own files may have these):"] if faults else []
     objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
-    rows.append(("validator", "\n".join(objections) or "has nothing to object to"))
+    rows.append(("validator", "\n".join(objections) or "accepts it"))
     return rows
 
 

@@ -60,14 +60,12 @@ MAX_WARNINGS = 10
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
-    help="The transcript: complete, one line for all but requests and last answers, or last answers alone.",
+    help="The transcript: complete, compact (requests and last answers in full), or quiet (last answers only).",
 )
 @click.option("--compact", "verbosity", flag_value="compact", help="The same as --verbosity compact.")
 @click.option("--quiet", "verbosity", flag_value="quiet", help="The same as --verbosity quiet.")
-@click.option(
-    "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
-)
-@click.option("--forget-exact", is_flag=True, help="Forget what exact counts taught of this session's figures.")
+@click.option("--exact", metavar="MODEL", help="Let the API count the context for this model: sends it, costs nothing.")
+@click.option("--forget-exact", is_flag=True, help="Forget the calibration from exact counts of this session.")
 @click.option("--react", "as_react", is_flag=True, help="The transcript in ReAct form: Thought, Action, [tool].")
 @click.option(
     "--layers",
@@ -84,9 +82,9 @@ MAX_WARNINGS = 10
 @click.option(
     "--health",
     is_flag=True,
-    help="Format, faults and gaps of FILE, and what an export would change, tried in memory; nothing is written.",
+    help="Format, faults and gaps of FILE, and the losses of an export (in memory; nothing is written).",
 )
-@click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
+@click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @csv_option("rounds", "epochs")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
@@ -284,7 +282,7 @@ def _write_notes(notes: Sequence[Note]) -> None:
         rows = (Row((one.number, one.kind, one_line(" ".join(one.text.split()), NOTE))) for one in notes)
         write_tables([Table("notes", "", columns("message:count note text"), tuple(rows))])
     else:
-        click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
+        click.echo("No notes: no @file, no file changed between two reads, no to-do list.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,11 @@ class Jobs(click.Command):
         name = max(param.opts, key=len)
         options = [one.option for one in self.others if param.name in one.parameters]
         if not options or param.name in self.flags:
-            return f"{name} does not go with {job.option}; leave one of them out."
+            return f"{name} cannot be combined with {job.option}; leave one out."
         asking = " or ".join(options)
         if job is self.usual:
-            return f"{name} goes with {asking}; add that, or leave {name} out."
-        return f"{name} goes with {asking}, not with {job.option}; leave one of them out."
+            return f"{name} needs {asking}; add that, or leave {name} out."
+        return f"{name} needs {asking} and cannot be combined with {job.option}; leave one out."
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}

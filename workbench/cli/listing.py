@@ -8,7 +8,7 @@ import click
 
 LISTS = {
     "strategies": ("strategies", "command", "Strategies and their presets; with an ID, every setting."),
-    "presets": ("strategies", "presets", "Presets and what each has; with a NAME, the source of every value."),
+    "presets": ("strategies", "presets", "Presets and their features; with a NAME, the source of every value."),
     "prompts": ("prompts", "list_", "Prompts with their languages."),
     "models": ("models", "command", "Models that a server offers, and the connections to servers."),
     "runs": ("runs", "command", "Run history: list, spent, show, text, diff, delete."),

@@ -21,7 +21,7 @@ CONNECTIONS = "connection protocol address key"
 
 @click.command("models")
 @click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="Whose models.")
-@click.option("--refresh", is_flag=True, help="Ask the server now; else the list of the last day serves.")
+@click.option("--refresh", is_flag=True, help="Ask the server now instead of using a list up to a day old.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 @csv_option("models", "connections")
 def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None:
@@ -48,7 +48,7 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
         write_json({**found, "models": choice.models, "connections": list(there.values())})
         return
     if choice.trouble:
-        old = "the list is an old one" if choice.models else "there is no list; a model may be typed all the same"
+        old = "the list is an old one" if choice.models else "there is no list; you can still type a model name"
         warn(f"{choice.trouble} Until then {old}.")
     if choice.models:
         write_tables([made["models"]])

@@ -31,11 +31,17 @@ SAMPLE_PRESET = "augment-example"
     "--epoch",
     type=EpochNumber(),
     metavar="N|last",
-    help=f"The epoch, from 1, or `last`; by default the newest that overflowed or was compacted. {EPOCH}",
+    help=f"The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted. {EPOCH}",
 )
-@click.option("--preset", metavar="NAME", help="The strategy and settings to begin with; by default the agent's own.")
+@click.option("--preset", metavar="NAME", help="The strategy and settings to begin with. Default: the agent's.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The context window, in tokens.")
-@click.option("--watch", "watched", multiple=True, metavar="TEXT", help="Tell of this sentence how it stands; several.")
+@click.option(
+    "--watch",
+    "watched",
+    multiple=True,
+    metavar="TEXT",
+    help="Track a sentence: verbatim, paraphrased, contradicted or gone. Repeatable.",
+)
 def command(
     files: tuple[Path, ...],
     choose: bool,
@@ -58,10 +64,10 @@ def command(
             raise BadInput(f"{path} does not exist; check the name.")
     path = files[0] if files else SAMPLES / OVERFLOWING
     if not has_a_screen():
-        raise BadInput(f"{path} needs a terminal that is not dumb; in a pipe use `cwb inspect` or `cwb compact`.")
+        raise BadInput(f"{path} needs a full terminal; in a pipe use `cwb inspect` or `cwb compact`.")
     choose = choose or len(files) > 1 or (path.is_dir() and not _is_session(path))
     if choose and (part or follow):
-        raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")
+        raise BadInput("--part and --follow take one FILE; name only one, without --choose.")
     if watched:
         from workbench.analysis.watched import sentence_to_watch
 

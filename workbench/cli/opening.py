@@ -40,7 +40,7 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
     if forgetting:
         taught = scales.forget(session)
         forgotten = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
-        warn(f"{forgotten}; the figures go by what the session itself was billed.")
+        warn(f"{forgotten}; figures follow the session's recorded usage.")
     return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
 
 

@@ -49,7 +49,7 @@ def found_rows(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list
         kinds = Counter(fact.kind for fact in lost)  # in the order of the gravest of each
         counts = ", ".join(counted(number, _NOUNS.get(kind, kind)) for kind, number in kinds.items())
         gravest = _examples([fact.text for fact in lost])
-        rows.append(("lost", f"{counts}; first: {gravest}" if lost else "nothing that was looked for"))
+        rows.append(("lost", f"{counts}; first: {gravest}" if lost else "no facts"))
     return rows
 
 

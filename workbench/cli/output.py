@@ -183,7 +183,7 @@ def write_csv(made: Mapping[str, Table], wanted: str) -> None:
 def only_in_json(full: bool, *, as_json: bool) -> None:
     """Raises UsageError for `--full` without `--json`: what it adds is for programs."""
     if full and not as_json:
-        raise click.UsageError("--full adds to what --json tells; give both.")
+        raise click.UsageError("--full extends --json; give both.")
 
 
 def size_words(size: Size) -> str:

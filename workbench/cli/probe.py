@@ -87,7 +87,7 @@ def probe(
     files = sessions_in(chosen.files)
     several = len(files) > 1 or files != list(chosen.files)
     if several and (file or chosen.part):
-        raise click.UsageError("--probes and --part are of one session; name one FILE.")
+        raise click.UsageError("--probes and --part need one session; name one FILE.")
     policies = chosen.policies() if chosen.strategies or chosen.presets else None
     exams = Exams(chosen, several, policies, name, purse, recorded, file, most, seed, not no_journal, [], {})
     if write:
@@ -151,7 +151,7 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
         outcomes += [(called, run.outcome) for called, run in made]
         if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
             asked = counted(strangers, "question")
-            warn(f"{asked} in {wanted.file.name} from messages that this epoch does not have.")
+            warn(f"{asked} in {wanted.file.name} from messages that are not in this epoch.")
     return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
 
 
@@ -160,13 +160,13 @@ def _written(exams: Exams, path: Path) -> Path:
     bench = on_bench(replace(exams.chosen, files=(path,)))
     there = exams.file or (None if path in exams.chosen.piped else beside(bench.session))
     if there is None:
-        raise BadInput("A session from a pipe has no place; name the file of the questions with --probes.")
+        raise BadInput("A session from a pipe has no folder; name a file for the questions with --probes.")
     made = made_of(bench, exams.most)
     if not made:
         raise nothing_to_ask(bench)
     write_probes(there, made)
     reads = "`cwb retention --ask` reads them from there"
-    click.echo(f"{there}: {counted(len(made), 'question')}; change them as you like, {reads}")
+    click.echo(f"{there}: {counted(len(made), 'question')}; edit them, {reads}")
     return there
 
 

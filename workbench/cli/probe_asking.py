@@ -99,7 +99,7 @@ def answers(
     where = asking_of(model).connection.address
     warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
     if quote.judged.dollars:
-        warn(f"a judge of answers in prose comes to at most {money(quote.judged.dollars)} beside that.")
+        warn(f"a judge of answers in prose comes to at most {money(quote.judged.dollars)} on top.")
     within(purse, quote.most, asking_of(model).model)
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))
@@ -110,9 +110,9 @@ def answers(
     for one in came:
         where = f"{printable(one.sat.file.name)}: " if len(quotes) > 1 else ""
         for failure, many in Counter(one.failed).items():
-            warn(f"{where}{counted(many, 'call')} gave no answer, and the same command asks again: {failure}")
+            warn(f"{where}{counted(many, 'call')} failed; the same command asks again: {failure}")
     if any(one.cut for one in came):
-        warn(f"a context is too long for {model}: its oldest messages were left out, and what stood there is missed.")
+        warn(f"a context is too long for {model}: its oldest messages were left out.")
     failed = [refusal(path, no) for path, no in zip(quotes, done, strict=True) if isinstance(no, BadInput)]
     return [(one.sat, one.probing) for one in came], failed
 
@@ -220,7 +220,7 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
     try:
         return asyncio.run(every())
     except KeyboardInterrupt:
-        raise interrupted("Left: a batch that was sent goes on; the same command takes it up.") from None
+        raise interrupted("Stopped: the batch continues; the same command collects it.") from None
 
 
 def _tell_bill(bills: Sequence[Bill], model: str, *, batch: bool) -> None:

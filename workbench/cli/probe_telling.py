@@ -60,7 +60,7 @@ def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
 
 
 def _by(found: Probing) -> str:
-    return f"{found.by}: what the text still tells, not what a model knows" if found.by == LOOKED_UP else found.by
+    return f"{found.by}: what the text contains, not what a model knows" if found.by == LOOKED_UP else found.by
 
 
 def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
@@ -74,7 +74,7 @@ def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     write_table(["arms", "kind", "used", "message", "question"], rows, {"arms": 0, "kind": 0, "used": 0})
     click.echo(
         "\n✓ right  ✗ wrong  · not known  ? no answer; * really used later; message: which one tells it. "
-        "--json tells every answer."
+        "--json lists every answer."
     )
 
 
@@ -88,7 +88,7 @@ def tell_sum(found: Sum, refused: int) -> None:
     click.echo()
     heads = ["sessions", "tokens", "right", "95 %", "less than full", *found.kinds, "made up", "unanswered", "from"]
     write_table(heads, [[grouped(found.sessions(row.name)), *row.cells()] for row in _sum_rows(found)])
-    click.echo("\n--json tells every question and answer.")
+    click.echo("\n--json lists every question and answer.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,14 +117,14 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
 
 @command.command("copy")
 @click.argument("id")
-@click.option("--as", "name", metavar="NAME", help="A name of its own, to try it against the first with `cwb compare`.")
+@click.option("--as", "name", metavar="NAME", help="Another name, to compare it with the first by `cwb compare`.")
 @as_json_option
 def copy(id: str, name: str | None, as_json: bool) -> None:
     """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""
     one = by_id(id)
     target = one.file if name is None else name if Path(name).suffix in ENDINGS else name + Path(one.file).suffix
     if (paths.prompts() / target).exists():
-        raise BadInput(f"{paths.prompts() / target} is there already; edit that, or give a name with --as.")
+        raise BadInput(f"{paths.prompts() / target} exists; edit it, or give another name with --as.")
     path = write_own(target, one.path.read_text("utf-8"), overwrite=False)
     if as_json:
         write_json({"id": path.stem, "copied_from": one.id, "file": path})
@@ -135,7 +135,7 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
 @command.command("adopt")
 @click.argument("preset")
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[FROM]...")
-@click.option("--force", is_flag=True, help="Replace one that was adopted before.")
+@click.option("--force", is_flag=True, help="Replace an adopted prompt.")
 @as_json_option
 def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) -> None:
     """Take the prompt of PRESET's own product into your folder of prompts; the preset asks by it from then on.
@@ -146,7 +146,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
     """
     if not has_prompt(preset):
-        raise BadInput(f"The preset {preset} has no prompt that can be replaced; choose a product's prompt.")
+        raise BadInput(f"The preset {preset} has no replaceable prompt; choose a product's preset.")
     trace = Path(".claude-trace")
     named = sources or ((trace,) if preset == "claude-code" and trace.is_dir() else ())
     found = [one for source in named for one in found_in(preset, source)] or ([] if sources else installed(preset))
@@ -155,7 +155,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     text, name = found[0].text, adopted_name(preset)
     path = paths.prompts() / name
     if path.is_file() and not force and load_prompt(name).text != text:
-        raise BadInput(f"{path} is there already, with other words; --force replaces it.")
+        raise BadInput(f"{path} exists with other text; --force replaces it.")
     path = write_adopted(preset, text, told_in(text) or "en")
     if as_json:
         write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
@@ -163,7 +163,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     rows = tuple(Row((str(one.file), one.place, len(one.text), ", ".join(one.left_out))) for one in found)
     spec = columns("file:text:found_in where chars:count:characters left_out:text:filled_in_when_sent")
     write_tables([Table("found", "", spec, rows)])
-    click.echo(f"the first is kept as {path}; the preset {preset} uses it from now on")
+    click.echo(f"the first is saved as {path}; the preset {preset} uses it from now on")
 
 
 @plain.register
@@ -173,7 +173,7 @@ def _(one: ToolPrompt) -> dict[str, Any]:
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
     where = ", ".join(map(str, sources)) or looked_for(preset)
-    sealed = f": {SEALED[preset]}, and nothing in it marks where its prompt begins and ends" if preset in SEALED else ""
+    sealed = f": {SEALED[preset]}, and its prompt has no markers" if preset in SEALED else ""
     seen = f"in {where}{sealed}" if where else f"on this machine{sealed or ': no package of it is known'}"
     ways = "a capture of its requests (HAR, claude-trace) in which it compacted, or a text (.md, .txt) with the prompt"
     return f"No prompt of {preset} was found {seen}; name {ways}{'' if sealed else ', or the folder of its package'}."

@@ -29,7 +29,7 @@ SHOWN = 200
     "--branch",
     type=click.IntRange(1),
     metavar="LINE",
-    help="Keep the branch whose newest message is on this line, instead of the longest one.",
+    help="Keep the branch whose newest message is on this line. Default: the longest.",
 )
 @click.option("--dry-run", is_flag=True, help="List the fixes and write nothing.")
 @click.option(
@@ -112,7 +112,7 @@ def _lines(repair: engine.Repair, result: Result, *, dry_run: bool) -> list[str]
         return lines
     if result.out:
         lines += [f"Written to {result.out}; read back: {counted(result.messages, 'message')} in the context."]
-        lines += ["To go on:", *(f"  {step}" for step in result.steps)] if result.steps else []
+        lines += ["To resume:", *(f"  {step}" for step in result.steps)] if result.steps else []
     elif dry_run and repair.fixes:
         lines.append("Dry run: nothing was written.")
     else:

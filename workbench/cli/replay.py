@@ -107,7 +107,7 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         if one.missed:
             first = one.missed[0]
             times = counted(len(one.missed), "time")
-            click.echo(f"{one.name}: fired {times} in vain, first at call {first.call}: {first.reason}")
+            click.echo(f"{one.name}: fired {times} without effect, first at call {first.call}: {first.reason}")
 
 
 @plain.register

@@ -27,14 +27,14 @@ BESIDE = ("claude-code", "codex", DEFAULT)
     "window",
     "epoch",
     "watch",
-    strategy="The strategy reported on, with its own preset.",
-    preset=f"The preset reported on; by default the agent's own, else {BESIDE[0]}.",
+    strategy="The strategy to report on, with its first preset.",
+    preset=f"The preset to report on. Default: the agent's, else {BESIDE[0]}.",
 )
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="PATH", help="A .html or .md file.")
 @click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets to compare it with.")
 @click.option("--mask-home", is_flag=True, help="Mask the names of home folders, too.")
 @click.option("--mask-mail", is_flag=True, help="Mask mail addresses, too.")
-@click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 def command(
     chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool
 ) -> None:
@@ -50,7 +50,7 @@ def command(
     file = chosen.file
     target = Path(f"{file.stem or file.name}-report.html") if out is None else out
     if target.suffix not in (".html", ".htm", ".md"):
-        raise BadInput(f"{target}: a report is HTML or Markdown; give the file a name that ends in .html or .md.")
+        raise BadInput(f"{target}: a report is HTML or Markdown; name a file that ends in .html or .md.")
     refuse_taken(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))

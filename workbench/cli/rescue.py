@@ -43,8 +43,8 @@ NO_MODEL = "extractive"
     "window",
     "mask",
     required=False,
-    strategy="The strategy, instead of the agent's own or the ledger.",
-    preset="Settings and prompt to start from, instead of the agent's own or the ledger's.",
+    strategy="The strategy, instead of the agent's or the ledger.",
+    preset="Settings and prompt to start from, instead of the agent's or the ledger's.",
 )
 @click.option(
     "--summarizer",
@@ -186,7 +186,7 @@ def _sentence(result: Result) -> str:
     part = f" --part {result.part}" if result.part else ""
     found = f"{by_id(result.format).title}, {result.file}{part}"
     if result.out is None and all(one.passed or not one.hard for one in result.checks):
-        nothing = "nothing was written; `cwb rescue FILE` takes another session, `cwb compact` any other way"
+        nothing = "nothing was written; `cwb rescue FILE` takes another session; `cwb compact` offers every strategy"
         return f"{found}: {verdict(result.status, result.reason)}; {nothing}."
     if result.status != "compacted" and result.out:
         return f"{found}: {verdict(result.status, result.reason)}; the repaired session was written to {result.out}."

@@ -86,27 +86,31 @@ NAMED = 12
 @click.option("--ask", "asks", is_flag=True, help="Ask questions with one exact answer about each FILE.")
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
-    help="Who writes the summaries: any that `cwb compact` takes, extractive without a model.",
+    help="Who writes the summaries, as in `cwb compact`; extractive needs no model.",
 )  # fmt: skip
 @click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
 @click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option(
     "--judge", "judge_name", default="", metavar="NAME",
-    help="Ask a model, too: `anthropic:MODEL`. Its agreement with labelled pairs stands beside what it says.",
+    help="Also ask a model, as `anthropic:MODEL`; shows how often it agrees with labelled pairs.",
 )  # fmt: skip
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
 @csv_option("kinds", "lost", "generations", "arms", "questions")
-@click.option("--model", metavar="MODEL", default="", help="Ask this model, live; else answers are looked up by code.")
-@click.option("--batch", is_flag=True, help="Ask through Message Batches: half the price, within a day; resumable.")
+@click.option(
+    "--model", metavar="MODEL", default="", help="Ask this model, live; without it, answers come from text search."
+)
+@click.option("--batch", is_flag=True, help="Use Message Batches: half the price, within a day; resumable.")
 @click.option(
     "--probes", "file", type=click.Path(path_type=Path), metavar="TOML",
-    help="Questions from this file; by default NAME.probes.toml beside FILE, else made from the session.",
+    help="Questions from this file. Default: NAME.probes.toml next to FILE, else generated from the session.",
 )  # fmt: skip
 @click.option("--max", "most", type=click.IntRange(1, 1000), metavar="N", help=f"At most N questions [{MOST}].")
-@click.option("--seed", type=int, default=0, show_default=True, help="How the questions are shuffled.")
-@click.option("--write", is_flag=True, help="Write the questions to NAME.probes.toml beside FILE, to change; ask none.")
-@click.option("--no-journal", is_flag=True, help="Keep no answers, and use none that are kept.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for shuffling the questions.")
+@click.option(
+    "--write", is_flag=True, help="Write the questions to NAME.probes.toml next to FILE for editing; ask none."
+)
+@click.option("--no-journal", is_flag=True, help="Neither save answers nor use saved ones.")
 def command(chosen: Selection, asks: bool, **given: Any) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
@@ -245,7 +249,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         write_json({"recorded_compactions": told, "watched": passed})
         return
     if not found:
-        warn("this session records no compaction that ended such an epoch.")
+        warn("this session records no such compaction.")
     for number, held, needed, claims in found:
         click.secho(f"compaction after epoch {number}", bold=True)
         if held is None:
@@ -281,7 +285,7 @@ def _tell(held: Retention, needed: LaterUse | None) -> None:
     write_tables([by_kind(held)])
     if needed:
         parts = ", ".join(f"{kind} {grouped(kept)} of {grouped(of)}" for kind, (kept, of) in needed.kinds.items())
-        click.echo(f"\nneeded again and not told again in the rest of the session: {percent(needed.share)} ({parts})")
+        click.echo(f"\nneeded again later and not repeated in the session: {percent(needed.share)} ({parts})")
     write_tables([lacking(held)], NAMED)
 
 

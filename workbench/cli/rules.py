@@ -23,7 +23,7 @@ WORDS = 140
 
 @click.command("rules")
 @selection("part", "epoch")
-@click.option("--marked/--suggest", "marked", help="Only passages marked with <Pin>; by default every rule, too.")
+@click.option("--marked/--suggest", "marked", help="Only passages marked with <Pin>. Default: every rule as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 @csv_option("rules")
 def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
@@ -69,11 +69,11 @@ def _table(found: Sequence[SuggestedPin]) -> Table:
 
 
 def _nothing(marked: bool) -> str:
-    more = " --suggest looks for standing instructions and answers, too."
-    return f"There is no <Pin> passage.{more}" if marked else "No standing instruction was found."
+    more = " --suggest also looks for rules and answers."
+    return f"There is no <Pin> passage.{more}" if marked else "No rule found."
 
 
 def _reason(pin: SuggestedPin, numbers: dict[str, int]) -> str:
     if pin.superseded_by is not None:
         return f"{pin.reason}; superseded by message {numbers.get(pin.superseded_by, '?')}"
-    return pin.reason if pin.accepted_unasked else f"{pin.reason}; dear"
+    return pin.reason if pin.accepted_unasked else f"{pin.reason}; expensive"

@@ -81,7 +81,7 @@ def run_named(
         where = ""
         if journal and name.is_kept:
             record = keeping(live.unfinished(time.perf_counter() - clock))
-            where = f"; what had come is kept as run {record.id}" if keep(record) else ""
+            where = f"; the received part is saved as run {record.id}" if keep(record) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 

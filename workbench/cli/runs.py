@@ -56,13 +56,13 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
     elif as_json:
         write_json({"run_history": paths.runs(), "runs": entries})
     elif not entries:
-        warn(f"no runs are kept in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
+        warn(f"there are no runs in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
     else:
         write_tables([table])
 
 
 @command.command("spent")
-@click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="What is added up.")
+@click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="Group the sums by this.")
 @as_json_option
 @csv_option("spent")
 def spent(by: By, as_json: bool, as_csv: str | None) -> None:
@@ -86,7 +86,7 @@ def spent(by: By, as_json: bool, as_csv: str | None) -> None:
 
 @command.command("show")
 @click.argument("id")
-@click.option("--request", "whole", is_flag=True, help="The requests in full, not only their beginnings.")
+@click.option("--request", "whole", is_flag=True, help="Show requests in full.")
 @as_json_option
 def show(id: str, whole: bool, as_json: bool) -> None:
     """Show run ID (or the beginning of one): what was asked, answered, billed and checked."""
@@ -127,7 +127,7 @@ def diff(first: str, second: str, as_json: bool) -> None:
         write_json({"a": a.id, "b": b.id, "differences": differences, "answer_diffs": answer_diffs(a, b)})
         return
     if not fields:
-        click.echo("Nothing but the answers differs." if any(answer_diffs(a, b)) else "The runs are alike.")
+        click.echo("Only the answers differ." if any(answer_diffs(a, b)) else "The runs are alike.")
     else:
         rows = tuple(Row((short_value(old), short_value(new), name)) for name, old, new in fields)
         write_tables([Table("fields", "", columns("a b field"), rows)])

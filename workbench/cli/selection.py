@@ -62,7 +62,7 @@ class Selection:
     def file(self) -> Path:
         """The only FILE. Raises BadInput where several are named."""
         if len(self.files) != 1:
-            raise BadInput(f"This looks at one session, and {len(self.files)} FILEs are named; name one.")
+            raise BadInput(f"This command takes one session; {len(self.files)} FILEs are named.")
         return self.files[0]
 
     @property
@@ -118,7 +118,7 @@ def _copy_pipe(file: Path, copy: BinaryIO) -> None:
             first = b""
         else:
             if not first:
-                raise BadInput(f"{file} is a pipe that nobody writes to; start what writes first, or name a file.")
+                raise BadInput(f"{file} is a pipe without a writer; start the writer first, or name a file.")
         os.set_blocking(pipe.fileno(), True)
         copy.write(first)
         shutil.copyfileobj(pipe, copy)
@@ -139,7 +139,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
              "One of several sessions or branches in FILE; `cwb audit --quick FILE` lists them."),
     "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb list strategies` lists them."),
     "strategies": (("--strategies", "--strategy", "strategies"), {"multiple": True, "metavar": "ID,…"},
-                   "Strategies, each with its own preset; all by default."),
+                   "Strategies, each with its first preset. Default: all."),
     "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Settings and prompt to start from."),
     "presets": (("--presets", "--preset", "presets"), {"multiple": True, "metavar": "NAME,…"},
                 "Presets, `all` for every one."),
@@ -148,18 +148,18 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a setting."),
     "pin": (("--pin", "pins"), _SEVERAL, "Keep a message verbatim."),
     "auto_pin": (("--auto-pin",), {"is_flag": True},
-                 "Pin the user's standing instructions and answers; `cwb rules FILE` lists them."),
-    "drop": (("--drop", "drops"), _SEVERAL, "Leave a message out, with its tool calls and results."),
+                 "Pin the user's rules and answers; `cwb rules FILE` lists them."),
+    "drop": (("--drop", "drops"), _SEVERAL, "Drop a message, with its tool calls and results."),
     "shorten": (("--shorten", "shortens"), _SEVERAL,
-                "Cut a message's long texts and results in the middle. Pins win over both."),
-    "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail, which stays as it is."),
+                "Shorten a message's long texts and results in the middle. Pins take precedence."),
+    "split_at": (("--split-at", "split"), {"metavar": "ID"}, "First message kept verbatim after the summary."),
     "watch": (("--watch", "watched"), {"multiple": True, "metavar": "TEXT"},
               "Track a sentence: verbatim, paraphrased, contradicted or gone. Repeatable."),
     "epoch": (("--epoch",), {"type": EpochNumber(), "metavar": "N|last"},
-              "The epoch, from 1, or `last`; by default the newest that overflowed or was compacted."),
+              "The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted."),
     "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),
     "mask": (("--mask",), {"is_flag": True},
-             "Remove FILE's secrets when it is read: none is sent, summarized or written."),
+             "Remove FILE's secrets on reading: none is sent, summarized or written."),
 }
 # fmt: on
 """Flags, attributes and usual words of each option, in the order in which help lists them."""

@@ -31,13 +31,13 @@ def list_sessions(
 ) -> None:  # fmt: skip
     """Write the sessions of this machine or below a folder, newest first; of a file with several sessions, those."""
     if len(folders) + bool(root) > 1:
-        raise click.UsageError("--quick lists what lies in one place; name one FOLDER or FILE.")
+        raise click.UsageError("--quick lists one place; name one FOLDER or FILE.")
     if folders and (not folders[0].is_dir() or is_session_folder(folders[0])):
         _list_parts(folders[0], as_json=as_json, as_csv=as_csv)
         return
     root = root or next(iter(folders), None)
     if root and not root.is_dir():
-        raise BadInput(f"{root} is no folder; name one in which to look for sessions.")
+        raise BadInput(f"{root} is not a folder; name a folder with sessions.")
     unreadable: list[Unreadable] = []
     looked_at = _places_of(tool) if tool and not root else places()
     found = list(islice(_wanted(looked_at, root, tool, search, unreadable), limit))
@@ -49,13 +49,13 @@ def list_sessions(
     elif found:
         write_tables([_table(found)])
     else:
-        where = f"in {root}" if root else "where the tools keep them"
+        where = f"in {root}" if root else "in the agents' usual folders"
         warn(f"no such sessions {where}; name a FOLDER to look elsewhere.")
     if skipped:
         for one in unreadable:
             click.echo(f"{printable(str(one.path))}: {printable(one.reason)}", err=True)
     elif unreadable:
-        warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --skipped tells why.")
+        warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --skipped shows why.")
 
 
 def _wanted(
@@ -82,7 +82,7 @@ def _places_of(tool: str) -> tuple[Place, ...]:
     chosen = tuple(place for place in known if is_named(tool, place.tool, place.format))
     if not chosen:
         names = ", ".join(sorted({place.tool for place in known}))
-        raise BadInput(f"There is no tool {tool!r} with a usual place; choose one of {names}, or name a FOLDER.")
+        raise BadInput(f"No usual folder is known for {tool!r}; choose one of {names}, or name a FOLDER.")
     return chosen
 
 

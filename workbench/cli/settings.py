@@ -77,12 +77,12 @@ def _pasted(preset: Preset, file: Path) -> Preset:
     """The preset with the policy of a parameter object as the agent's own configuration holds it."""
     params = strategy(preset.strategy).pasted
     if params is None:
-        raise BadInput(f"{file} would set a product's parameters, and there are none for {preset.strategy}.")
+        raise BadInput(f"{file} sets a product's parameters, but there are none for {preset.strategy}.")
     read = _read(file, params.read)
     others = {one.pasted.name: one.id for one in all_strategies() if one.pasted}
     for name in read.ignored:
         if name in others:
-            warn(f"{file}: {name} sets {others[name]} and is not read here; add --strategy {others[name]} for it.")
+            warn(f"{file}: {name} sets {others[name]} and is not used here; add --strategy {others[name]} for it.")
     rest = replace(read, ignored=tuple(name for name in read.ignored if name not in others))
     if rest.note:
         warn(f"{file}: {rest.note}.")
@@ -100,7 +100,7 @@ def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:
     for given in fields:
         name, equals, text = given.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"--set takes FIELD=VALUE or @FILE, and {given!r} is neither.")
+            raise BadInput(f"--set takes FIELD=VALUE or @FILE, not {given!r}.")
         today = policy.today(name.strip())
         if today.name:
             setting = setting_named(policy, today.name)

@@ -45,7 +45,7 @@ def sessions_in(named: Sequence[Path]) -> list[Path]:
                 warn(row.error)
         below = sorted(Path(row.path) for row in rows if not isinstance(row, SessionRow))
         if not below:
-            raise BadInput(f"No session lies in {path}; name a session, or a folder with some.")
+            raise BadInput(f"No session in {path}; name a session, or a folder with sessions.")
         found += below
     return list(dict.fromkeys(found))
 

@@ -74,7 +74,7 @@ def side_by_side(
         click.secho(one.live.label, bold=True)
         write_fields([(name, value) for name, value in _rows(one, run) if value])
     if len({one.draft for one in done}) == 1 and done[0].draft:
-        click.echo("\nAll drafts are the same, word for word.")
+        click.echo("\nAll drafts are identical.")
     _leave(done)
 
 
@@ -84,7 +84,7 @@ def _many(
 ) -> None:  # fmt: skip
     """Every session as a pair."""
     if chosen.part:
-        raise click.UsageError("--part is of one session; name one FILE.")
+        raise click.UsageError("--part needs one session; name one FILE.")
     found = [by_id(prompt) for prompt in prompts]
     if sorted((len(found), len(named))) not in ([0, 2], [1, 2]):
         raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt; "
@@ -123,7 +123,7 @@ def _run(live: Sequence[LiveRun], purse: Purse, *, journal: bool) -> tuple[Finis
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
         kept = [keep(one.unfinished(seconds)) for one in live if journal and one.name.is_kept]
-        where = f"; what had come is kept as {', '.join(filter(None, kept))}" if any(kept) else ""
+        where = f"; the received part is saved as {', '.join(filter(None, kept))}" if any(kept) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 

@@ -46,7 +46,7 @@ class Dollars(click.ParamType["float"]):
         except ValueError:
             dollars = -1.0
         if not dollars >= 0:
-            self.fail(f"{value!r} is no number of dollars; write one from 0, as 0.50, or none.", param, ctx)
+            self.fail(f"{value!r} is not an amount in dollars; write a number such as 0.50, or none.", param, ctx)
         return dollars
 
 
@@ -65,7 +65,7 @@ def max_cost(command: F) -> F:
         type=Dollars(),
         callback=opened,
         metavar="DOLLARS",
-        help="Send nothing that could make this cost more without asking; else max_cost of the settings. "
+        help="Spend limit: ask before anything that could cost more. Default: max_cost of the settings. "
         "none: no limit.",
     )(command)
 
@@ -77,7 +77,7 @@ def can_be_asked() -> bool:
 
 async def asked_on_the_terminal(what: str) -> bool:
     """No is what is said by anything but a yes, and by a terminal that is gone; Ctrl-C cancels, as it does anywhere."""
-    click.echo(over_line(f"{printable(what)}. Send it all the same? [y/N] "), nl=False, err=True)
+    click.echo(over_line(f"{printable(what)}. Send anyway? [y/N] "), nl=False, err=True)
     return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
 
 
@@ -110,9 +110,7 @@ def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter
     most = added(one.at_most.dollars for one in foreseen)
     within(purse, most, name.model)
     about = added(one.cost.dollars for one in foreseen)
-    return (
-        "at a price that is not known" if None in (about, most) else f"for about {money(about)}, at most {money(most)}"
-    )
+    return "at an unknown price" if None in (about, most) else f"for about {money(about)}, at most {money(most)}"
 
 
 def within(purse: Purse, most: float | None, model: str) -> None:

@@ -33,7 +33,7 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON 
 
 @click.command("presets")
 @click.argument("name", required=False)
-@click.option("--properties", is_flag=True, help="What each preset has: levels, versions, cache … as one table.")
+@click.option("--properties", is_flag=True, help="Features of each preset (levels, versions, cache …) as one table.")
 @as_json_option
 @csv_option("presets")
 def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | None) -> None:
@@ -65,12 +65,12 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
     """
     if properties:
         if id is not None or sources:
-            raise click.UsageError("--properties tells of every preset; leave out the rest.")
+            raise click.UsageError("--properties shows every preset; leave out the rest.")
         _write(_properties(), {"properties": all_properties()}, as_json=as_json)
         return
     if sources:
         if id is None:
-            raise click.UsageError("--sources tells of one preset or strategy; name it.")
+            raise click.UsageError("--sources shows one preset or strategy; name it.")
         _write(*_sources(id), as_json=as_json)
         return
     shown = (strategy(id),) if id else all_strategies()

@@ -79,7 +79,7 @@ def sweep(
     retained = retained or criterion.name == "retention"
     plan = plan_of(preset, vary, chosen.window, retained=retained, part=chosen.part, watched=watched)
     if save_as is not None and save_as in preset_names() and not (paths.presets() / f"{save_as}.toml").is_file():
-        raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
+        raise BadInput(f"{save_as!r} is a built-in preset; choose another name.")
     cells = _done(plan, [str(path.resolve()) for path in listed(chosen.files)], resume, cluster)
     rows = rows_of(plan, cells)
     found = best(rows, criterion)
@@ -161,7 +161,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
     cells = [cell for cell in before if cell.file in order and cell.setting in wanted]
     work = work_of(files, plan, {(cell.file, cell.setting) for cell in cells}, cores())
     if cells:
-        warn(f"{counted(len(cells), 'cell')} of the journal need not be repeated.")
+        warn(f"{counted(len(cells), 'cell')} already in the journal.")
     journal = Journal(resume, plan) if resume else None
     try:
         with _bar(sum(len(each) for _, each in work)) as advance:
@@ -171,7 +171,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
                 cells += made
                 advance(len(made))
     except KeyboardInterrupt:
-        how = f"give --resume {resume} again to go on" if resume else "with --resume JOURNAL it could go on"
+        how = f"repeat with --resume {resume} to continue" if resume else "with --resume JOURNAL it can be continued"
         raise interrupted(f"Interrupted after {counted(len(cells), 'cell')}; {how}.") from None
     finally:
         if journal:
@@ -192,7 +192,7 @@ def _saved(plan: Plan, found: Setting | None, name: str | None) -> Path | None:
     if name is None:
         return None
     if found is None:
-        raise BadInput("No setting did anything; there is no best one to save.")
+        raise BadInput("No setting had an effect; there is no best one to save.")
     path = save_preset(as_preset(plan, found.setting, name))
     load_preset(name)
     return path
@@ -224,7 +224,7 @@ def _report(
     if found:
         click.echo(f"\nBest by {criterion.name} ({criterion.about}): {_setting(plan, found.setting)}")
         if found.over:
-            click.echo(f"Even there {counted(found.over, 'call')} would be sent more than the window holds.")
+            click.echo(f"Even there {counted(found.over, 'call')} would exceed the window.")
         click.echo(f"On the bench: {_command(plan, cells, found, saved)}")
 
 

@@ -30,9 +30,9 @@ def tellings(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Every frame as data, one JSON document."),
-        click.option("--text", is_flag=True, help="In words, not on the screen; so it is in a pipe, too."),
-        click.option("--overwrite", is_flag=True, help="Replace a file that is there."),
-        click.option("--svg", type=path, metavar="FILE", help="Write it as one SVG that moves, 100 columns wide."),
+        click.option("--text", is_flag=True, help="Print text instead of using the screen; the default in a pipe."),
+        click.option("--overwrite", is_flag=True, help="Replace an existing file."),
+        click.option("--svg", type=path, metavar="FILE", help="Write it as one animated SVG, 100 columns wide."),
         click.option("--cast", type=path, metavar="FILE", help="Write it as an asciinema recording, 100 by 30."),
     ):
         offering = option(offering)

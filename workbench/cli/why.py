@@ -49,15 +49,15 @@ SHOWN = 10
     "set",
     "window",
     "watch",
-    epoch="The epoch, from 1, or `last`; by default the newest that overflowed or was compacted, with --rework all.",
-    strategy="A strategy whose triggers are shown, with its own preset.",
-    preset=f"A preset whose triggers are shown; by default the agent's own, else {PRESET}.",
+    epoch="The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted; with --rework: all.",
+    strategy="Show the triggers of this strategy, with its first preset.",
+    preset=f"Show the triggers of this preset. Default: the agent's, else {PRESET}.",
 )
 @click.option(
     "--rework",
     "only_rework",
     is_flag=True,
-    help="Only the rework after each recorded compaction, and how soon a new step followed.",
+    help="Only the rework after each recorded compaction, and when the next new step followed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
 @csv_option(*KEYS)
@@ -134,7 +134,7 @@ def _head(found: Diagnosis) -> None:
 
 def _overflow(found: Diagnosis) -> str:
     if found.limit is None:
-        return "cannot be told without a limit"
+        return "unknown without a limit"
     if found.crossing:
         at = found.crossing
         return f"call {grouped(at.call)} of the epoch, in round {at.round}  → {at.message[:ID]}"

@@ -241,7 +241,7 @@ def choice_of(name: str, value: str) -> str:
 
 GROUPS = {
     "trigger": "When to compact",
-    "split": "What is kept",
+    "split": "Messages to keep",
     "summary": "Summary",
     "request": "Request to the model",
     "result": "Result",

@@ -287,7 +287,9 @@ async def _results(
 
 
 def _later(id: str, trouble: Trouble) -> BadInput:
-    return BadInput(f"Batch {id} cannot be read now: {trouble.sentence}; it goes on, ask the same again later.")
+    return BadInput(
+        f"Batch {id} cannot be read now: {trouble.sentence}; the batch continues, run the same command again later."
+    )
 
 
 def _heard(message: Any, key: str, tell: OnLiveEvent) -> Heard:

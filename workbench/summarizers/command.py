@@ -40,7 +40,7 @@ def by_command(line: str) -> Summarizer:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise BadInput(f"command:{line} cannot be parted into words ({error}); close its quotes.") from None
+        raise BadInput(f"command:{line} cannot be split into words ({error}); close its quotes.") from None
     if not words:
         raise BadInput("command: names no program.")
 
@@ -56,7 +56,7 @@ def by_command(line: str) -> Summarizer:
             async with asyncio.timeout(limit):
                 return await _answer(program, words[0], text)
         except TimeoutError:
-            return SummaryFailed("timeout", f"{words[0]} wrote no whole answer within {limit:g} s")
+            return SummaryFailed("timeout", f"{words[0]} wrote no complete answer within {limit:g} s")
         finally:
             await _ended(program)
 
@@ -108,12 +108,12 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
     status = await program.wait()
     if status:
         told = clip(error_line(said.decode("utf-8", "replace")), SAID)
-        how = f"was ended by signal {-status}" if status < 0 else f"left with {status}"
+        how = f"was ended by signal {-status}" if status < 0 else f"exited with {status}"
         return SummaryFailed("error", f"{name} {how}" + (f": {told}" if told else ""))
     try:
         summary = wrote.decode("utf-8").strip()
     except UnicodeDecodeError as error:
-        return SummaryFailed("error", f"{name} wrote what is no UTF-8 text, at byte {error.start}")
+        return SummaryFailed("error", f"{name} wrote text that is not UTF-8, at byte {error.start}")
     return Summary(summary, model=name) if summary else SummaryFailed("empty", f"{name} wrote nothing")
 
 

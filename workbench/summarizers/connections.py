@@ -58,14 +58,14 @@ class Connection(BaseModel):
         if url and not is_address(url):
             raise ValueError(NO_ADDRESS)
         if urlsplit(url).password:
-            raise ValueError("holds a password, which does not belong into this file; use key_env")
+            raise ValueError("holds a password, which must not be in this file; use key_env")
         return url
 
     @field_validator("headers")
     @classmethod
     def _hold_no_key(cls, headers: dict[str, str]) -> dict[str, str]:
         if keys := [name for name in headers if name.lower() in _KEY_HEADERS]:
-            raise ValueError(f"hold a key ({keys[0]}), which does not belong into this file; use key_env")
+            raise ValueError(f"hold a key ({keys[0]}), which must not be in this file; use key_env")
         return headers
 
     @property
@@ -153,10 +153,10 @@ def connections() -> dict[str, Connection]:
     for name in (*BUILT_IN, *(name for name in own if name not in BUILT_IN)):
         given = own.get(name, {})
         if not isinstance(given, dict) or name in TAKEN or not _NAME.fullmatch(name):
-            raise BadInput(f"{path}: [connections.{name}] is no connection; choose another name, and fields below it.")
+            raise BadInput(f"{path}: [connections.{name}] is not a connection; use another name, with fields below it.")
         if wrong := sorted(given.keys() & {"key", "api_key", "token"}):
             raise BadInput(
-                f"{path}: [connections.{name}]: {wrong[0]}: a key does not belong into this file; name the variable "
+                f"{path}: [connections.{name}]: {wrong[0]}: a key must not be in this file; name the variable "
                 "that holds it in key_env, or set keyring = true."
             )
         try:

@@ -67,7 +67,7 @@ async def count(session: Session, messages: Sequence[Message], meter: Meter, mod
     name = await asyncio.to_thread(asking, model)
     whom = name.connection
     if whom.protocol == "chat":
-        raise BadInput(f"{whom.name} is asked by a protocol that counts nothing beforehand; the local figure stays.")
+        raise BadInput(f"{whom.name} uses a protocol that cannot count in advance; the local figure is kept.")
     fields = wire_body if whom.protocol == "messages" else responses_fields
     body = await asyncio.to_thread(fields, session, messages)
     got = await _counted(whom, {"model": name.model, **body})
@@ -81,7 +81,7 @@ def sensible(tokens: int, local: int) -> int:
     if tokens <= 0 or (local >= SMALL and not local / FAR <= tokens <= local * FAR):
         raise BadInput(
             f"The server counts {grouped(tokens)} tokens where {grouped(local)} are counted here, which cannot be of "
-            "the same context; the local figure stays."
+            "the same context; the local figure is kept."
         )
     return tokens
 
@@ -117,7 +117,7 @@ def scale_after(meter: Meter, exact: Exact, model: str | None) -> Scale | None:
 
 def not_taught(exact: Exact, model: str | None) -> str:
     """Why a count teaches a session nothing."""
-    return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures stay"
+    return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures are kept"
 
 
 def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
@@ -148,11 +148,11 @@ async def _counted(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
 
 def _figure(got: Mapping[str, Any], name: str) -> int:
     if got.get("litellm_count_source") == "local_estimate":
-        raise BadInput("The server only estimates its figure; the local one stays.")
+        raise BadInput("The server's figure is only an estimate; the local one is kept.")
     try:
         value = figure(got, name)
     except ImpossibleUsage as impossible:
-        raise BadInput(f"The server cannot count this context: {impossible}; the local figure stays.") from None
+        raise BadInput(f"The server cannot count this context: {impossible}; the local figure is kept.") from None
     if value is None:
-        raise BadInput(f"The server's answer has no {name}; it may not know how to count tokens.")
+        raise BadInput(f"The server's answer has no {name}; it may be unable to count tokens.")
     return value

@@ -122,8 +122,8 @@ def keep(run: Run) -> str:
             if written:
                 base.execute("DELETE FROM calls WHERE run = ?", (run.id,))
     except _TROUBLES as error:
-        return f"The run was not kept: {_trouble(error)}"
-    return "" if written else f"The run was not kept: there is a run {run.id} already."
+        return f"The run was not saved: {_trouble(error)}"
+    return "" if written else f"The run was not saved: there is a run {run.id} already."
 
 
 def add(begun: Run, number: int, call: Call) -> str:
@@ -135,7 +135,7 @@ def add(begun: Run, number: int, call: Call) -> str:
             if base.execute(_ADD, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
                 base.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
     except _TROUBLES as error:
-        return f"The answer was not kept: {_trouble(error)}"
+        return f"The answer was not saved: {_trouble(error)}"
     return ""
 
 
@@ -180,7 +180,7 @@ def whole_id(id: str) -> str:
     if id in found:
         return id
     if len(found) > 1:
-        raise BadInput(f"{len(found)} kept runs begin with {id!r}; give more of the name.")
+        raise BadInput(f"{len(found)} runs begin with {id!r}; give more characters.")
     if not found:
         raise BadInput(_none(id))
     return found[0]
@@ -281,10 +281,10 @@ def _opened(file: Path) -> sqlite3.Connection:
 def _trouble(error: Exception) -> str:
     file = paths.runs()
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-        return f"{file} is no journal or is damaged ({error}); move it away and a new one is begun."
+        return f"{file} is not a run history or is damaged ({error}); move it away and a new one is created."
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{file} cannot be used ({reason}); make room, close what holds it, or choose another data folder."
 
 
 def _none(id: str) -> str:
-    return f"There is no kept run {id!r}; `cwb list runs` lists them."
+    return f"There is no run {id!r}; `cwb list runs` lists them."

@@ -86,7 +86,7 @@ def live(
             async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
                 answer = await call.answer(client, spoken.server_of(client, whom), whole, clock)
         except TimeoutError:
-            answer = SummaryFailed("timeout", f"no whole answer within {whole_s:g} s")
+            answer = SummaryFailed("timeout", f"no complete answer within {whole_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         how = call.heard.stop_reason or "end_turn" if isinstance(answer, Summary) else answer.kind
@@ -208,7 +208,7 @@ class _Call:
         """Raises Failed where the answer is longer than any model writes, comes in more pieces than tokens were asked
         for, or is no text."""
         if not isinstance(text, str):
-            why = f"{server.address} answers with a text that is none; check {server.address_from}"
+            why = f"{server.address} answers with invalid text; check {server.address_from}"
             raise Failed(Trouble("error", why, broke=True))
         heard, most = self.heard, SPARE_PIECES + 2 * self.most
         heard.chars += len(text)
@@ -218,7 +218,7 @@ class _Call:
         elif len(heard.parts) + len(heard.thoughts) >= most:
             much = f"{grouped(most)} pieces where {grouped(self.most)} tokens were asked for"
         if much:
-            why = f"the answer has more than {much}, and is read no further"
+            why = f"the answer has more than {much}; stopped reading"
             raise Failed(Trouble("inflated", why, broke=True))
 
     def _paid(self, most: float, trouble: Trouble | None) -> float:
@@ -272,6 +272,6 @@ def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
     given = request.chars + len(request.previous) if request.chars else len(request.text)
     if len(text) > given:
         return SummaryFailed(
-            "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it stands for"
+            "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it summarizes"
         )
     return Summary(text, model=heard.model, usage=heard.usage, seconds=seconds)

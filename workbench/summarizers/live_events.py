@@ -126,7 +126,7 @@ def sentence(event: LiveEvent) -> str:
         case Retrying(_, _, wait_s, why):
             return f"{why}; trying again in {wait_s:.1f} s"
         case Misbilled(_, why):
-            return f"the usage that the server tells is left out: {why}, which no call can have"
+            return f"the server's usage is ignored: {why}, impossible for one call"
         case Shrunk(_, _, before, after, why, how):
             return f"{why}; {how}: {grouped(before)} → {grouped(after)} characters"
         case Adapted(_, field, why):

@@ -101,7 +101,7 @@ def parsed(text: str) -> Name:
     form = FORMS.get(kind)
     if form is None or bool(detail) != (":" in form) or (colon and ":" not in form):
         raise BadInput(
-            f"{text!r} names no summarizer; there are {', '.join(FORMS.values())}, and CONNECTION:MODEL with a "
+            f"{text!r} is not a summarizer; there are {', '.join(FORMS.values())}, and CONNECTION:MODEL with a "
             f"connection of {', '.join(connections())}."
         )
     if kind == "rehearse" and detail not in KINDS:

@@ -48,7 +48,7 @@ def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, clock: asyncio
     if trouble.remedy != "retry":
         return SummaryFailed(trouble.kind, trouble.sentence)
     if tries >= limits.tries:
-        return SummaryFailed(trouble.kind, f"{trouble.sentence}; given up after {tries} tries")
+        return SummaryFailed(trouble.kind, f"{trouble.sentence}; stopped after {tries} tries")
     backoff = min(limits.longest_backoff_s, limits.backoff_s * 2 ** (tries - 1))
     # Spread, so that requests that were refused together do not come back together.
     wait = trouble.wait_s or backoff * random.uniform(0.75, 1.0)

@@ -70,11 +70,11 @@ class Purse:
             return
         if most is None:
             raise TooDear(
-                f"What {model} costs is not known, so that it cannot be kept below {money(self.limit)}",
+                f"The price of {model} is unknown, so the limit of {money(self.limit)} cannot be checked",
                 f"write its prices into {paths.models()}, or lift the limit (--max-cost none)",
             )
         if self.spent + most > self.limit + HAIR:
-            so_far = f" beside the {money(self.spent)} that are spent" if self.spent else ""
+            so_far = f" on top of {money(self.spent)} spent" if self.spent else ""
             slightly = "slightly " if not self.spent and money(most) == money(self.limit) else ""
             raise TooDear(
                 f"This may cost {money(most)}{so_far}, {slightly}more than {money(self.limit)}",

@@ -21,12 +21,12 @@ _USUAL = limits_of(Connection(name="rehearsed", protocol="messages"))
 
 FAILURES: dict[str, tuple[FailureKind, str]] = {
     "timeout": ("timeout", f"no first token within {_USUAL.first_token_s:g} s"),
-    "rate-limit": ("error", f"too many requests (429); given up after {_USUAL.tries} tries"),
+    "rate-limit": ("error", f"too many requests (429); stopped after {_USUAL.tries} tries"),
     "overflow": ("overflow", f"the prompt is too long for the model; cutting it {_USUAL.shrinks} times did not help"),
     "empty": ("empty", "the answer has no text (stop reason end_turn)"),
     "truncated": ("truncated", "the answer reached the limit of output tokens"),
     "refused": ("refused", "the model refused"),
-    "inflated": ("inflated", "the answer is longer than what it stands for"),
+    "inflated": ("inflated", "the answer is longer than the text it summarizes"),
 }
 """What a live call that fails in each of these ways ends with."""
 

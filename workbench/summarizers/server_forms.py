@@ -59,7 +59,7 @@ class ServerSummary(Summary):
         raw = self.block.raw
         blocks = raw if isinstance(raw, list) else [raw]
         sealed = [word for field, word in _SEALS if any(isinstance(one, dict) and one.get(field) for one in blocks)]
-        return f"opaque ({' and '.join(sealed)}), sent back as it came" if sealed else "plain, sent back as it came"
+        return f"opaque ({' and '.join(sealed)}), sent back unchanged" if sealed else "plain, sent back unchanged"
 
     @property
     def can_be_read(self) -> bool:
@@ -100,7 +100,7 @@ def form_of(whom: Connection, way: Way, instructions: str = "", keep_tool_uses: 
     if whom.protocol == "responses" and way == "on-demand":
         return Form("/responses/compact", _items_of, _items, billed_for_responses, {}, {})
     asked = "compaction on the server" if whom.protocol == "chat" else "compaction at a threshold"
-    raise BadInput(f"{whom.name} is asked by a protocol that knows no {asked}; name another connection or summarizer.")
+    raise BadInput(f"{whom.name} uses a protocol without {asked}; name another connection or summarizer.")
 
 
 # --- the Messages API -------------------------------------------------------------------------------------------------

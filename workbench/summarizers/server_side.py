@@ -180,7 +180,7 @@ def messages_for(outcome: Outcome, answers: Sequence[Answer], format_id: str) ->
         return with_blocks(outcome, answers).messages
     if not can_be_read(answers):
         raise BadInput(
-            f"The server's summary is encrypted, and {format_id} has no place for its block; "
+            f"The server's summary is encrypted, and {format_id} cannot store its block; "
             f"write it as {' or '.join(sorted(homes))} instead."
         )
     return outcome.messages

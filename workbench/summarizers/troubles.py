@@ -113,7 +113,7 @@ def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
     if body:  # a stream that tells of an error has no status
         return in_stream(kind, said, server)
     if isinstance(error, _UNREADABLE):
-        why = f"{server.address} answers with what its client cannot read ({type(error).__name__}: {said})"
+        why = f"{server.address} sends a response its client cannot read ({type(error).__name__}: {said})"
         return Trouble("error", f"{_clean(why, server.secrets)}; check {server.address_from}", broke=True)
     return Trouble("error", _clean(f"{type(error).__name__}: {said}", server.secrets))
 
@@ -127,8 +127,8 @@ def _of_bounds(bound: OutOfBounds, server: Server) -> Trouble:
     """An answer that is read no further. The status of an error still says what to do about it."""
     what = _clean(bound.what, server.secrets)
     if bound.status >= 300:
-        return _of_status(bound.status, "", f"{what}, which is read no further", bound.headers, server)
-    sentence = f"{server.address} sends {what}, which is read no further; check {server.address_from}"
+        return _of_status(bound.status, "", f"{what}; stopped reading", bound.headers, server)
+    sentence = f"{server.address} sends {what}; stopped reading; check {server.address_from}"
     return Trouble("error", sentence, broke=True)
 
 

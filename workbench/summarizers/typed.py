@@ -25,9 +25,9 @@ def typed_from(path: Path) -> Answerer:
     try:
         text = read_text(path, "utf-8-sig")
     except FileNotFoundError:
-        raise BadInput(f"{path} is not there; write the summary into it first or name another file.") from None
+        raise BadInput(f"{path} does not exist; write the summary into it first or name another file.") from None
     except IsADirectoryError:
-        raise BadInput(f"{path} is a folder; name the file that holds the summary.") from None
+        raise BadInput(f"{path} is a folder; name the file with the summary.") from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8 text at byte {error.start}; save the summary as UTF-8.") from None
     except (OSError, ValueError) as error:

@@ -42,7 +42,7 @@ def personal_in(words: str) -> tuple[Personal, ...]:
     """What `home,mail` names. Raises ValueError for what it does not know."""
     named = [word.strip() for word in words.split(",") if word.strip()]
     if unknown := [word for word in named if word not in PERSONAL]:
-        raise ValueError(f"{unknown[0]!r} is nothing that can be masked; there are {' and '.join(PERSONAL)}")
+        raise ValueError(f"{unknown[0]!r} cannot be masked; choose from {' and '.join(PERSONAL)}")
     return tuple(one for one in PERSONAL if one in named)
 
 
@@ -51,7 +51,7 @@ def told() -> str:
     names = {"home": "the names of home folders", "mail": "mail addresses"}
     also = [names[one] for one in PERSONAL if one in _also]
     left = [names[one] for one in PERSONAL if one not in _also]
-    first = " and ".join(["Secrets that can be told by shape, name or place", *also]) + " are masked"
+    first = " and ".join(["Secrets recognized by shape, name or place", *also]) + " are masked"
     return first + (f"; {' and '.join(left)} are not." if left else ".")
 
 

@@ -29,7 +29,7 @@ RUNGS = (
     RungKind("key events", "medium", "key events", "code, debugging"),
     RungKind("incremental", "medium", "the newest chunk of rounds", "long conversations"),
     RungKind("sliding window", "medium", "the newest turns", "conversation"),
-    RungKind("full summary", "heavy", "only the summary and what is always retained", "the last resort"),
+    RungKind("full summary", "heavy", "only the summary and what is always kept", "the last resort"),
 )
 """Side by side, as document 001 compares them. `CHAINS` says which come first."""
 

@@ -122,7 +122,7 @@ def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
     if told and code >= cutoffs.code_share:
         return "code", f"{percent(code)} of {told} classified calls edit, build or test"
     if sum(1 for count in (seen.edits + seen.checks, seen.lookups, seen.other) if count) > 1:
-        return "mixed", f"mixed calls, only {percent(code)} of which edit, build or test"
+        return "mixed", f"mixed calls, {percent(code)} edit, build or test"
     return "unknown", "no calls to classify"
 
 

@@ -46,15 +46,15 @@ class MemoriesRewritePolicy(Worded):
     )
     prompt: str = vocabulary.prompt(
         vocabulary.shipped_text("memories-rewrite.en.md"),
-        empty="skipped. {compression_target} is filled in with the lines left beside the newest memories, "
+        empty="skipped. {compression_target} becomes the lines left after the newest memories, "
         "{num_recent_memories_to_keep} with how many those are",
         old=("compression_prompt",),
     )
     recent_memories_subprompt: str = setting(
         vocabulary.shipped_text("recent-memories.en.md"),
         "summary",
-        "Ends the request: what the model is told of the newest memories, which {recent_memories} shows it. They "
-        "follow its answer word for word, whatever it says. Empty: it is told nothing of them.",
+        "Ends the request: an instruction about the newest memories, shown in {recent_memories}. They "
+        "follow its answer word for word, whatever it says. Empty: no instruction.",
         multiline=True,
     )
 

@@ -65,7 +65,7 @@ class TrimPolicy(MessageLimits):
         "Insert a marker for dropped messages. Always inserted if the agent would otherwise speak first.",
     )
     marker_text: str = setting(
-        "[Earlier messages were dropped to save context.]", "result", "What the marker says.", min_length=1
+        "[Earlier messages were dropped to save context.]", "result", "Text of the marker.", min_length=1
     )
     keep_summaries: bool = setting(
         True, "split", "Keep earlier summaries. Off: they are dropped with the other old messages."

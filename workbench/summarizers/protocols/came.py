@@ -95,5 +95,5 @@ class Spoken:
 def check_kind(kind: str, server: Server) -> None:
     """Raises Failed for an answer that is a web page, as a proxy's sign-in is."""
     if "html" in kind:
-        page = f"{server.address} answers with a web page and not as a model; check {server.address_from}"
+        page = f"{server.address} answers with a web page instead of a model's response; check {server.address_from}"
         raise Failed(Trouble("error", page))
