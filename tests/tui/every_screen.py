@@ -56,11 +56,12 @@ def screens() -> set[str]:
 
 LISTS = (
     "bench", "why", "why, a table", "compare", "facts", "generations", "questions", "rework", "rules", "prompts",
-    "runs", "summarizer", "strategy", "sessions",
+    "runs", "simulated", "summarizer", "strategy", "sessions",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
-NOTHING_TO_CHOOSE = ("generations", "rework", "runs", "sessions")
-"""Those of them in which enter does nothing, which the story leaves empty, or which open another session."""
+NOTHING_TO_CHOOSE = ("simulated", "generations", "rework", "runs", "sessions")
+"""Those of them in which enter does nothing, which the story leaves empty, which open another session, or which are one
+of the others again."""
 
 
 async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncIterator[tuple[str, Screen[Any]]]:
