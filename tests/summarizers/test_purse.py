@@ -141,7 +141,7 @@ async def test_a27_a_yes_for_a_model_without_a_price_is_for_that_model_alone(api
 
     assert [await sent("my-llama", number) for number in range(3)] == [True, True, True]
     assert (asked, purse.limit, purse.spent) == (
-        ["What my-llama costs is not known, so that it cannot be kept below $0.03"],
+        ["The price of my-llama is unknown, so the limit of $0.03 cannot be checked"],
         0.0329,
         0.0,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -57,7 +57,8 @@ def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | Non
 @click.option("--sources", is_flag=True, hidden=True, help="As `cwb list presets ID`.")
 @click.option("--properties", is_flag=True, hidden=True, help="As `cwb list presets --properties`.")
 @as_json_option
-def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> None:
+@csv_option("strategies")
+def command(id: str | None, sources: bool, properties: bool, as_json: bool, as_csv: str | None) -> None:
     """List the strategies and their presets, one line each; with an ID, every field of its policy.
 
     A variable CWB_STRATEGY_FIELD in the environment, in capitals and with _ for - and . (CWB_TRIM_TARGET_PERCENT),
@@ -66,17 +67,19 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
     if properties:
         if id is not None or sources:
             raise click.UsageError("--properties shows every preset; leave out the rest.")
-        _write(_properties(), {"properties": all_properties()}, as_json=as_json)
+        _write(_properties(), {"properties": all_properties()}, as_json=as_json, as_csv=as_csv)
         return
     if sources:
         if id is None:
             raise click.UsageError("--sources shows one preset or strategy; name it.")
-        _write(*_sources(id), as_json=as_json)
+        _write(*_sources(id), as_json=as_json, as_csv=as_csv)
         return
     shown = (strategy(id),) if id else all_strategies()
     names = {one.id for one in shown}
     known = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
-    if as_json:
+    if as_csv:
+        write_csv({"strategies": _settings(shown[0]) if id else _strategies(shown)}, as_csv)
+    elif as_json:
         write_json({"strategies": shown, "presets": known})
     elif id:
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
@@ -92,6 +95,21 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
         _write_presets(known)
         for sentence in unusable():
             click.echo(sentence, err=True)
+
+
+def _strategies(shown: Sequence[Strategy[Any]]) -> Table:
+    rows = (Row((one.id, one.title, one.unit, one.about)) for one in shown)
+    return Table("strategies", "", columns("strategy title unit description"), tuple(rows))
+
+
+def _settings(one: Strategy[Any]) -> Table:
+    """Every setting of a strategy, with its default."""
+    spec = columns("setting default allowed unit applies_when help")
+    every = settings_of(one.policy_type)
+    rows = (
+        Row((each.key, str(each.default), _allowed(each), each.unit, each.counts_where, each.help)) for each in every
+    )
+    return Table("strategies", "", spec, tuple(rows))
 
 
 def _write(table: Table, document: Mapping[str, Any], *, as_json: bool, as_csv: str | None = None) -> None:

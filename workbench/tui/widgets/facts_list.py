@@ -17,8 +17,8 @@ from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 
-HEADS = f"{'message':>7} {'pin it':>8}  {'kind':<11} {'held':<7} {'used':<4} fact"
-"""What stands above the list."""
+HEADS = f"{'message':>7} {'pin cost':>8}  {'kind':<11} {'kept':<7} {'used':<4} fact"
+"""Headings of the list."""
 
 SIGNS: dict[FactState, str] = {
     "none": "○ lost",
