@@ -316,7 +316,7 @@ def asked(question: str) -> str:
 
 
 BEGINNINGS = {
-    "Of all the files that the agent edited, into which one did it write": "File with",
+    "Into which of its edited files did the agent write": "File with",
     "In which file did the agent define": "File that defines",
     "Which command did the agent run to do this:": "Command for",
     "The user gave a rule that begins": "Rule",
