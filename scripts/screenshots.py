@@ -74,7 +74,7 @@ PICTURES = (
     Picture("result", (*TWO_PARTS, "r", "3")),
     Picture("export", ("r", "e"), MIDDLE),
     Picture("changes", (*TWO_PARTS, "K", "x", "4")),
-    Picture("prompts", ("M",), MIDDLE),
+    Picture("prompts", ("E", "escape", "end"), MIDDLE),
     Picture("sides", ("C", "space", "down", "space", "d", "d"), MIDDLE),
     Picture("small", (), SMALL),
     Picture("light", (*TWO_PARTS, "r", "4"), (200, 55), "workbench-light"),

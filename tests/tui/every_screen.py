@@ -35,7 +35,7 @@ WAYS = {
     "why": "O", "why, a table": "O 2", "compare": "C", "side by side": "C space down space d",
     "summaries": "C space down space d d", "facts": "X", "generations": "X 3", "questions": "X 2", "rework": "X 4",
     "rules": "W",
-    "prompts": "M", "a prompt": "M e", "runs": "H", "simulated": "A", "a number": "C v",
+    "prompts": "E escape", "a prompt": "E escape end e", "runs": "H", "simulated": "A", "a number": "C v",
     "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "9" + " up" * 7 + " enter",
     "params": "9" + " up" * 4 + " enter",

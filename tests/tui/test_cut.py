@@ -17,7 +17,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench, press, settled, story
 from workbench.tui.plain import change, figure, percent, several
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.policy_text import PolicyTextScreen
+from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
@@ -44,7 +44,7 @@ async def test_the_lines_around_the_bench() -> None:
     [
         ("O", WhyScreen, ("legend", "call")),
         ("C", CompareScreen, ("said", "legend")),
-        ("E", PolicyTextScreen, ("name",)),
+        ("E", PromptsScreen, ("name",)),
     ],
 )
 async def test_the_lines_of_a_screen(key: str, kind: type[Screen[Any]], names: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ from workbench.tui.bench.host import take
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.prompts import PromptsScreen
+from workbench.tui.screens.prompts import Listed, PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.widgets.prompt_editor import PromptEditor
@@ -52,9 +52,15 @@ def words(place: Static) -> str:
 
 async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, _):
-        screen = await brought(pilot, PromptsScreen, "M")
-        assert screen.here is not None
-        assert screen.here.file == "exchange-summary.en.md"
+        screen = await brought(pilot, PromptsScreen, "E", "escape")
+        first = next(
+            at
+            for at, one in enumerate(screen.every)
+            if isinstance(one, Listed) and one.file == "exchange-summary.en.md"
+        )
+        screen.query_one(TextList).go(first)
+        await settled(pilot)
+        assert isinstance(screen.here, Listed)
         view = screen.query_one(TextView)
         assert "Never log the token" not in view.text
         await press(pilot, "v")

@@ -27,12 +27,13 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens import choose_preset
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetScreen, choices, matching
-from workbench.tui.screens.policy_text import OFFLINE, PolicyTextScreen
+from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
+from workbench.tui.widgets.policy_text import OFFLINE, PolicyTextEditor
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
@@ -354,12 +355,16 @@ async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
         assert "to go" in screen.query_one(PolicyForm).told
 
 
+async def editor(pilot: Pilot[None], *keys: str) -> PolicyTextEditor:
+    return (await brought(pilot, PromptsScreen, *keys)).query_one(PolicyTextEditor)
+
+
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        front = await brought(pilot, PolicyTextScreen, "E")
+        front = await editor(pilot, "E")
         assert front.field.key == "prompt"
         assert "Never log the token" in front.query_one(TextView).text
         front.query_one(TextArea).load_text("Say it in three words.")
@@ -371,7 +376,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         name = await brought(pilot, AskScreen, "f2")
         name.query_one(Input).value = "short"
         await press(pilot, "enter")
-        assert pilot.app.screen is front
+        assert isinstance(pilot.app.screen, PromptsScreen)
         kept = found("short.md")
         assert (kept.strategy, kept.field, kept.prompt.text) == ("exchange-summary", "prompt", "Say it in three words.")
         await press(pilot, "ctrl+s")
@@ -387,7 +392,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
 async def test_the_request_is_shown_where_the_prompt_stands_in_it(size: tuple[int, int]) -> None:
     """It is wrapped for the width that it has on the screen, not for one of before there was any."""
     async with on_bench(story(40), size=size, preset="claude-code") as (pilot, _):
-        front = await brought(pilot, PolicyTextScreen, "E")
+        front = await editor(pilot, "E")
         first = next(line for line in str(front.query_one(TextArea).text).split("\n") if line)
         assert first[:30] in front.query_one(TextView).text_in_view
 
@@ -395,7 +400,7 @@ async def test_the_request_is_shown_where_the_prompt_stands_in_it(size: tuple[in
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench
-        front = await brought(pilot, PolicyTextScreen, "E", "f6")
+        front = await editor(pilot, "E", "f6")
         front.query_one(TextArea).load_text("My own node.\n{summary}\n{abridged_history}")
         await settled(pilot)
         assert "My own node." in front.query_one(TextView).text
@@ -405,15 +410,17 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
         await press(pilot, "f7")
         assert front.query_one(TextView).text.count("(estimate: ") == 1, "what only takes room is said once"
         await press(pilot, "escape")
-        assert pilot.app.screen is front
+        assert front.is_attached
         await press(pilot, "escape")
+        assert not front.is_attached
+        await brought(pilot, BenchScreen, "escape")
         assert screen.bench is before
 
 
 async def test_enter_on_a_text_in_the_form_opens_it() -> None:
     async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         await go_to(pilot, screen, "full_prompt")
-        front = await brought(pilot, PolicyTextScreen, "enter")
+        front = await editor(pilot, "enter")
         assert front.field.key == "full_prompt"
 
 
@@ -437,7 +444,7 @@ async def test_every_dialog_opens_and_closes_at_every_size() -> None:
                 assert front.focused is not None, (key, size)
                 assert front.focused.region.width > 20, (key, size)
                 assert front.region.contains_region(front.focused.region), (key, size)
-                await press(pilot, "escape")
+                await press(pilot, "escape", *["escape"] * (key == "E"))
                 assert pilot.app.screen is screen, (key, size)
                 assert screen.bench is before, (key, size)
 

@@ -205,7 +205,7 @@ async def test_dialogs(album: Album) -> None:
         await album.take(pilot, "params", *'{"min_')
         await album.take(pilot, "prompt", "escape", "E")
         await album.take(pilot, "template", "f6")
-        await album.take(pilot, "find", "escape", "0", "/", *"token", "enter", "n")
+        await album.take(pilot, "find", "escape", "escape", "0", "/", *"token", "enter", "n")
         await press(pilot, "escape", "escape", "2")
         await done(pilot, "write-text")
         await album.take(pilot, "write")
@@ -216,7 +216,7 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
     shutil.copytree(PROMPTS, "prompts")
     monkeypatch.setattr("workbench.compaction.prompts.PROMPTS", Path("prompts"))
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
-        await album.take(pilot, "prompts", "M")
+        await album.take(pilot, "prompts", "E", "escape")
         await album.take(pilot, "no-runs", "escape", "H")
         await press(pilot, "escape")
         await done(pilot, "exact")

@@ -52,6 +52,7 @@ FORMER = {
     **{f"bench.{id}": "a row of the settings (9)" for id in _IN_SETTINGS},
     **{f"bench.{id}": "a command of the palette (ctrl+p)" for id in _IN_PALETTE},
     "bench.change-filter": "bench.filter",
+    "bench.prompts": "bench.edit-text",
     **dict.fromkeys(("exact.count", "exact.forget", "exact.close"), "a row of the settings (9)"),
     **dict.fromkeys(("paste.take", "paste.cancel", "filter.show", "filter.close"), "enter and escape, as in any line"),
 }

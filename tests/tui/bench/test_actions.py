@@ -27,7 +27,7 @@ pane.request 2 | pane.summary 3 | pane.result 4 | pane.checks 5
 pane.theirs 6 | pane.policy 9 | compare C | reread | choose_file ctrl+o,ctrl+t | quit q | kept X
 questions | keep-by-pin i | keep-by-number b
 rules W | find / | find-next.1 n | find-next.-1 N | jump : | filter f | sort z
-follow | exact | prompts M | runs H | choose-preset P | edit-text E | window
+follow | exact | runs H | choose-preset P | edit-text E | window
 reset-policy | paste-params | save-preset | copy-toml | copy-params | run-with R | drop x
 keys space | shorten s | copy-text y | open-text o | write-text | verbosity v | widen m | why O | replay A | play a
 """
@@ -107,7 +107,6 @@ MOVABLE = "Context reset has no adjustable split. P chooses another strategy, au
             {
                 **without("undo"),
                 "reset-policy": "No field differs from the preset trim.",
-                "edit-text": "Trim asks no model: it has no prompt to edit.",
                 "copy-params": "No product has a parameter object for trim: copy it as TOML.",
             },
         ),

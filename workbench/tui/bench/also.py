@@ -41,7 +41,7 @@ ALSO = {
     " tune"
     " percent preferences values fields change adjust set knobs dials",
     "choose-preset": "method policy algorithm technique approach switch mode",
-    "edit-text": "instruction wording template edit system",
+    "edit-text": "instruction wording template edit system prompts templates instructions library",
     "window": "context size limit tokens max maximum length",
     "reset-policy": "default defaults original preset",
     "paste-params": "import flags json parameters yaml",
@@ -53,7 +53,6 @@ ALSO = {
     "run-with": "model live draft llm gpt claude anthropic openai gemini ollama local api key provider stream write"
     " summarizer rehearse edit cloud ai assistant",
     "runs": "history journal past log earlier kept results cost costs spent spending",
-    "prompts": "templates instructions library edit",
     "exact": "tokens precise tokenizer calibrate accurate",
     "why": "full cause overflow overflowed biggest large tokens history growth usage reason diagnose expensive"
     " exceeded"

@@ -88,28 +88,25 @@ def texts_of(bench: Bench) -> list[Setting]:
     return sorted(texts, key=lambda field: "template" in field.key)
 
 
-def no_text(view: View) -> str:
-    strategy = view.bench.strategy
-    return "" if texts_of(view.bench) else f"{strategy.title} asks no model: it has no prompt to edit."
-
-
 def edit_text(host: Host, run_with: Callable[[Host], object]) -> None:
     texts, focused = texts_of(host.store.bench), host.focused_field
-    edit(host, focused if focused in texts else texts[0], run_with)
+    edit(host, focused if focused in texts else next(iter(texts), None), run_with)
 
 
-def edit(host: Host, field: Setting, run_with: Callable[[Host], object]) -> None:
-    """Edit a prompt or template; `run_with` asks who is to write the summary, where that is wanted at once."""
-    from workbench.tui.screens.policy_text import Edited, PolicyTextScreen
+def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) -> None:
+    """Show all prompts, and edit the one of the settings that is meant; `run_with` asks who is to write the summary,
+    where that is wanted at once."""
+    from workbench.tui.screens.prompts import PromptsScreen
+    from workbench.tui.widgets.policy_text import Edited
 
     def edited(one: Edited) -> None:
         if not one.runs:
-            want(host, partial(_with_policy, policy=one.policy), said=f"edited {field.label}")
+            want(host, partial(_with_policy, policy=one.policy), said=one.said)
         else:
-            take(host, partial(_with_policy, policy=one.policy), said=f"edited {field.label}")
+            take(host, partial(_with_policy, policy=one.policy), said=one.said)
             run_with(host)
 
-    host.ask(PolicyTextScreen(host.store.bench, field), edited)
+    host.ask(PromptsScreen(host.store.bench, field), edited)
 
 
 # --- keeping ----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
-from workbench.compaction.policy import Policy
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.tui.bench import finding, policy, shaping, watching
@@ -310,13 +309,3 @@ def count_exactly(host: Host) -> None:
     from workbench.tui.bench import exact
 
     exact.ask_and_count(host)
-
-
-def see_prompts(host: Host) -> None:
-    from workbench.tui.screens.prompts import PromptsScreen
-
-    host.ask(PromptsScreen(host.store.bench), partial(_prompted, host))
-
-
-def _prompted(host: Host, policy: Policy) -> None:
-    take(host, partial(steps.set_policy, policy=policy), said="another prompt")

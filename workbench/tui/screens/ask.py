@@ -202,7 +202,7 @@ def read_prompt_file(typed: str) -> Answer[str]:
 
 def ask_prompt_name(prompt: str) -> AskScreen[str]:
     """Ask for the name of a prompt to save."""
-    about = "Saved as a file of your own; it is then among the prompts (M on the bench), here and on the command line."
+    about = "Saved as a file of your own; it is then among the prompts (E on the bench), here and on the command line."
     return AskScreen("Save as a prompt of your own", about, f"my-{prompt}", read_prompt_file)
 
 

@@ -15,13 +15,15 @@ from textual.worker import Worker
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import plain
-from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 T = TypeVar("T")
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
+"""Columns from which list and text stand side by side."""
 
 
 class ListAndText(ModalScreen[T | None]):

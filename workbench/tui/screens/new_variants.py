@@ -21,6 +21,7 @@ from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
 from workbench.tui.screens.prompts import PromptsScreen, every_prompt
 from workbench.tui.screens.run_words import BY_HAND
+from workbench.tui.widgets.policy_text import Edited
 from workbench.variants import OFFLINE, Variant, of_numbers
 
 Add = Callable[[Sequence[Variant]], object]
@@ -43,8 +44,9 @@ def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
 def of_a_prompt(app: App[Any], bench: Bench, add: Add) -> None:
     """By the session's summarizer; where that is offline, which reads no prompt, another is chosen."""
 
-    def chosen(policy: Policy | None) -> None:
-        if policy is not None:
+    def chosen(one: Edited | None) -> None:
+        if one is not None:
+            policy = one.policy
             preset, label = replace(bench.chosen, policy=policy), f"{_prompt_id(bench, policy)} · "
             if (name := _usual(bench)) == OFFLINE:
                 _by_whom(app, bench, preset, label, add)

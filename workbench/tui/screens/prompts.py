@@ -1,9 +1,9 @@
-"""Prompts: all of them, each as it stands and as it is sent for the session on the bench; a copy can be edited."""
+"""Prompts: those of the settings, edited next to what they become, and all others, of which a copy can be edited."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,11 +14,14 @@ from textual.containers import Horizontal
 from workbench.analysis.prompt_use import Found, found, policy_with, rendered
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.compaction.policy import Policy
+from workbench.compaction.labels import label_of
 from workbench.compaction.prompts import prompt_files, write_own
+from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
+from workbench.tui.fields import fields_of, is_asked
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
+from workbench.tui.widgets.policy_text import Edited, PolicyTextEditor, preview
 from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
@@ -45,47 +48,67 @@ def _listed(file: str) -> Listed:
         return Listed(file, None, str(refused))
 
 
-class PromptsScreen(ListAndText[Policy]):
-    """Dismissed with the policy that has the chosen prompt, or None."""
+class PromptsScreen(ListAndText[Edited]):
+    """Dismissed with the policy that has the chosen or edited prompt, or None. With a `field`, that is edited first."""
 
     HELP = """\
-Every prompt and template: what a strategy asks a model, and the frames into which an answer is put. On the right it \
-is its text or, after v, the request that its strategy would send for this session; no model is asked. e edits a copy \
-in your own folder, which is used from then on: ctrl+s saves it, esc leaves it as it was; E does so in $EDITOR. A \
-placeholder, a name in braces, is filled in when it is sent; one that nothing fills is refused with its line. enter or \
-u takes the prompt into the settings on the bench, as a step that can be undone. Offline runs ignore the prompt: R on \
-the bench uses a model."""
+Every prompt and template: what a strategy asks a model, and the frames into which an answer is put. Offline runs \
+ignore the prompt: R on the bench uses a model. First those of the settings on the bench: enter or e edits one next to \
+what it becomes, and ctrl+s takes it into the settings. Then all others: e edits a copy in your own folder, which is \
+used from then on, E does so in $EDITOR, and enter or u takes the prompt into the settings, as a step that can be \
+undone. On the right it is the text or, after v, the request that is sent for this session; no model is asked. A \
+placeholder, a name in braces, is filled in when it is sent; one that nothing fills is refused with its line."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as it is sent here, or as it stands."),
-        Binding("e", "edit", "Edit a copy", id="prompts.edit", tooltip="Edit a copy in your own folder, here."),
+        Binding(
+            "e",
+            "edit",
+            "Edit",
+            id="prompts.edit",
+            tooltip="Edit a text of the settings, or a copy of a prompt.",
+        ),
         Binding("E", "outside", "$EDITOR", id="prompts.outside", tooltip="Edit a copy in $EDITOR."),
         Binding("u", "use", "Use it", id="prompts.use", tooltip="Take the prompt into the policy on the bench."),
     ]
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, field: Setting | None = None) -> None:
         super().__init__()
         self.bench = bench
-        self.every: tuple[Listed, ...] = ()
+        self.field = field
+        self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
+        self.every: tuple[Setting | Listed | str, ...] = ()
+        """What is listed; a str is a heading."""
         self.sent = False
 
     def on_mount(self) -> None:
         self.list_them()
+        if self.field:
+            self.action_edit()
 
     def list_them(self) -> None:
         """The list anew; the cursor stays on its file."""
-        here = self.here
-        self.every = every_prompt()
-        files = [one.file for one in self.every]
-        first = next((n for n, one in enumerate(self.every) if one.found and self._fits(one.found)), 0)
-        at = files.index(here.file) if here and here.file in files else first
-        self.query_one(TextList).show(map(self._line, self.every), at)
+        here = self.field or self.here
+        own: list[Setting | str] = ["In the settings", *self.texts] if self.texts else []
+        self.every = (*own, "All prompts", *every_prompt())
+        names = [_name(one) for one in self.every]
+        fits = (
+            n for n, one in enumerate(self.every) if isinstance(one, Listed) and one.found and self._fits(one.found)
+        )
+        at = names.index(_name(here)) if here and _name(here) in names else next(fits, 1)
+        headings = {n for n, one in enumerate(self.every) if isinstance(one, str)}
+        self.query_one(TextList).show(map(self._line, self.every), at, headings)
         self.show_it()
 
     @property
-    def here(self) -> Listed | None:
-        return self.every[self.at] if 0 <= self.at < len(self.every) else None
+    def here(self) -> Setting | Listed | None:
+        one = self.every[self.at] if 0 <= self.at < len(self.every) else None
+        return None if isinstance(one, str) else one
 
-    def _line(self, one: Listed) -> Text:
+    def _line(self, one: Setting | Listed | str) -> Text:
+        if isinstance(one, str):
+            return Text(one, no_wrap=True)
+        if isinstance(one, Setting):
+            return Text(f"  {label_of(one.path[-1])}", no_wrap=True)
         if one.found is None:
             return Text(f"✘ {one.file}", no_wrap=True)
         mark = "▸" if self._fits(one.found) else " "
@@ -98,6 +121,7 @@ the bench uses a model."""
     @on(TextList.Moved)
     def _moved(self) -> None:
         self.show_it()
+        self.refresh_bindings()
 
     @work(exclusive=True, group="prompt", exit_on_error=False)
     async def show_it(self) -> None:
@@ -107,9 +131,13 @@ the bench uses a model."""
         self._about(one)
         view.border_title = "as it is sent for this session" if sent else "as it stands"
         parts = await asyncio.to_thread(self._parts, one, sent)
-        view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (one.file, sent))
+        view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (_name(one), sent))
 
-    def _parts(self, one: Listed, sent: bool) -> tuple[Part, ...]:
+    def _parts(self, one: Setting | Listed, sent: bool) -> tuple[Part, ...]:
+        if isinstance(one, Setting):
+            if sent:
+                return preview(replace(self.bench, result=None), made=not is_asked(one))
+            return (Part(str(one.of(self.bench.policy)) or "(empty)"),)
         if one.found is None:
             return (Part(one.trouble, "bad"),)
         if not sent:
@@ -119,8 +147,11 @@ the bench uses a model."""
         except BadInput as nothing:
             return (Part(str(nothing), "warning"), Part("\n" + one.found.prompt.text))
 
-    def _about(self, one: Listed) -> None:
-        if one.found is None:
+    def _about(self, one: Setting | Listed) -> None:
+        if isinstance(one, Setting):
+            words = f"{label_of(one.path[-1])} · {one.help}\n"
+            words += "offline runs ignore the prompt, R uses a model" if is_asked(one) else "offline runs use it, too"
+        elif one.found is None:
             words = f"{one.file}: cannot be used"
         else:
             prompt = one.found.prompt
@@ -139,32 +170,47 @@ the bench uses a model."""
         self.show_it()
 
     def action_edit(self) -> None:
-        if one := self.here:
-            self.set_class(True, "-editing")
-            self.query_one(TextList).disabled = True
-            self.query_one(Horizontal).mount(PromptEditor(one.file))
+        if (one := self.here) is None:
+            return
+        self.set_class(True, "-editing")
+        self.query_one(TextList).disabled = True
+        editor = PolicyTextEditor(self.bench, one) if isinstance(one, Setting) else PromptEditor(one.file)
+        self.query_one(Horizontal).mount(editor)
 
     @on(PromptEditor.Ended)
-    async def _edited(self, event: PromptEditor.Ended) -> None:
+    async def _copy_edited(self, event: PromptEditor.Ended) -> None:
+        await self._close_editor()
+        self._saved(event.path)
+
+    @on(PolicyTextEditor.Ended)
+    async def _text_edited(self, event: PolicyTextEditor.Ended) -> None:
+        if event.edited:
+            self.dismiss(event.edited)
+        else:
+            await self._close_editor()
+
+    async def _close_editor(self) -> None:
         """Show the text again; the editor has nothing that is not saved."""
+        self.field = None
         self.query_one(TextList).disabled = False
         self.query_one(TextList).focus()
-        await self.query_one(PromptEditor).remove()
+        await self.query("PromptEditor, PolicyTextEditor").remove()
         self.set_class(False, "-editing")
-        self._saved(event.path)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a prompt is edited, the list stays where it is."""
         if self.has_class("-editing") and action in ("turn", "edit", "outside", "use"):
             return False
+        if action in ("outside", "use") and not isinstance(self.here, Listed):
+            return None
         return super().check_action(action, parameters)
 
     def action_outside(self) -> None:
         from workbench.compaction.prompts import file_of
 
         one = self.here
-        if one is None:
+        if not isinstance(one, Listed):
             return
         path = file_of(one.file)
         try:
@@ -183,6 +229,9 @@ the bench uses a model."""
     @on(TextList.Chosen)
     def action_use(self) -> None:
         one = self.here
+        if isinstance(one, Setting):
+            self.action_edit()
+            return
         if one is None or one.found is None:
             return
         if not self._fits(one.found):
@@ -194,4 +243,8 @@ the bench uses a model."""
             )
             return
         policy = policy_with(self.bench.policy, one.found)
-        self.dismiss(policy if policy != self.bench.policy else None)
+        self.dismiss(Edited(policy, "another prompt") if policy != self.bench.policy else None)
+
+
+def _name(one: Setting | Listed | str) -> str:
+    return one.key if isinstance(one, Setting) else one.file if isinstance(one, Listed) else ""

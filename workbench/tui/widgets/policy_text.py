@@ -12,7 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.message import Message
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
@@ -26,21 +26,15 @@ from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, changed, fields_of, is_asked
-from workbench.tui.keys import HELP_KEY
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import Answer, ask_prompt_name
-from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
 
 SETTLE_S = 0.25
 """How long nothing is typed before the text is filled in anew."""
-
-BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
-"""Columns from which text and preview stand side by side."""
-
 
 OFFLINE = (
     "Offline runs (r) ignore the prompt. f5 takes the text and asks a model, or you write by hand; "
@@ -51,14 +45,16 @@ OFFLINE = (
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The policy that has the edited texts, and whether it is to be run now, by whom is asked then."""
+    """The policy that has the edited texts, what was done in words, and whether it is to be run now, by whom is asked
+    then."""
 
     policy: Policy
+    said: str
     runs: bool = False
 
 
-class PolicyTextScreen(ModalScreen[Edited | None]):
-    """Dismissed with what was edited, or None."""
+class PolicyTextEditor(Vertical):
+    """Tells by `Ended` what was edited."""
 
     HELP = """\
 A prompt or template of the policy, and beside it what it becomes with this session's messages: the request exactly \
@@ -66,7 +62,6 @@ as it would be sent, or the new messages. The preview follows when you stop typi
 the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was. The offline writer does not \
 read prompts: f5 takes the text and goes on to choose a model, or to write by hand. f2 keeps the text as a prompt of \
 your own, which is then in the list of prompts."""
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Take the edited texts."),
         Binding("escape", "leave", "Cancel", priority=True, id="edit.cancel", tooltip="Leave the texts as they were."),
@@ -90,8 +85,11 @@ your own, which is then in the list of prompts."""
         Binding(
             "f2", "keep", "Keep as mine", priority=True, id="edit.keep", tooltip="Save it as a prompt of your own."
         ),
-        HELP_KEY,
     ]
+
+    @dataclass
+    class Ended(Message):
+        edited: Edited | None
 
     def __init__(self, bench: Bench, field: Setting) -> None:
         super().__init__()
@@ -103,17 +101,16 @@ your own, which is then in the list of prompts."""
         self._sure = False
 
     def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(id="name")
-            with Horizontal():
-                yield TextArea(self._value, soft_wrap=True, show_line_numbers=False)
-                yield TextView(id="preview")
-            yield Static(id="doubts")
-            yield KeysLine()
+        yield Static(id="name")
+        with Horizontal():
+            yield TextArea(self._value, soft_wrap=True, show_line_numbers=False)
+            yield TextView(id="preview")
+        yield Static(id="doubts")
 
     def on_mount(self) -> None:
         self._entitle()
         self._told()
+        self.query_one(TextArea).focus()
         # Only laid out it is known how wide the preview is.
         self.call_after_refresh(self.fill_in)
 
@@ -179,10 +176,13 @@ your own, which is then in the list of prompts."""
         self.query_one(TextArea).load_text(text)
 
     def action_take(self) -> None:
-        self.dismiss(Edited(self.policy) if self.policy != self.bench.policy else None)
+        self.post_message(self.Ended(self._edited() if self.policy != self.bench.policy else None))
 
     def action_run(self) -> None:
-        self.dismiss(Edited(self.policy, runs=True))
+        self.post_message(self.Ended(self._edited(runs=True)))
+
+    def _edited(self, *, runs: bool = False) -> Edited:
+        return Edited(self.policy, f"edited {self.field.label}", runs)
 
     def action_keep(self) -> None:
         """Save the text as a prompt of one's own, under a name that is asked for."""
@@ -204,7 +204,7 @@ your own, which is then in the list of prompts."""
 
     def action_leave(self) -> None:
         if self.policy == self.bench.policy or self._sure:
-            self.dismiss(None)
+            self.post_message(self.Ended(None))
             return
         self._sure = True
         self.notify("The text was changed: ctrl+s takes it, esc once more leaves it as it was.", markup=False)
@@ -219,7 +219,8 @@ your own, which is then in the list of prompts."""
         if view.key is not None:
             await asyncio.sleep(SETTLE_S)
         bench = replace(self.bench, policy=self.policy)
-        parts, wrapped = await asyncio.to_thread(_preview, bench, self.shows_summary, view.wrap_width)
+        parts = await asyncio.to_thread(preview, bench, made=self.shows_summary)
+        wrapped = await asyncio.to_thread(wrap, parts, view.wrap_width)
         fresh = view.key != key
         view.put(parts, wrapped, key)
         if fresh and (row := row_of(wrapped, self._value)):
@@ -230,10 +231,10 @@ your own, which is then in the list of prompts."""
             self.notify(failure, severity="error", markup=False)
 
 
-def _preview(bench: Bench, made: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:
+def preview(bench: Bench, *, made: bool) -> tuple[Part, ...]:
+    """The request of a policy as it would be sent, or the new messages it would be `made` of."""
     view = View(bench, Groups(bench.layout), 0)
-    parts = tuple(summary_parts(view) if made else request_parts(view))
-    return parts, wrap(parts, width)
+    return tuple(summary_parts(view) if made else request_parts(view))
 
 
 def row_of(wrapped: Wrapped, text: str) -> int:
