@@ -19,7 +19,7 @@ from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SCREENS = {
-    "why": "O", "compare": "C", "kept": "X", "questions": "X", "rules": "W", "prompts": "E", "runs": "H",
+    "why": "O", "compare": "C", "kept": "X", "questions": "X", "rules": "W", "runs": "H",
     "simulated": "A", "help": "question_mark", "sessions": "ctrl+t", "run with": "R",
 }  # fmt: skip
 """Every screen of the bench that has a list, a table or a text, by its key."""

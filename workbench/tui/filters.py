@@ -50,7 +50,8 @@ class Filter:
 ABOUT = """\
 Show only messages that match all of these words:
 role   {roles}
-fate   {fates}; errors, pinned
+fate   what happens to a message: {fates}, abridged (one line for each step); pinned
+errors failed tool results
 size   >2000 or >2k tokens
 tool   {tools}
 An empty line shows all, as esc on the bench does."""
@@ -64,7 +65,9 @@ def about(tools: Sequence[tuple[str, int]]) -> str:
     named = [f"{_tool_word(one_line(name, 60))} ({figure(calls)})" for name, calls in tools[:LISTED]]
     more = [f"{figure(len(tools) - LISTED)} more by their beginning"] if len(tools) > LISTED else []
     words = ", ".join((*named, *more)) or "none is called"
-    return ABOUT.format(roles=", ".join(ROLES), fates=", ".join(_FATES), tools=words)
+    return ABOUT.format(
+        roles=", ".join(ROLES), fates=", ".join(word for word in _FATES if word != WORDS[Fate.ABRIDGED]), tools=words
+    )
 
 
 def typed_as(chosen: Filter) -> str:

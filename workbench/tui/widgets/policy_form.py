@@ -34,7 +34,14 @@ class Chosen(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "open", "Choose", id="chosen.open", tooltip="Choose strategy and preset."),
         Binding("down,j", "app.focus_next", "Fields", id="chosen.next", tooltip="To the fields."),
-        Binding("up,k", "last", "Last", id="chosen.last", tooltip="To the last line: what is done with all settings."),
+        Binding(
+            "up,k",
+            "last",
+            "Last",
+            show=False,
+            id="chosen.last",
+            tooltip="To the last line: what is done with all settings.",
+        ),
     ]
 
     @dataclass
