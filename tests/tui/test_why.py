@@ -194,7 +194,7 @@ def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
     bench, course = course_on(open_bench(story(), counter), counter, stages.append, first=1)
     found = diagnose(bench.context, course, 1, own_preset(bench), stages.append)
     assert stages[0].startswith("counting")
-    assert f"rereplaying the session under {bench.preset}" in stages
+    assert f"replaying the session under {bench.preset}" in stages
     assert headline(found).startswith("epoch 1 of 1 · limit 200\u00a0000 not reached; in about ")
     ended = replace(found, limit=Limit(30_001, "the agent compacted", "agent"))
     assert headline(ended) == "epoch 1 of 1 · limit 30\u00a0001 reached after its last call · the agent compacted"

@@ -160,7 +160,7 @@ def _watched_over(report: Report) -> tuple[Section, ...]:
     """The same over the session under each policy."""
     if not report.bench.watched:
         return ()
-    words = ("State of each rule after rereplaying the session under each policy, and the call that lost it.",)
+    words = ("State of each rule after replaying the session under each policy, and the call that lost it.",)
     made = replay_table.watched_table(report.played, report.bench.watched).without("sign")
     return (Section("Watched rules over the session", words, table=transposed(made)),)
 
