@@ -27,7 +27,7 @@ EXPLAINED = {
     "tail": "stay|is kept|are kept",
     "abridged": "history in short|one line for each step",
     "weighted": "four times",
-    "rework": "done again|work that was repeated",
+    "rework": "done again|work that was repeated|work repeated",
     "overhead": "beyond the conversation",
     "ladder|rungs?": "one step after another",
     "placeholders?": "in braces",

@@ -89,11 +89,11 @@ SHOWN: dict[About, str] = {
 def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
     """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
 
-    Sizes before and after, what went, seconds, cost, what was done again, which instructions were lost, and what every
-    call was sent beyond the conversation. Only files that have changed since the last audit are read. A file that
-    cannot be read is a row that says why. No model is asked and no token counted: what was billed stands, the rest is
-    estimated. Long sessions, and those that record a compaction, are played at several sizes, and a sentence for each
-    tool says which would have been cheapest.
+    Sizes before and after, removed messages, seconds, cost, repeated work, lost rules, and the tokens sent with
+    every call but recorded nowhere. Only files that have changed since the last audit are read. A file that
+    cannot be read is a row that says why. No model is asked and no token counted: billed figures are exact, the
+    rest is estimated. Long sessions, and those that record a compaction, are replayed at several sizes, and a
+    sentence for each agent says which would have been cheapest.
 
     With --quick, `full` is the context of the last recorded call against the window, with who says so; compactions are
     those seen at the ends, marked + where there may be more between. Of a FILE with several sessions it lists those;

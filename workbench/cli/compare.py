@@ -142,22 +142,22 @@ def command(
     chosen: Selection, over_session: bool, vary: tuple[str, ...], prompts: tuple[str, ...], models: tuple[str, ...],
     sweeps: bool, two: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Compact FILE by many strategies, or with many values, prompts or models, and show what each leaves, costs and
-    still holds. Nothing is written.
+    """Compact FILE by many strategies, or with many values, prompts or models, and show the size, cost and kept
+    facts of each. Nothing is written.
 
-    The best is first: what fits below the trigger of the session's own agent, by the share of facts that is kept and
-    then by cost; then what does not shrink enough, what fails a required check, and what frees nothing. The agent's
-    own compaction of the same context is among them, where the session records one. The costs of summaries are
-    estimates at the session's model's prices. Shares are of all the context's facts: kept (still in the context),
-    correct (kept and not contradicted), weighted (kept, what is used again counts four times), and kept by kind.
-    "needed later" is the share kept of what the session needed again and did not hear again.
+    The best is first: results below the trigger of the session's agent, by share of facts kept and then by
+    cost; then results that do not shrink enough, fail a required check, or free nothing. The agent's recorded
+    compaction of the same context is included. The costs of summaries are estimates at the session's model's
+    prices. Shares are of all the context's facts: kept (still in the context), correct (kept and not
+    contradicted), weighted (kept; facts used again count four times), and kept by kind. "needed later" is the
+    share kept of the facts that the session used again without repeating them.
 
     With --over-session the recorded answers are taken to be the same whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
     that fails is a row with its reason. Several prompts or models, or each prompt by each model, compact the same
     messages, and every draft is shown; of several FILEs, or the sessions in folders, two are a pair in each, and the
-    verdict has the interval of paired draws. A run that was broken off, or that reached --max-cost, goes on with the
-    same command.
+    verdict has the interval of paired draws. An interrupted run, or one that reached --max-cost, continues with
+    the same command.
 
     \b
     cwb compare FILE --presets claude-code,codex --diff

@@ -53,8 +53,8 @@ def command(
     window: int | None,
     watched: tuple[str, ...],
 ) -> None:
-    """Open FILE on the workbench's screen; without FILE, the sessions on this machine, the newest first, with what to
-    do next, or a sample that overflows its window where there are none, or where an option is given.
+    """Open FILE on the workbench's screen; without FILE, list the sessions on this machine, newest first, with
+    the next step for each. Without sessions, or with an option, open a sample that overflows its window.
 
     Several files, a folder in which to look for sessions, or --choose, begin with a list to choose from.
     """

@@ -38,11 +38,11 @@ BESIDE = ("claude-code", "codex", DEFAULT)
 def command(
     chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool
 ) -> None:
-    """Write a page about FILE: why it overflowed in a sentence, the context now and afterwards as bars, what was found,
-    its growth, policies compared, what is lost, the policy used.
+    """Write a page about FILE: why it overflowed in a sentence, the context before and after as bars, findings,
+    growth, compared presets, lost facts, settings.
 
-    The page needs nothing from elsewhere and holds no script; secrets that can be told by their shape, name or place
-    are masked, and it says so. It quotes the session: read it before you give it away.
+    The page is self-contained and has no script; secrets recognized by shape, name or place are masked, and it
+    says so. It quotes the session: read it before you share it.
     """
     from workbench.report.gathered import gather
     from workbench.report.pages import html, markdown

@@ -112,25 +112,25 @@ NAMED = 12
 )
 @click.option("--no-journal", is_flag=True, help="Neither save answers nor use saved ones.")
 def command(chosen: Selection, asks: bool, **given: Any) -> None:
-    """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
-    errors, identifiers, numbers and addresses, in full, in part or not.
+    """Say which facts of FILE's replaced messages a compaction keeps: instructions, requests, decisions,
+    paths, commands, errors, identifiers, numbers and addresses, in full, in part or not.
 
-    "kept" is the share still in the context, "correct" what of it is not contradicted and has the right value and
-    state; "wrong" and "stale" (replaced, and told as if it held) count the others. "used" are those
-    that the tail or later messages need again; they weigh four times as much in "weighted". No model is asked unless
-    --summarizer names one. With --generations the context grows by what followed in the session.
+    "kept" is the share still in the context; "correct" is kept and not contradicted; "wrong" and "stale" (out
+    of date, stated as current) count the others. "used" facts occur again in later messages; they count four
+    times in "weighted". No model is asked unless --summarizer names one. With --generations the context grows
+    by the messages that followed in the session.
 
-    With --recorded, what a recorded summary quotes or says that the user said is looked up in the context that it
-    replaced, too: what no message comes near to is a claim without ground.
+    With --recorded, quotes and statements attributed to the user in a recorded summary are also searched in the
+    context it replaced: one without a matching message is an unsupported claim.
 
-    Where the session goes on after the context, it is told beside the facts what it really needed again and was not
-    told again, found without them.
+    If the session continues after the context, the output also shows what it used again without repeating it,
+    found independently of the facts.
 
     --ask asks questions about each FILE (and the sessions in folders): of the full context, of what each compaction
-    leaves, and of nothing. Code makes them from what the session says, those first whose answer it really used later;
-    some controls ask after what was never spoken of: there, only "not known" is right. A model is asked at temperature
-    0, and its answers are kept, so that a run that was broken off goes on there; without --model code looks the
-    answers up: that shows what is still told, not what a model makes of it.
+    leaves, and of nothing. Code generates them from the session, first those whose answer was used later;
+    controls ask about things that never occurred, where only "not known" is correct. A model answers at
+    temperature 0, and its answers are saved, so an interrupted run can continue; without --model, text search
+    answers: that shows what the text contains, not what a model knows.
 
     \b
     cwb retention FILE --preset claude-code --generations 5

@@ -64,10 +64,10 @@ SHOWN = 10
 def command(chosen: Selection, only_rework: bool, **given: Any) -> None:
     """Say why the context of FILE overflowed: how it grew, who filled it, and what would have helped.
 
-    What would have helped is computed, not guessed: the session is played on with its own messages, without what a
-    sentence speaks of or under the policy that it names. Rework is what was done again after a compaction: files that
-    were read again and had not changed, commands and searches with the same result, questions to the user, what the
-    user said again, edits that undo or redo earlier ones.
+    Suggestions are computed: the session is replayed with its own messages, without the named content or under
+    the named preset. Rework is work repeated after a compaction: unchanged files read again, commands and
+    searches with the same result, repeated questions, repeated user instructions, and edits that undo or redo
+    earlier ones.
     """
     if only_rework:
         write_rework(chosen, **given)

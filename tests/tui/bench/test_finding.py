@@ -133,7 +133,7 @@ def test_hits_that_the_filter_hides_are_counted_and_not_gone_to() -> None:
         "token: not found (14 more hidden by the filter) · only errors: 0 shown, 32 hidden (esc shows all)"
     )
     desk.do("find-next.1")
-    assert desk.said == ["Nothing that is listed holds what was searched for."]
+    assert desk.said == ["No listed message matches the search."]
     still = []
     for _ in range(2):
         finding.clear(desk)

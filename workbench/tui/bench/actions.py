@@ -69,7 +69,7 @@ TAB_HELP = {
     "request": "The next prompt, the request to the summarizer exactly as sent, and the abridged history.",
     "summary": "The new messages that replace the head: the summary, with the text around it.",
     "result": "The complete context after the compaction, and what changes: removed, new, shortened, kept.",
-    "checks": "What must hold for a compacted session, and step by step why the compaction came out like this.",
+    "checks": "Checks of the compacted session, and the steps that led to this result.",
     "theirs": "The compaction that the agent itself made here, as the file records it.",
 }
 """Content of each tab, for help, palette and pointer."""
@@ -149,7 +149,7 @@ _SHAPE = (
            shaping.unmovable),
     Action("unsplit", "t", "Reset split", "Return to the strategy's own split.", shaping.unsplit, shaping.not_by_hand),
     Action("undo", "u", "Undo", "Undo the last change.", shaping.undo, shaping.nothing_to_undo),
-    Action("redo", "U", "Redo", "Repeat what was undone.", shaping.redo, shaping.nothing_to_redo),
+    Action("redo", "U", "Redo", "Redo the last undone change.", shaping.redo, shaping.nothing_to_redo),
 )
 _TUNE = (
     Action("pane.policy", "9", "Settings", "The settings: the preset, every number, the window, copy, paste and save.",

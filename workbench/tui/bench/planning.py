@@ -229,7 +229,7 @@ UNREAD = "Offline runs ignore the prompt. R uses a model."
 """Said after an offline run with a prompt that is not the preset's."""
 
 
-END_ALONE = "This needs the whole session, of which only the end is read yet."
+END_ALONE = "This needs the whole session; only its end is loaded yet."
 
 
 def cannot_run(view: View) -> str:

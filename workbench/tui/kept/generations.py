@@ -40,7 +40,7 @@ SETTLE_S = 0.3
 class GenerationsPane(KeptPane):
     TITLE = "After n compactions"
     HELP = """\
-What is kept after several compactions in a row, by the settings on the bench with extractive summaries, without a \
+Facts kept after several compactions in a row, with the settings on the bench and extractive summaries, without a \
 model. Between two of them the context grows by the messages that followed in the session until it is as large as \
 before the first; where the session has no more, its tail is repeated (marked *). A column is a compaction. A row is \
 the share of facts that is kept: over all, by weight (facts that are needed again count more), by kind, and "correct", \

@@ -44,8 +44,8 @@ class EpochsLine(Widget):
         self.stretches: tuple[Stretch, ...] = ()
         self.epoch = 0
         self.tooltip = (
-            "The epochs: stretches between the compactions that the file records, with the size at which each was "
-            "compacted, how many facts that lost (−) and how much was done again because of it (↻): files read, "
+            "The epochs: parts of the session between recorded compactions, with the size at which each was "
+            "compacted, the facts lost (−) and the rework it caused (↻): files read, "
             "commands run, searches, questions, words of yours and edits. Why lists it. { and } go along them."
         )
 

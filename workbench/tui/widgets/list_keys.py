@@ -21,7 +21,7 @@ MOVING: list[BindingType] = [
 ]
 """Whoever has these has an action of each name."""
 
-COPY = Binding("y", "app.copy_lines", "Copy", show=False, id="list.copy", tooltip="Copy what is selected, or the line.")
+COPY = Binding("y", "app.copy_lines", "Copy", show=False, id="list.copy", tooltip="Copy the selection, or the line.")
 SEARCHING: list[BindingType] = [
     # With priority: the next key is given to whatever has the focus only when the line for typing has it.
     Binding(
