@@ -81,11 +81,11 @@ async def test_tune_a_threshold() -> None:
         form = screen.query_one(PolicyForm)
         before = screen.bench
         assert not before.plan.fires
-        assert "to go" in form.told
+        assert "does not fire" in form.told
         await press(pilot, "9", "down")
         await write_down(pilot, "20000")
         assert screen.bench.plan.fires
-        assert "over: fires" in form.told
+        assert ", fires" in form.told
         while getattr(form.focused_field, "key", "") != "history_tail_size_chars_to_exclude":
             await press(pilot, "down")
         # What is typed takes the place of the number that stands there.

@@ -352,7 +352,7 @@ async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
         front.query_one(Input).value = "2k"
         await press(pilot, "enter")
         assert screen.bench.window == 2_000
-        assert "to go" in screen.query_one(PolicyForm).told
+        assert "does not fire" in screen.query_one(PolicyForm).told
 
 
 async def editor(pilot: Pilot[None], *keys: str) -> PolicyTextEditor:

@@ -208,7 +208,7 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
         screen = await brought(pilot, AskScreen)
         screen.query_one(Input).value = str(there)
         await press(pilot, "enter")
-        assert "exists already" in str(screen.query_one("#understood", Static).render())
+        assert "exists; choose another name" in str(screen.query_one("#understood", Static).render())
         assert there.read_text() == "mine"
         new = tmp_path / "request.txt"
         screen.query_one(Input).value = str(new)
