@@ -107,7 +107,7 @@ async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pyt
         notes = (await ask(session))["notes"]
     before, after = [line for line in notes.splitlines() if MODEL in line]  # each told once
     assert re.search(r"is asked 3 calls at \S+, ≈[\d ]+ tokens: about \$\d", before)
-    (judge,) = re.findall(r"a judge of answers in prose comes to at most \$([\d.]+) beside that", notes)
+    (judge,) = re.findall(r"a judge of answers in prose comes to at most \$([\d.]+) on top", notes)
     assert 0.004 < float(judge) < 0.02  # three answers of 60 tokens, at length, and as many verdicts
     assert "4 calls, 4 000 tokens in, 168 out" in after
     assert "$0.02" in after  # 4 000 × 5 + 168 × 25 of a million
@@ -120,7 +120,7 @@ async def test_what_a_judge_may_cost_is_within_the_limit(session: Path, monkeypa
             await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL, "--max-cost", "0")
         ).stderr
         (most,) = re.findall(r"tokens: about \$[\d.]+, at most \$(\d+\.\d+)", notes)
-        (judge,) = re.findall(r"at most \$(\d+\.\d+) beside that", notes)
+        (judge,) = re.findall(r"at most \$(\d+\.\d+) on top", notes)
         between = float(most) + float(judge) / 2
         run = await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL, "--max-cost", between)
         assert run.exit_code == 5, run.output

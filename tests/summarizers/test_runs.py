@@ -266,7 +266,7 @@ def test_a_run_is_found_by_the_beginning_of_its_name() -> None:
     keep(run_of(Summary("x"), id="20260101-000000-aaa"))
     keep(run_of(Summary("y"), id="20260101-000000-bbb"))
     assert load("20260101-000000-b").calls[0].text == "y"
-    with pytest.raises(BadInput, match="2 kept runs begin with"):
+    with pytest.raises(BadInput, match="2 runs begin with"):
         load("2026")
     with pytest.raises(BadInput, match="There is no run"):
         load("nope")
