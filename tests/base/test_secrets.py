@@ -85,6 +85,20 @@ if password == other_password or token != expected.token: ...
 basic functionality, the bearer of-a-long-hyphenated-word
 sk-learn-contrib-project, sk-ecdsa-sha2-nistp256@openssh.com, task-0123456789abcdef0, hf_hub_download_it_all
 if "-----BEGIN PRIVATE KEY-----" in text: raise BadInput("a private key")
+Your new API key (shown only once): ⟨aB3-dE6gH_aB3dE6gHxY9z⟩ or a token, for build 7: Zz9-dE6gH_aB3dE6gHxY9z
+$ kubectl get secret app -o jsonpath='{.data.password}' | base64 -d && echo  ->  ⟨0aB3dE6gHaB3dE6gHxY9z⟩
+HMAC_KEY: Final = bytes.fromhex("⟨0f9a3b2c4d5e6f708192a3b4c5d6e7f8⟩")
+{\"old\":\"const KEY = '⟨aB3dE6gHaB3dE6gHxY9z⟩'\",\"new\":\"const KEY = env.KEY\"}
+{"otp_seed":"⟨ABCDEFGHIJKLMNOPQRSTUVWX⟩"}
+cryptsetup luksOpen --key-file <(printf '⟨pfLeSDbKa29⟩') /dev/sdb2 x
+net use Z: \\nas01\share ⟨Moor.Desk7⟩ /user:CORP\backup
+https://⟨0f9a3b2c4d5e6f708192a3b4c5d6e7f8⟩:@api.example.com/v1 and https://⟨@@⟩:x-oauth-basic@github.com/acme/app.git
+"token": "a", "buildHash": "aB3dE6gHaB3dE6gHxY9z", the key of the parser: src/aB3dE6gHaB3dE6gHxY9z.ts
+auth.getUser("aB3dE6gHaB3dE6gHxY9z")
+the token is checked in CachedTokenRepositoryImpl2Test, commit 0f9a3b2c4d5e6f708192a3b4c5d6e7f809a1b2c3
+git diff 94dbe83679de...df9d45cf3539 -- secret_store.py
+secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+declare -x GITLAB_TOKEN="⟨glpat-qWIUNcXBWAdBfEAJSenl⟩", glpat-is-the-prefix-of-tokens
 commit 0f9a3b2c4d5e6f708192a3b4c5d6e7f809a1b2c3 · 550e8400-e29b-41d4-a716-446655440000 · sha256-47DEQpj8HBSa
 """.replace("@@", LETTERS)
 
@@ -308,7 +322,7 @@ SHOWN: dict[str, Callable[[], str]] = {
 def test_of_twenty_secrets_none_is_shown_anywhere(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shown = SHOWN[way]()
-    assert len(shown) > 20
+    assert len(shown) > 10
     assert [shape.about for shape in TWENTY if any(secret in shown for secret in shape.secrets)] == []
     if way not in ("what is lost", "what may be pinned"):  # which may have nothing to say of it
         assert MASK in shown
@@ -334,6 +348,7 @@ get_secret_jsonpath_ $_cat_secret¶ Authorization:_a_ codes:_a1b2c3_ password_a_
 "a"_==_password_ new_Client("aB3dE6gHaB3dE6gH123", client("a","aB3dE6gHaB3dE6gH123" the_key_for_a_ token_for_a_a_a_a_a_
 密钥用于 users:_{'a':_'aB3-dE6gH', passphrase:_a_b_c_ password.equals( strcmp(password,_" sha512_sha512_
 auth=("aesaesaes1aesaes1aesaes1aes!","aesaesaes1aesaes1aesaes1aes!",
+token_aesaesaes1aesaes1aesaes1aes token¶¶ token_a_aB3dE6gHaB3dE6gHaB3dE6gH/ \\\\a.\\
 """
 
 

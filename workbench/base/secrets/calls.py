@@ -162,9 +162,10 @@ def spans(read: Read) -> Iterator[Span]:
     text, near, words = read
     for at in places_of("(", near):
         end = at - next((len(built) for built in _BUILDERS if near.endswith(built, 0, at)), 0)
-        for word in _BY_END.get(near[end - 3 : end], ()):
-            if near.endswith(word, 0, end):
-                yield from _arguments(word, text, at)
+        for name_end in {at, end}:
+            for word in _BY_END.get(near[name_end - 3 : name_end], ()):
+                if near.endswith(word, 0, name_end):
+                    yield from _arguments(word, text, at)
     yield from _drawn_arguments(text)
     for at in places_of("assword:", near):
         if (answer := _ANSWER.match(text, at + 8)) and _is_password(answer[1]):

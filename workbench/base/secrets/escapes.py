@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from workbench.base.secrets.spans import Span
 
-_ESCAPE = re.compile(r"(?<!\\)\\++(?:[nrt\"']|u00(?:2[267]|3[cde]))")
-"""JSON within JSON doubles the backslashes: several are read as one."""
+_ESCAPE = re.compile(r"(?<!\\)\\++(?!(?<=[\s\"'=]\\\\)[\w.-]{1,60}\\\w)(?:[nrt\"']|u00(?:2[267]|3[cde]))")
+"""JSON within JSON doubles the backslashes: several are read as one. `\\\\nas\\share` is a folder of Windows."""
 
 
 class _Signs(dict[str, str]):

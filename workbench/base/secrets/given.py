@@ -75,18 +75,12 @@ _FAR_OF = re.compile(
 """The same without a verb, as other languages than English have it."""
 _WIDE = "\u2e80"
 """First of the signs of languages that have no blanks between words."""
-_FAR_WIDE, _FAR_FOR = (
-    re.compile(
-        rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
-        (?P<blank>)(?P<to>)(?P<is>{between}){_VALUE}""",
-        re.VERBOSE,
-    )
-    for between in (
-        r"[^\x00-\x7f：:是为][^\n：:是为=;|<>{}]{0,60}[：:是为][ ]?",
-        rf"[ ](?:for|of|to|{_OF})[ ](?:[\w.'’-]{{1,30}}[ ]){{1,5}}?(?=[\"'`]?[\w+/-]{{20}})",
-    )
+_FAR_WIDE = re.compile(
+    rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
+    (?P<blank>)(?P<to>)(?P<is>[^\x00-\x7f：:是为][^\n：:是为=;|<>{{}}]{{0,60}}[：:是为][ ]?){_VALUE}""",
+    re.VERBOSE,
 )
-"""The same in those languages, and a key behind what it is for: `the key for the weather service …`."""
+"""The same in those languages."""
 _COMPARED_BEFORE = re.compile(r"[\"']([^\s\"']{6,60})[\"']\s?[!=]==?\s?[\w.$>\[\"'-]{0,40}\Z")
 """A password before its name: `"…" == password`."""
 _AND_TO = re.compile(rf"[\"'`]? {_TO} [\"'`]?([^\s\"'`]{{6,60}})")
@@ -100,7 +94,6 @@ _SAID_BEFORE = re.compile(
 
 _ALL = (_IS, _FAR, _FAR_TO)
 _WAYS = {"chosen": (*_ALL, _FAR_OF), "pass": _ALL, "pin": _ALL}
-_WAYS |= {"key": (_IS, _FAR, _FAR_FOR), "any key": (_IS, _FAR, _FAR_FOR), "bare key": (_IS, _FAR, _FAR_FOR)}
 
 _CLOSING = {"“": "”", "„": "“", "«": "»", "「": "」"}
 _BARE = re.compile(r"(?:[^\s\"'`,;)}\]\\&<|\u3000-\u9fff\uac00-\ud7af”»]++|&(?!\w{1,40}=))++")

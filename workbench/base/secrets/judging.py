@@ -31,7 +31,6 @@ from workbench.base.secrets.values import (
     speaks_of_one,
 )
 
-_SUM = re.compile(r"hash|sha\d*|md5|commit|digest|checksum|cache|version|finger|\bid\b|public", re.IGNORECASE)
 _SPOKEN_OF = re.compile(
     # A reference, a placeholder, an operator; a call or an element; a type or a variable, of words with few digits.
     r"[${<%&*=>!|\[(]|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)*!?[(\[{<]"
@@ -74,7 +73,8 @@ _PROPERTY = re.compile(
 _LINE_OF_ONE = re.compile(r"(?:\A|\n)[ \t+>*`-]*[\w.]*\Z")
 _OF_A_STORE = re.compile(r"(?:store|key|(?<![\w-])--?)\Z")
 _COMMANDLET = re.compile(r"(?:Read|Get|New|Convert\w*|Import|Invoke|Select|Out|Unprotect|Join|Import)-[A-Z][A-Za-z]+\Z")
-_CALL = re.compile(r"[A-Za-z_][\w.]*\((?:\)|\Z)")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\((?:\)|\Z)|&?[A-Za-z]\w*\.[A-Z]\w*\{")
+"""A call, or a value that Go makes: `&corev1.Secret{`."""
 _PUBLIC_ID = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})!?\Z")
 """The id of the key that Git signs with."""
 _BUILDER = re.compile(r"\.\w*\Z")
@@ -126,25 +126,12 @@ _BESIDE_A_USER = re.compile(
     re.IGNORECASE,
 )
 """The name of a user, compared before."""
-_IN_TALK = re.compile(
-    r"(?<![\w.-])(?:this|that|my|our|your|the|new|following|diese[nmr]?|meine?n?|unsere?n?|den|der|esta|esa|mi|la|nuestra"
-    r"|cette|ma|notre|questa|mia|deze|mijn|onze)\s\Z",
-    re.IGNORECASE,
-)
-"""Before a key of which nothing is said: no adjective, which may say that it is none of a secret's."""
 _WORD_AND_NUMBER = re.compile(r"(?=.{8})[A-Za-z]{4,20}\d{1,4}[.,]?\Z")
 _OF_A_USER = re.compile(r"(?:user|name|host|server|account|login|id)\s?(?:: |is )\Z", re.IGNORECASE)
 _USER_BEFORE = re.compile(r"(?:user|login)\w{0,4}\s?:\s?[\"'][^\"'\n]{1,60}[\"'],\s{1,20}\Z", re.IGNORECASE)
 _IN_SQL = re.compile(r"\b(?:CREATE|ALTER|GRANT|SET)\b[^;\n]{0,90}\Z|(?<=[\"']) (?:WITH )?\Z", re.IGNORECASE)
 _FILE = re.compile(r"/.*\.[a-z]{2,8}\Z")
 _KEYWORD = re.compile(r"[\s{(]:[\w-]*\Z")
-_SECTION = re.compile(
-    r"(?:\A|[\s\"'{\[<])(?:api|encrypt|jwt|auth|b2|backblaze|crypto|secret|token|sign|aes|hmac|openai|anthropic|stripe"
-    r"|sendgrid|mailgun|algolia|license|credential|vault|session|cookie|webhook|maps|weather|s3|azure)[\w-]{0,20}[\"']?"
-    r"\s?[\]:=]\s?\{?\s*(?:[^\n{}\[\]]{1,100}\n\s*|[\"']\w+[\"']\s?:\s?[^{},]{1,60},\s*){0,4}[\"']?\Z",
-    re.IGNORECASE,
-)
-"""Sections of settings whose `key` is a secret."""
 
 
 def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
@@ -166,13 +153,8 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return False
     if name.kind == "words":
         return len(value.split()) in (12, 15, 18, 21, 24)
-    if name.kind == "bare key":
-        is_one_piece = is_drawn(value, 20) and not is_path(value) and ":" not in value and " " not in value
-        is_said = (given["sign"] == ":" or given["is"] or given["aside"]) and is_random(value)
-        is_of_a_section = given["sign"] in (":", "=") and _SECTION.search(name.before)
-        return is_one_piece and bool(is_of_a_section or (is_said and _IN_TALK.search(name.before)))
-    if name.kind == "vendor key":
-        return bool(given["sign"]) and value.isalnum() and is_drawn(value, 20)
+    if name.kind in ("bare key", "vendor key"):
+        return False
     if name.kind == "signature":
         return given["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
@@ -199,12 +181,12 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if given["scheme"]:
         is_parameter = value.endswith("=") and _behind(value, given)[:1] in ('"', "'")
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
+    if name.before.lower().endswith(("signing", "signing_", "committer_")) and _PUBLIC_ID.match(value):
+        return False
     is_of_a_shell = name.itself.isupper() and given[0] == "=" and name.kind != "header"
     if is_of_a_shell and is_strong(value) and not is_name(value) and (name.kind == "key" or not value.islower()):
         return True
     if is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
-        return False
-    if name.before.lower().endswith(("signing", "signing_")) and _PUBLIC_ID.match(value):
         return False
     if name.kind == "key" and quoted and value.isdigit():
         return len(value) >= 10
@@ -217,11 +199,6 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     """True for a secret with words between its name and it."""
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
-    if name.kind == "bare key" and (not _IN_TALK.search(name.before) or _SUM.search(name.before)):
-        return False
-    if name.kind not in ("chosen", "pass"):
-        is_one_piece = value.rstrip(".").isalnum() and not _SUM.search(given[0])
-        return (len(value) >= 20 and is_random(value) and is_one_piece) or is_base32(value)
     is_short = name.kind == "pass"
     if is_placeholder(value) or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
@@ -310,12 +287,12 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         return not is_name(value) and (not value.isalpha() or (is_word(value) and is_setting))
     if quoted:
         return _is_quoted_password(value, name, given)
-    if is_path(value) or _COMMANDLET.match(value):
+    if is_path(value) or _COMMANDLET.match(value) or _CALL.match(value):
         return False
     if " " in value:
         return True
     if name.itself.isupper() and given[0] == "=":  # a shell's or an .env file's: whatever is no reference is a value
-        return value[0] != "(" and not _CALL.match(value)
+        return value[0] != "("
     if given["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
         return True
     if _TWO_WORDS.match(value) and not speaks_of_one(value) and _behind(value, given)[:1] not in ("(", "["):

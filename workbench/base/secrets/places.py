@@ -104,6 +104,8 @@ _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9
 """One of both ends of what looks drawn: of a secret ten characters can be too many."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
 """Short forms of a commit, a checksum or a session's id."""
+_RANGE = re.compile(r"(?<![\w.-])([0-9a-f]{7,40})\.\.\.[0-9a-f]{7,40}(?![\w-])")
+"""Two commits, as Git compares them."""
 _OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\[?\Z", re.IGNORECASE)
 
 
@@ -115,7 +117,8 @@ def cut(text: str) -> Iterator[Span]:
             if _OF_A_SUM.search(text, max(0, behind.start() - 140), behind.start()):
                 continue
             for word in _WORD.finditer(text, behind.start(), behind.end() + LONGEST):
-                if word.start() < behind.end() and is_drawn(word[0], 10):
+                is_of_a_range = _RANGE.match(text, behind.start() - len(word[0]))
+                if word.start() < behind.end() and is_drawn(word[0], 10) and not is_of_a_range:
                     yield word.span()
         for mark in ("…", "..."):
             done = 0
@@ -189,7 +192,7 @@ def addresses(text: str) -> Iterator[Span]:
             if not NO_PASSWORD.match(found[1]):
                 yield found.span(1)
         for found in _USER.finditer(text):
-            place = 3 if found[2] else 1
+            place = 3 if found[2] and found[3] not in ("", "x-oauth-basic") else 1
             value = found[place]
             if value and not NO_PASSWORD.match(value) and (place == 3 or is_drawn(value, 20)):
                 yield found.span(place)

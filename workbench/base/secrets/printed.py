@@ -128,7 +128,7 @@ _PIPED = re.compile(
 _TWICE = re.compile(r"(?:-e\s)?[\"']([^\"'\n$]{4,80})(?:\\n|\n)\1(?:\\n|\n)?[\"']\s?\|[^\n|]{0,60}\b(?:smb)?passwd\b")
 _ENCODED = re.compile(r"(?:-n\s)?[\"']?[\w.@+-]{1,60}:([^\s\"'$|]{4,200})[\"']?\s?\|\s?base64\b")
 _HERE = re.compile(rf"\s?{_GIVEN}")
-_TAKEN = re.compile(rf"(?:{_TAKES})[^\n|;]{{0,120}}\Z")
+_TAKEN = re.compile(rf"(?:{_TAKES}|-(?:key|pass\w{{0,6}})-file\b)[^\n|;]{{0,120}}\Z")
 _OPTION = re.compile(r"-?-pass(?:word|phrase)?-command[ =]\\?[\"']?(?:echo|printf) [\"']?([^\s\"'$]{4,200})")
 
 
@@ -147,11 +147,12 @@ def spans(read: Read) -> Iterator[Span]:
                     if len(value) >= 4 and not is_placeholder(value):
                         yield found.end(group) - len(value), found.end(group)
                     break
-    for at in places_of("<<<", near):
-        if _TAKEN.search(text, max(0, at - 160), at) and (found := _HERE.match(text, at + 3)):
-            group = found.lastindex or 0
-            if not is_placeholder(found[group]):
-                yield found.span(group)
+    for start in (sign for sign in ("<<<", "<(echo ", "<(printf ") if sign[:2] in near):
+        for at in places_of(start, near):
+            if _TAKEN.search(text, max(0, at - 160), at) and (found := _HERE.match(text, at + len(start))):
+                group = found.lastindex or 0
+                if not is_placeholder(found[group]):
+                    yield found.span(group)
     for at in places_of("-command", near) if "command" in words else ():
         if found := _OPTION.search(text, max(0, at - 12), at + 220):
             yield found.span(1)

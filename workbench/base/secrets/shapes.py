@@ -14,7 +14,7 @@ _SIGNS = {
     "<b64>": "[A-Za-z0-9+/]",
     "<hex>": "[0-9a-fA-F]",
     "<uuid>": "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
-    "<digit>": r"(?=[A-Za-z_-]{0,40}\d)",  # near the beginning: in forty letters drawn with digits there is one
+    "<digit>": r"(?=[A-Za-z_-]{0,40}\d|[A-Za-z]{0,9}[A-Z]{2}[a-z]|[A-Za-z]{0,9}[a-z][A-Z])",  # or letters of both cases
 }
 
 _SHAPES = r"""
@@ -27,7 +27,7 @@ _SHAPES = r"""
     gh[pousr]_<an>{20,} github_pat_[A-Za-z0-9_]{20,}
     gl(?:pat|dt|rt|rtr|wt|ptt|ft|oas|agent|cbt|soat|imt|ffct)-(?:t\d_)?<digit><url>{16,}(?:\.[0-9A-Za-z]{2,}){0,3}
     GR1348941<url>{20} npm_<an>{30,} pypi-AgE<url>{30,} rubygems_<hex>{40,} cio<digit><an>{32} oy2[a-z0-9]{43}
-    CLOJARS_[0-9a-z]{60} dckr_(?:pat|oat)_<url>{20,} ATBB<an>{28,} ATATT3<url>{60,}=? ATCTT3<url>{60,}=?
+    CLOJARS_[0-9a-z]{60} dckr_(?:pat|oat)_<url>{20,} ATBB<an>{28,} AT[AC]TT3<url>{60,}(?:=[0-9A-F]{0,8})?
     AKCp<an>{60,} cmVmd<an>{50,} sq[upa]_<hex>{40} CCIPAT_<an>{15,}_<hex>{40} bk(?:ua|aa|ct)_<an>{30,}
     pul-<hex>{40} lin_(?:api|oauth)_<an>{30,} ntn_\d{11}<an>{30,} secret_<digit><an>{43} figd_<digit><url>{36,}
     PMAK-<hex>{24}-<hex>{34} PMAT-[A-Z0-9]{26} sntrys_eyJ<b64>{20,}={0,2}_<b64>{30,} sntryu_<hex>{64}

@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(
     r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/(?:secrets|locations)/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
-    r"|\$[A-Z_][A-Z0-9_]*\Z|@Microsoft\.|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
+    r"|\$[A-Z_][A-Z0-9_]*\Z|@Microsoft\.|0x[0-9a-fA-F]{40}\Z|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
 """Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
 _PATTERN = re.compile(
