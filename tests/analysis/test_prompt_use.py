@@ -19,7 +19,11 @@ from workbench.conformance.building import agent, chat, context_of, user
         (["context-reset.en"], "trim", "context-reset"),
         (["context-reset", "context-reset.zh"], "trim", "context-reset"),
         ([], "trim", "trim"),
-        (["context-reset", "user-messages"], "trim", "different strategies (context-reset, user-messages); choose two"),
+        (
+            ["context-reset", "user-messages"],
+            "trim",
+            "different strategies (context-reset, user-messages); choose prompts of one strategy",
+        ),
         (["summary-node"], "trim", "is not sent to a model"),
         (["abridged-entry"], "trim", "is not sent to a model"),
     ],

@@ -55,7 +55,7 @@ def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit()
         "too large",
         "too large",
     ]
-    assert fit_words("too large", 900, 900, (), None) == "does not shrink: 900 of 900 tokens left"
+    assert fit_words("too large", 900, 900, (), None) == "does not shrink: 900 of 900 tokens remain"
     assert (fit_of("unchanged", 900, 900, (), None), fit_words("unchanged", 900, 900, (), None)) == (
         "unchanged",
         "frees nothing",

@@ -419,7 +419,7 @@ def test_told_in_one_sentence() -> None:
     found = reworked(START, read("/repo/a.py"), CUT, read("/repo/a.py"), edit("a.py", OLD, NEW))
     assert told_rework(found) == (
         f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens of rework; "
-        "a new step came after 1 call."
+        "the next new step came after 1 call."
     )
 
 
