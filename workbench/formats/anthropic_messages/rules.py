@@ -14,7 +14,7 @@ def validate(data: bytes) -> Faults:
     body = document(data)
     if isinstance(body, dict):
         if inner(body, "max_tokens", int) <= 0:
-            yield "max_tokens is missing or not a positive number."
+            yield "The field max_tokens is missing or not a positive number."
         if not isinstance(body.get("model"), str):
             yield "The model is missing."
         if "system" in body and not isinstance(body["system"], str | list):

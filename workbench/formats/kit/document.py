@@ -54,7 +54,7 @@ def few(path: Path, value: Any) -> None:
     for one in value.values() if isinstance(value, dict) else (value,):
         if isinstance(one, list) and len(one) > MOST:
             raise BadInput(
-                f"{path}: holds a list of {grouped(len(one))} entries, which is no session's; "
+                f"{path}: holds a list of {grouped(len(one))} entries, too many for a session; "
                 "open the session's original file."
             )
 

@@ -41,7 +41,7 @@ def validate(data: bytes) -> Faults:
             waiting.append(str(call.get("id")))
             is_text = call.get("type") == "invalid_tool_call"
             if not isinstance(call.get("args"), str if is_text else dict):
-                yield f"{where} calls {called} with args that are no {'text' if is_text else 'object'}."
+                yield f"{where} calls {called} with args that are not {'text' if is_text else 'an object'}."
 
 
 _PLACES = (
