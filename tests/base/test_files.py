@@ -121,7 +121,7 @@ def test_a_new_file_is_private_and_whole(tmp_path: Path) -> None:
 def test_nothing_is_replaced_unless_told(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b"old")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="exists; choose another name or allow replacing it"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     write_atomically(path, b"new", overwrite=True)

@@ -164,7 +164,7 @@ def test_f16_a_listing_passes_over_it(name: str, kind: str, tmp_path: Path, unop
     unopened(made(kind, tmp_path / name))
     done = cwb("audit", "--quick", tmp_path, "--json")
     assert done.exit_code == 0
-    assert [Path(one["path"]).name for one in json.loads(done.stdout)["sessions"]] == ["session.jsonl"]
+    assert [Path(one["file"]).name for one in json.loads(done.stdout)["sessions"]] == ["session.jsonl"]
     assert len([*discover(root=tmp_path)]) in (1, 2)
     audited = cwb("audit", tmp_path, "--json")
     assert audited.exit_code == 0

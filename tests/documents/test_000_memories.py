@@ -87,7 +87,7 @@ def test_e9_parameters_of_another_strategy_are_named_once_with_what_reads_them(t
         {"trigger_on_history_size_chars": 9, "prompt": "Sum up. <summary></summary> I you"},
     )
     elsewhere = (
-        f"Note: {file}: memories_params sets memories-rewrite and is not read here; "
+        f"Note: {file}: memories_params sets memories-rewrite and is not used here; "
         "add --strategy memories-rewrite for it.\n"
     )
     defaults = f"Note: {file}: sets nothing; the defaults of history_summary_params are used.\n"

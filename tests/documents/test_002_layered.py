@@ -733,9 +733,9 @@ def test_a_command_lists_every_note_of_any_session(tmp_path: Path) -> None:
     told = document("inspect", path, "--notes")["notes"]
     mention = {"kind": "mention", "files": ["src/a.py"], "text": reminder(["src/a.py"])}
     assert told == [
-        {"message": 1, "id": "u0", **mention},
-        {"message": 5, "id": "u1", **mention},
-        {"message": 7, "id": "r1", "kind": "changed", "files": ["src/a.py"],
+        {"number": 1, "message": "u0", **mention},
+        {"number": 5, "message": "u1", **mention},
+        {"number": 7, "message": "r1", "kind": "changed", "files": ["src/a.py"],
          "text": "Note: src/a.py was modified externally."},
     ]  # fmt: skip
     rows = cwb("inspect", path, "--notes").stdout.splitlines()

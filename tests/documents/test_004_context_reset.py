@@ -189,7 +189,7 @@ def test_the_session_itself_is_never_written_over(tmp_path: Path) -> None:
     file.write_bytes(OVERFLOW.read_bytes())
     session = load(file)
     made = export(session, session.messages[:1])
-    with pytest.raises(BadInput, match="is the session itself, which is never written over; choose another name"):
+    with pytest.raises(BadInput, match="is the session itself, which is never overwritten; choose another name"):
         save(made, file, overwrite=True)
     assert file.read_bytes() == OVERFLOW.read_bytes()
     assert save(made, tmp_path / "reset.jsonl").where.read_bytes() == made.written.data

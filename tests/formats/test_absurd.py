@@ -176,5 +176,5 @@ def test_f8_usage_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, count
     answer = replace(agent("a", "Yes."), usage=Usage(10, tokens))
     session = judged(session_of([user("u", "Go."), answer]))
     assert (session.messages[1].usage is None) is not counts
-    told = ["the usage of 1 call is impossibly large; ignored"]
+    told = ["usage of 1 call is impossibly large; ignored"]
     assert [str(warning) for warning in session.warnings] == ([] if counts else told)

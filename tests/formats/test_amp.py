@@ -105,7 +105,7 @@ def test_what_is_odd_is_told() -> None:
     session = read(FORMAT, thread({"role": "robot", "content": "hi"}, {"role": "user", "fileMentions": {"files": []}}))
     assert [str(one) for one in session.warnings] == ["message 1 has the role robot; read as user"]
     session = read(FORMAT, thread({"role": "user", "content": "hi", "fileMentions": {"files": [{}]}}))
-    assert "which are not shown" in str(session.warnings[0])
+    assert "Amp also sent their contents, which are not in the file" in str(session.warnings[0])
 
 
 def test_a_thread_without_a_message_is_refused() -> None:

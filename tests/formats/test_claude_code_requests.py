@@ -70,7 +70,7 @@ def told(session: Session) -> list[str]:
 
 
 def test_the_doctor_says_whether_they_are_and_names_the_first_difference() -> None:
-    assert told(read(*two_calls())) == ["complete: equal to 2 requests that the file records"]
+    assert told(read(*two_calls())) == ["complete: equal to 2 requests recorded in the file"]
     assert told(read(*two_calls("\n\n<r>9 left</r>\n<r>Be brief</r>"))) == [
         "missing: 1 of 2 requests recorded in the file differ, the first before line 10: "
         "in turn 3 “<r>Be brief</r>” was sent but is not shown; 15 more characters were sent"

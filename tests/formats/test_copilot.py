@@ -407,7 +407,7 @@ def test_odd_lines_are_told() -> None:
             ["Line 19 does not name the event before it as its parent."],
         ),
         ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], ["Line 19 has no timestamp."]),
-        ([*EVENTS, event("user.message")], ["Line 19 has no content, which a user.message event needs."]),
+        ([*EVENTS, event("user.message")], ["Line 19 has no content, which a user.message event requires."]),
         ([*EVENTS, done("t9", "x")], ["Line 19 has a result without its call before it."]),
         ([*EVENTS, answered(request("t9")), answered(text="x")], ["A call of line 19 has no result before line 20."]),
         ([*EVENTS, answered({"toolCallId": 1})], ["Line 19 has a call without an id or a name."]),
@@ -415,7 +415,7 @@ def test_odd_lines_are_told() -> None:
         ([*EVENTS, event("model.message", {"parentId": None})], []),
         (
             [*EVENTS, event("subagent.started", toolCallId="t", agentName="a", agentDescription="d")],
-            ["Line 19 has no agentDisplayName, which a subagent.started event needs."],
+            ["Line 19 has no agentDisplayName, which a subagent.started event requires."],
         ),
     ],
 )

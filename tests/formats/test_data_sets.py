@@ -132,7 +132,7 @@ def test_the_turns_of_older_and_odder_data_sets() -> None:
     assert [call.id for call in session.messages[1].calls] == ["call-2-1", "call-2-2"]
     assert [message.results[0].call_id for message in session.messages[2:5]] == ["call-2-1", "call-2-2", ""]
     assert session.messages[5].blocks == ()
-    assert [str(one) for one in session.warnings] == ["turn 6 is of narrator; read as user"]
+    assert [str(one) for one in session.warnings] == ["turn 6 has the role narrator; read as user"]
     broken = read(sharegpt.FORMAT, turns(("tool_call", "{no json")))
     assert broken.messages[0].blocks == (Text("{no json"),)
 

@@ -59,7 +59,7 @@ def test_a_cancelled_load_leaves_the_collector_on(tmp_path: Path) -> None:
         (b"PK\x03\x04abc", "zip"),
         ('{"a":1}'.encode("utf-16"), "UTF-16"),
         (bytes(range(256)) * 40, "binary"),
-        (b"Dear diary,\nnothing happened.\n", "but text"),
+        (b"Dear diary,\nnothing happened.\n", "text; the only text format is aider's"),
         (b'{"hello": "world"}', "the key hello"),
     ],
 )

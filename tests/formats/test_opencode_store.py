@@ -117,7 +117,7 @@ def test_a_database_of_more_than_a_session_holds_is_refused_before_it_is_decoded
     path = database(tmp_path / "opencode.db")
     monkeypatch.setattr(bounds, "MOST_VALUES", 50)
     monkeypatch.setattr("workbench.formats.opencode.store.json_value", lambda _: pytest.fail("it was decoded"))
-    with pytest.raises(BadInput, match=r"opencode\.db: of its 0 MB JSON holds more than 50 values"):
+    with pytest.raises(BadInput, match=r"opencode\.db: its 0 MB of JSON hold more than 50 values"):
         load(path)
 
 
