@@ -258,7 +258,7 @@ def test_saving_never_writes_over_a_file_nor_a_torn_result(tmp_path: Path) -> No
     path = workbench.save(done, tmp_path)
     assert path.parent == tmp_path
     before = path.read_bytes()
-    with pytest.raises(workbench.BadInput, match="exists already"):
+    with pytest.raises(workbench.BadInput, match="exists; choose another name or allow replacing it"):
         workbench.save(done, path)
     assert path.read_bytes() == before
 

@@ -72,7 +72,7 @@ class TestCompact:
     @pytest.mark.parametrize(
         ("more", "says"),
         [
-            (["-o", "there.jsonl"], "exists already"),
+            (["-o", "there.jsonl"], "there.jsonl exists; choose another name or allow replacing it."),
             (["-o", "gone/out.jsonl"], "No such file"),
             (["-o", "pipe"], "is a device"),
             (["-o", "session.jsonl", "--force"], "is the session itself"),
@@ -270,14 +270,14 @@ class TestCompact:
                 os.write(terminal, b"y\n")
             seen += await asyncio.to_thread(read_until, terminal, b"~3 tokens written, ")
             os.kill(child.pid or 0, signal.SIGINT)
-            seen += await asyncio.to_thread(read_until, terminal, b"kept as run")
+            seen += await asyncio.to_thread(read_until, terminal, b"the received part is saved as run")
             await asyncio.to_thread(child.join, 60)
             os.close(terminal)
         assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
         assert b"$0.005" in seen
         assert b"\033[KCancelled: nothing was written" in seen
-        asked = rb"This may cost \$(\d\.\d+)( beside the \$\1 that are spent)?, more than \$(0\.01|\1)\. Send it all"
-        assert [bool(again) for _, again, _ in re.findall(asked, seen)] == [False, True]
+        asks = rb"This may cost \$(\d\.\d+)( on top of \$\1 spent)?, (?:slightly )?more than \$(0\.01|\1)\. Send anyway"
+        assert [bool(again) for _, again, _ in re.findall(asks, seen)] == [False, True]
 
     @pytest.mark.parametrize(
         ("how", "sent"),

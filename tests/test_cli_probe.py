@@ -422,7 +422,7 @@ def test_where_no_session_can_be_asked_after_the_command_fails(tmp_path: Path) -
     assert [name in line for name, line in zip(("one", "two"), run.stderr.splitlines(), strict=True)] == [True, True]
     (tmp_path / "empty").mkdir()
     run = cwb("retention", "--ask", tmp_path / "empty")
-    assert (run.exit_code, "No session lies in" in run.output) == (2, True)
+    assert (run.exit_code, f"No session in {tmp_path / 'empty'}" in run.output) == (2, True)
 
 
 def test_questions_of_one_session_are_put_to_no_other(session: Path, other: Path) -> None:

@@ -131,7 +131,7 @@ def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path
         ),
         (("pi", tmp_path), str(tmp_path)),
         (("pi", request(tmp_path / "x.json", "Go on.")), "x.json"),
-        (("trim",), "has no prompt"),
+        (("trim",), "The preset trim has no replaceable prompt"),
         (("nope",), "Preset"),
         (("codex", tmp_path / "missing.json"), "does not exist"),
     ):

@@ -98,7 +98,7 @@ def test_saved_by_command(corpus: Path, tmp_path: Path, own_home: Path) -> None:
     other = tmp_path / "other.csv"
     again = cwb("audit", str(corpus), "--save", str(other), "--save", str(sheet))
     assert again.exit_code == 2
-    assert "exists already" in again.stderr
+    assert "audit.csv exists; choose another name." in again.stderr
     assert not other.exists()
 
 

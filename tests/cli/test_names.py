@@ -102,10 +102,7 @@ REFUSED = [
     ("compare {file} --vary window=3k --prompt a", "--prompt cannot be combined with --vary; leave one out."),
     ("compare {file} --batch", "--batch needs --prompt or --model; add that, or leave --batch out."),
     ("compare {file} {file}", "This command takes one session; 2 FILEs are named."),
-    (
-        "compare {file} --model a",
-        "Give two prompts and at most one summarizer, or two summarizers and at most one prompt.",
-    ),
+    ("compare {file} --model a", "Give at least two prompts, or two summarizers."),
     ("retention {file} --write", "--write needs --ask; add that, or leave --write out."),
     ("retention {file} --ask --generations 2", "--generations cannot be combined with --ask; leave one out."),
     ("inspect {file} --all", "--all needs --health; add that, or leave --all out."),

@@ -95,7 +95,9 @@ def test_what_was_done_again_stands_on_the_page_with_both_places(tmp_path: Path)
     assert "| 262 | 1 | file read again | 2b1e83f0-05a | 0cc3bf15-d44 | tidewatch/harmonics.py |" in section
 
 
-@pytest.mark.parametrize(("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists already")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists; choose another name or allow")]
+)
 def test_what_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "there.html").write_text("mine")
     run = cwb("report", SAMPLE, "-o", tmp_path / name, "--compare", "")

@@ -57,7 +57,7 @@ async def test_a_program_need_not_read() -> None:
     ("line", "failed"),
     [
         ("no-such-one", SummaryFailed("error", "no-such-one cannot be run (No such file or directory)")),
-        (f"{SH}'echo bad news >&2; exit 3'", SummaryFailed("error", "sh left with 3: bad news")),
+        (f"{SH}'echo bad news >&2; exit 3'", SummaryFailed("error", "sh exited with 3: bad news")),
         (f"{SH}'kill -9 $$'", SummaryFailed("error", "sh was ended by signal 9")),
         ("true", SummaryFailed("empty", "true wrote nothing")),
         (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote text that is not UTF-8, at byte 0")),

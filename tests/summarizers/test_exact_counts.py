@@ -115,7 +115,7 @@ def test_only_the_sessions_own_tokenizer_teaches_it(
 
 async def test_a_gateway_that_only_estimates_is_not_believed(api: FakeApi) -> None:
     api.replies = [document({"input_tokens": 512, "litellm_count_source": "local_estimate"})]
-    with pytest.raises(BadInput, match="only estimates"):
+    with pytest.raises(BadInput, match="figure is only an estimate; the local one is kept"):
         await count(SESSION, MESSAGES, METER, MODEL)
 
 

@@ -36,7 +36,7 @@ def test_typed_from_a_file(tmp_path: Path) -> None:
 def test_typed_from_what_is_no_summary(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text(" \n")
     (tmp_path / "binary").write_bytes(b"ab\xff\xfe")
-    for name, reason in (("missing", "not there"), ("empty", "empty"), ("binary", "UTF-8"), (".", "folder")):
+    for name, reason in (("missing", "does not exist"), ("empty", "empty"), ("binary", "UTF-8"), (".", "folder")):
         with pytest.raises(BadInput, match=reason):
             typed_from(tmp_path / name)
     with pytest.raises(BadInput, match="cannot be read"):

@@ -112,7 +112,7 @@ def test_a_server_is_named_with_its_connection() -> None:
     ("text", "words"),
     [
         ("server:compact:ollama/qwen3", "ollama uses a protocol without compaction on the server"),
-        ("server:context-management:openai/gpt-5", "knows no compaction at a threshold"),
+        ("server:context-management:openai/gpt-5", "openai uses a protocol without compaction at a threshold"),
     ],
 )
 def test_a_protocol_without_compaction_is_refused_before_anything_is_sent(text: str, words: str) -> None:
