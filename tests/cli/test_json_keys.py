@@ -111,6 +111,7 @@ def test_the_documented_keys_of_a_command_are_those_that_it_writes(
 ) -> None:
     for sample in SAMPLES.iterdir():
         shutil.copy(sample, tmp_path)
+    (tmp_path / "damaged.jsonl").write_text("no session")
     monkeypatch.chdir(tmp_path)
     found = set[str]()
     for line in LINES[command]:

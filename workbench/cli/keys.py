@@ -66,6 +66,7 @@ KEYS = {
     "compaction.layers.Layer": "name tokens basis",
     "compaction.outcome.Rung": "name tokens_before=before tokens_after=after note",
     "compaction.strategy.Trigger": "name value limit unit fires note distance timed",
+    "finding.glances.Unreadable": "file=path error=reason",
     "formats.diagnosis.Change": "format=target title unchanged_records=kept changed_records=changed "
         "added_records=added removed_records=left_out changed_keys=keys bytes notes faults=problems",
     "formats.diagnosis.Finding": "level topic=what text",
