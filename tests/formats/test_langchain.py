@@ -196,6 +196,10 @@ def test_removals_are_told_and_kept() -> None:
             plain([("ai", {"content": "", "tool_calls": [CALL | {"args": "x"}]})]),
             ["Message 1 calls f with args that are not an object."],
         ),
+        (
+            plain([("ai", {"content": "", "invalid_tool_calls": [CALL | {"type": "invalid_tool_call", "args": {}}]})]),
+            ["Message 1 calls f with args that are not text."],
+        ),
     ],
 )
 def test_the_validator_finds(items: Any, faults: list[str]) -> None:
