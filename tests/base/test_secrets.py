@@ -241,11 +241,11 @@ def _worker() -> str:
     return failure_of(cast(Worker.StateChanged, SimpleNamespace(worker=worker, state=WorkerState.ERROR)))
 
 
-def _session() -> Path:
+def _session(request: str = LEAK) -> Path:
     """A session that says and does it, in words, a call, a result and a system prompt."""
     read = {"type": "tool_use", "id": "t", "name": "Read", "input": {"path": LEAK}}
     calls = [
-        {"role": "user", "content": LEAK},
+        {"role": "user", "content": request},
         {"role": "assistant", "content": [read]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": f"{LEAK}\n" * 20}]},
         {"role": "assistant", "content": f"done: {LEAK}"},
@@ -269,6 +269,14 @@ def _export() -> str:
 def _told(*words: str) -> str:
     said = cwb(words[0], _session(), *words[1:])
     return said.stdout + said.stderr
+
+
+def _rules() -> str:
+    """Each secret is in a rule of the user, so that the list has all."""
+    rules = (f"From now on always run this before the deploy: {shape.text}" for shape in TWENTY)
+    listed = cwb("rules", _session("\n\n".join(rules))).stdout
+    assert listed.count("From now on always") == len(TWENTY)
+    return listed
 
 
 def _crash() -> str:
@@ -309,7 +317,7 @@ SHOWN: dict[str, Callable[[], str]] = {
     "a transcript": lambda: _told("inspect", "--verbosity", "default"),
     "JSON": lambda: _told("inspect", "--json", "--full"),
     "what is lost": lambda: _told("retention", "--strategy", "trim", "--json"),
-    "what may be pinned": lambda: _told("rules"),
+    "what may be pinned": _rules,
     "a text of the screen": lambda: plain(LEAK),
     "a crash and a log": _crash,
     "an export that is to be masked": _export,
@@ -324,7 +332,7 @@ def test_of_twenty_secrets_none_is_shown_anywhere(way: str, tmp_path: Path, monk
     shown = SHOWN[way]()
     assert len(shown) > 10
     assert [shape.about for shape in TWENTY if any(secret in shown for secret in shape.secrets)] == []
-    if way not in ("what is lost", "what may be pinned"):  # which may have nothing to say of it
+    if way != "what is lost":  # which may have nothing to say of it
         assert MASK in shown
 
 

@@ -79,7 +79,7 @@ async def test_what_is_typed_is_seen_on_the_bars_and_the_watched_rules_at_once()
             assert rules.region.height
             seen.append((bar.render_line(1).text, rules.render_line(0).text))
         assert seen[0][0] != seen[1][0]
-        assert ["after ○ gone" in rules for _, rules in seen] == [True, False]
+        assert ["after ○" in rules for _, rules in seen] == [True, False]
 
 
 async def test_the_footer_has_the_keys_of_where_one_types_and_of_the_help() -> None:

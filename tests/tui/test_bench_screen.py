@@ -108,7 +108,7 @@ async def test_export_of_a_preview_is_stopped_unless_insisted_and_never_writes_o
         screen.query_one("#path", Input).value = str(target)
         screen.query_one("#write", Button).press()
         await settled(pilot)
-        assert "exists already" in str(screen.query_one("#said", Static).render())
+        assert "preview.json exists; choose another name" in str(screen.query_one("#said", Static).render())
         assert target.read_text() == "mine"
 
 

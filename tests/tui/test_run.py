@@ -96,12 +96,10 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             assert "models.toml" in shown
 
             paths.settings().parent.mkdir(parents=True, exist_ok=True)
-            paths.settings().write_text("max_cost = 0.0001")
+            paths.settings().write_text("max_cost = 0.001")
             await pilot.press("enter")
             await until(lambda: isinstance(pilot.app.screen, ConfirmScreen))
-            assert re.fullmatch(
-                r"This may cost \$0\.\d+, more than \$0\.0001\.", text_of(pilot.app.screen, "#sentence")
-            )
+            assert re.fullmatch(r"This may cost \$0\.\d+, more than \$0\.001\.", text_of(pilot.app.screen, "#sentence"))
             await press(pilot, "enter")  # what is marked sends nothing
             assert pilot.app.screen is screen
             assert text_of(screen, "#said").startswith("This may cost $")
