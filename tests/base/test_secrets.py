@@ -98,6 +98,13 @@ auth.getUser("aB3dE6gHaB3dE6gHxY9z")
 the token is checked in CachedTokenRepositoryImpl2Test, commit 0f9a3b2c4d5e6f708192a3b4c5d6e7f809a1b2c3
 git diff 94dbe83679de...df9d45cf3539 -- secret_store.py
 secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+echo "⟨aB3dE6gHaB3dE6gHxY9z⟩" | sudo tee /etc/app/token
+use ⟨aB3dE6gHaB3dE6gHxY9z⟩ as the token; build aB3dE6gHaB3dE6gHxY9w of the token service
+{"apikeys":["⟨aB3dE6gHaB3dE6gHxY9z⟩"]} connecting with key=⟨Zz9dE6gHaB3dE6gHxY9w⟩
+the license key we bought is ⟨Y3NCO-Z7QMB-73MJ4-Y4KI3⟩
+58ccac6 Add api key rotation (0f9a3b2c4d5e6f708192a3b4c5d6e7f809a1b2c3)
+etag for token list: "0f9a3b2c4d5e6f708192a3b4c5d6e7f8", cache key: aB3dE6gHaB3dE6gHxY9z
+token: RefreshTokenExpiredException2Handler, apiKey: ConfigurationPropertiesV2Binder.class
 declare -x GITLAB_TOKEN="⟨glpat-qWIUNcXBWAdBfEAJSenl⟩", glpat-is-the-prefix-of-tokens
 commit 0f9a3b2c4d5e6f708192a3b4c5d6e7f809a1b2c3 · 550e8400-e29b-41d4-a716-446655440000 · sha256-47DEQpj8HBSa
 """.replace("@@", LETTERS)

@@ -99,6 +99,7 @@ _COMMANDS = {
         ("http-basic", r"http-basic[\w.-]*", rf"(?:[\w.-]{{1,80}}\.[\w.-]{{1,80}}[ ])?[\w.@+-]{{1,80}}[ ]{_WORD}"),
         ("mysqladmin ", "mysqladmin", rf"[^\n]{{0,120}}?\bpassword[ ]{_WORD}"),
         ("root-password", "root-password", r"password:([^\s\"'$:,]{4,})"),
+        ("encrypt_string", "encrypt_string", rf"(?<=encrypt_string\s){_WORD}"),
         ("rclone obscure", "rclone obscure", _WORD),
         ("redis-cli", "redis-cli", rf"-a[ ]{_WORD}|[^\n]{{0,120}}?\bAUTH[ ](?:[\w.-]{{1,40}}[ ](?=\S))?{_WORD}"),
     )

@@ -19,6 +19,7 @@ from workbench.base.secrets.values import (
     is_name,
     is_noisy,
     is_odd,
+    is_of_code,
     is_passphrase,
     is_path,
     is_phrase,
@@ -112,6 +113,9 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """Settings that stand beside a password."""
+_REF = re.compile(r"refs/[\w./-]*\Z")
+_SUM = re.compile(r"[0-9a-f]{40}\Z")
+"""A commit, behind the branch that it is the newest of."""
 _IN_CODE = re.compile(r"[,;({\[|]\s*\n[^\n]*\Z")
 _OF_A_SECTION = re.compile(r"\n\[[\w. \"-]+\]\s*\n(?:[^\n\[]{0,80}\n)*[^\n]*\Z")
 _DOTTED = re.compile(r"[\"'][\w-]+(?:\.[\w-]+)*\.\Z")
@@ -192,7 +196,7 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return len(value) >= 10
     if name.kind == "any key" and _FILE.search(value):
         return False
-    return is_drawn(value, 8 if name.kind == "key" else 16)
+    return is_drawn(value, 8 if name.kind == "key" else 16) and not is_of_code(value)
 
 
 def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
@@ -200,7 +204,7 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
     is_short = name.kind == "pass"
-    if is_placeholder(value) or (is_short and (name.itself == "PASS" or "/" in value)):
+    if is_placeholder(value) or "://" in value or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
     if is_telling(value) or (not is_short and (is_drawn(value, 20) or is_base32(value))):
         return True
@@ -413,7 +417,7 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
     if (given["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
         return False  # `"random_password" "db2"`, `secret "secret/data/db"`
     if is_drawn(value, 8):
-        return not value.endswith("(")
+        return not (value.endswith("(") or (_REF.search(name.before) and _SUM.match(value)))
     if name.kind == "chosen" and (_SET_WITH.search(name.before) or (quoted and _DEFINED.search(name.before))):
         return is_word(value)
     if name.kind != "chosen" or not is_mixed(value):

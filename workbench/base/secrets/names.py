@@ -59,10 +59,10 @@ _KEY_OF = re.compile(
 """The word before `key` in the name of a secret one; any word in a name like `DD_KEY`."""
 
 _NO_SECRET = re.compile(
-    r"(?:public|publishable|gpg|pgp|cache|idempotency|object|request|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
+    r"(?:public|publishable|site|gpg|pgp|cache|idempotency|object|request|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
 )
 _MORE = re.compile(
-    r"(?:et|en|ul|om|em|s[iı](?:nı|ni)?|n[iıa]z?|[mn][iı]z|nya|[anmuyяюієе]|ne|em|om|ем|ом|ата|ь)?"
+    r"(?:s(?=[\"']?\s?[:=]\s?[\[({])|et|en|ul|om|em|s[iı](?:nı|ni)?|n[iıa]z?|[mn][iı]z|nya|[anmuyяюієе]|ne|em|om|ем|ом|ата|ь)?"
     r"(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
     r"(?:(?<=access[_ -]key)[_ -]id|(?<=accesskey)id)?"
     r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|data|plain|plaintext|b64|base64|hex|raw|\d{1,2})"

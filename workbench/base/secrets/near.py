@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.names import Name, names_something
+from workbench.base.secrets.names import BEFORE, Name, names_something
 from workbench.base.secrets.spans import Span
-from workbench.base.secrets.values import is_algorithm, is_drawn, is_placeholder, is_uuid
+from workbench.base.secrets.values import is_algorithm, is_drawn, is_of_code, is_placeholder, is_uuid
 
 _MOST_BETWEEN = 80
 """Characters between a name and its value."""
@@ -25,7 +25,7 @@ _NEXT_LINE = re.compile(
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LABEL = re.compile(r"(?:[\"']([\w.-]{1,60})[\"']\s?(?::|=>)|(?<![\w.-])([\w.-]{1,60})=)\s?[\"'`(\[]{0,2}\Z")
 """The value's own name, right before it."""
-_SAYS_NOTHING = {"value", "data", "content", "text", "default", "result", "output", "stdout", "answer", "final"}
+_SAYS_NOTHING = {"value", "data", "content", "text", "default", "result", "output", "stdout", "val", "old", "new"}
 """Labels that any value may have."""
 _SAYS_OTHER = """
 enc id ids uuid guid kid jti commit commits sha hash hashes digest checksum sum md crc etag build request req trace span
@@ -35,6 +35,7 @@ example index salt model cursor page bundle
 """
 _OTHER = frozenset(_SAYS_OTHER.split())
 """Words that say, right before a value, that it is no secret."""
+_OF = re.compile(r"([A-Za-z]{2,20}) (?:of|for) (?:[a-z]{1,10} )?\Z")
 _KNOWN = re.compile(
     r"[a-z]{2,12}[_-][0-9a-f]{8,}\Z|sha\d{3}-|pk_|AAAA[BCE]3|MII[A-Z]"
     r"|(?:toolu|call|msg|req|run|evt|cus|price|prod|sub|ch|acct|org|proj|user|sess|session|resp|rs|fc"
@@ -42,8 +43,13 @@ _KNOWN = re.compile(
 )
 """Beginnings of digests, public keys, certificates and ids."""
 _HEX = re.compile(r"(?:[0-9a-f]{2}){16,64}\Z|(?:[0-9A-F]{2}){16,64}\Z")
-_BASE32 = re.compile(r"[A-Z2-7]{24,64}\Z")
+_CAPITALS = re.compile(r"[A-Z2-7]{24,64}\Z|(?:[A-Z0-9]{4,6}-){3,7}[A-Z0-9]{4,6}\Z")
+"""The seed of a second factor, and groups of letters as a license has them."""
+_IS_BEFORE = re.compile(r"(?=.{0,20}\s)[^,{}\n]{0,39}[^,{}:=\s]?[\s./_\"'`-]")
+"""Between a value and the name behind it."""
 _SETS = re.compile(r"[\"']?\s?[:=]")
+_IS_GIVEN = re.compile(r"\A,|[:=\"'`]|->|\b(?:is|was|to)\b")
+_IS = re.compile(r" ?:?=| (?:is|was)\b")
 _FILE = re.compile(r"\.\w{1,5}\b|[/\\]")
 _IN_TALK = re.compile(
     r"(?<![\w.-])(?:this|that|my|our|your|the|new|following|diese[nmr]?|meine?n?|unsere?n?|den|der|esta|esa|mi|la|nuestra"
@@ -65,51 +71,73 @@ names of several words."""
 
 def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
     for name in names:
-        if not _may_name_one(name, text):
+        if name.kind in ("pin", "signature", "words") or "encryptedData:" in name.before:
             continue
-        end = name.end + _MOST_BETWEEN + _LONGEST
-        is_below = name.kind != "vendor key" and _NEXT_LINE.match(text, name.end)
-        ends = is_below or _ENDS.search(text, name.end, end)
-        for found in _WORD.finditer(text, name.end, ends.end() if ends else end):
-            if found.start() - name.end > _MOST_BETWEEN:
-                break
-            if _is_secret(found[0], name, text[name.end : found.start()]):
-                yield found.span()
-                break
+        if name.kind == "header" and text[name.end : name.end + 1] != "=":
+            continue
+        if (of := _OF.search(name.before)) and of[1].lower() in _OTHER:  # `checksum of the key: …`
+            continue
+        yield from _before(name)
+        if not (name.before.endswith("/") or _FILE.match(text, name.end)):
+            yield from _behind(name, text)
 
 
-def _may_name_one(name: Name, text: str) -> bool:
-    if name.kind in ("pin", "signature", "words") or _FILE.match(text, name.end):
-        return False
-    if name.kind == "header" and text[name.end : name.end + 1] == ".":  # `auth.getUser("…")`
-        return False
-    if "encryptedData:" in name.before or name.before.endswith("/"):
-        return False
-    if name.kind != "bare key":
-        return True
-    is_set = bool(_SETS.match(text, name.end) and _SECTION.search(name.before))
-    return is_set or name.itself == "KEY" or bool(_IN_TALK.search(name.before))
+def _behind(name: Name, text: str) -> Iterator[Span]:
+    end = name.end + _MOST_BETWEEN + _LONGEST
+    is_below = name.kind != "vendor key" and _NEXT_LINE.match(text, name.end)
+    ends = is_below or _ENDS.search(text, name.end, end)
+    last = name.end
+    for found in _WORD.finditer(text, name.end, ends.end() if ends else end):
+        if found.start() - last > _MOST_BETWEEN:
+            break
+        between = text[last : found.start()]
+        if _is_known(found[0], between) or not _is_random(found[0], name, text, between):
+            continue
+        yield found.span()
+        last = found.end()
 
 
-def _is_secret(value: str, name: Name, between: str) -> bool:
+def _before(name: Name) -> Iterator[Span]:
+    """Yield the random word before a name, as in `use … as the token` and `echo … > token`."""
+    if name.kind not in ("chosen", "key", "any key"):
+        return
+    line = name.before[max(name.before.rfind("\n"), name.before.rfind(";")) + 1 :]
+    for found in _WORD.finditer(line, 0 if len(line) < BEFORE else 1):  # of a longer line the first word may be cut
+        start, end = found.span()
+        between = line[end:]
+        if _IS_BEFORE.fullmatch(between) and is_of_chance(found[0]) and not _is_known(found[0], line[:start]):
+            yield name.start - len(line) + start, name.start - len(line) + end
+
+
+def _is_known(value: str, between: str) -> bool:
+    """True where the value or a nearer label says that it is something else."""
     label = _LABEL.search(between)
     named = (label[1] or label[2]) if label else ""
     if named and named.lower() not in _SAYS_NOTHING and not names_something(named):
-        return False
+        return True
     if "ENC[" in between or any(word.lower() in _OTHER for word in _WORDS.findall(between)[-3:]):
-        return False
-    if _KNOWN.match(value) or is_uuid(value) or is_algorithm(value) or is_placeholder(value):
-        return False
-    if _HEX.match(value) or _BASE32.match(value):
-        return name.kind not in ("pass", "header") and len(set(value)) >= 8
+        return True
+    return (
+        bool(_KNOWN.match(value)) or is_uuid(value) or is_algorithm(value) or is_of_code(value) or is_placeholder(value)
+    )
+
+
+def _is_random(value: str, name: Name, text: str, between: str) -> bool:
+    if name.kind == "bare key":
+        is_set = _SETS.match(text, name.end) and _SECTION.search(name.before)
+        if not (is_set or name.itself == "KEY" or _IN_TALK.search(name.before)):
+            return bool(_IS.match(text, name.end)) and is_of_chance(value) and not _is_known(value, name.before[-30:])
+    if _HEX.match(value) or _CAPITALS.match(value):
+        is_commit = len(value) == 40 and not _IS_GIVEN.search(between)
+        return name.kind != "pass" and len(set(value)) >= 8 and not is_commit
     return is_of_chance(value) or (value.isalnum() and _is_of_chance_in_one_case(value))
 
 
 def is_of_chance(value: str) -> bool:
-    """True for characters of at least three kinds that change as random ones do."""
+    """True for small letters, capitals and digits that change as random ones do."""
     kinds = [_kind(sign) for sign in value.rstrip("=")]
     turns = sum(one != other for one, other in pairwise(kinds))
-    return len(set(kinds)) >= 3 and "0" in kinds and turns >= _LEAST_TURNS * (len(kinds) - 1)
+    return {"a", "A", "0"} <= set(kinds) and turns >= _LEAST_TURNS * (len(kinds) - 1)
 
 
 def _is_of_chance_in_one_case(value: str) -> bool:

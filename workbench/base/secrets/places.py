@@ -239,10 +239,10 @@ def headers(read: Read) -> Iterator[Span]:
     for at in places_of("uthorization", near):
         if (given := _AUTHORIZATION.match(text, at + 12)) and is_drawn(given[1], 16):
             yield given.span(1)
-    for word in ("codes", "Codes", "CODES") if "codes" in words else ():
+    for word in ("code", "Code", "CODE") if words & {"code", "codes"} else ():
         for at in places_of(word, near):
             if _CODES.search(text, max(0, at - 12), at):
-                yield from _codes(text, at + len(word))
+                yield from _codes(text, at + len(word) + (text[at + len(word) : at + len(word) + 1] in ("s", "S")))
     for word in _FACTORS:
         for at in places_of(word, near):
             found = _GROUPS.search(text, at, at + 120)

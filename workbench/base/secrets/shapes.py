@@ -44,7 +44,7 @@ _SHAPES = r"""
     pnu_<an>{36} rnd_<digit><an>{28,} bedrock-api-key-<b64>{20,} 4b1d<digit><an>{38}(?![A-Za-z0-9])
     API-<digit>[A-Z0-9]{26} ico-<digit><an>{32} [ps]at\.<url>{22}\.<an>{24}\.<an>{20} s-s4t2(?:ud|af)-<hex>{64}
     sm_[aps]at_<digit><an>{16} sc_<an>{5,30}\.<an>{4,6}\.acc[_-][a-z0-9-]{10,}\.[A-Za-z0-9+/_=-]{30,}
-    p8e-<digit><an>{32} fio-u-<digit>[A-Za-z0-9=_-]{60,}
+    sk\.eyJ<url>{20,}\.<url>{10,} p8e-<digit><an>{32} fio-u-<digit>[A-Za-z0-9=_-]{60,}
     (?:sdk|mob)-<uuid> <an>{52}JQQJ9<an>{25,30}(?!<an>) sk_<hex>{48}(?!<an>) odt_<an>{32,} mdb_sa_sk_<url>{30,}
     SWMKEY-1-<url>{40,} vc[pisar]_<digit><an>{40,} llx-<digit><url>{30,} tgp_v1_<url>{30,} dnkey-[A-Z0-9-]{40,}
     # Chat, mail, payment

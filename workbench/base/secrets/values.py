@@ -61,6 +61,7 @@ _TYPE = re.compile(
 """What is said of a value instead of it."""
 
 _IN_WORDS = re.compile("[A-Z]?[a-z]{2,}")
+_OF_CODE = re.compile(r"[a-z]*(?:[A-Z]{0,2}[A-Z][a-z]{2,}\d{0,2}|V\d){3,12}(?:\.class)?\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _PIECE = re.compile(r"(?<![A-Za-z0-9%+/=])(?=[A-Za-z%+/=]{0,400}\d)(?=[0-9%+/=]{0,400}[A-Za-z])[A-Za-z0-9%+/=]{8,}")
 _SAID = re.compile(
@@ -102,6 +103,8 @@ def is_placeholder(value: str) -> bool:
         or _REFERENCE.match(value)
         or (_HOLLOW.search(value, 0, BEGINNING) and not _is_cut(value))
     ):
+        return True
+    if len(value) >= 12 and len(set(value)) <= 2:
         return True
     return bool(_PLACEHOLDER.match(value)) and not is_drawn(value, 12)
 
@@ -157,6 +160,11 @@ def is_name(value: str) -> bool:
 
 def is_algorithm(value: str) -> bool:
     return bool(_ALGORITHM.match(value))
+
+
+def is_of_code(value: str) -> bool:
+    """True for a name of some words, as classes and functions have it."""
+    return bool(_OF_CODE.match(value))
 
 
 def has_inner_digit(value: str) -> bool:
