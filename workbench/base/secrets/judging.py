@@ -136,6 +136,7 @@ _USER_BEFORE = re.compile(r"(?:user|login)\w{0,4}\s?:\s?[\"'][^\"'\n]{1,60}[\"']
 _IN_SQL = re.compile(r"\b(?:CREATE|ALTER|GRANT|SET)\b[^;\n]{0,90}\Z|(?<=[\"']) (?:WITH )?\Z", re.IGNORECASE)
 _FILE = re.compile(r"/.*\.[a-z]{2,8}\Z")
 _KEYWORD = re.compile(r"[\s{(]:[\w-]*\Z")
+_VERSION = re.compile(r"v\d{1,4}\.\d{1,4}\.\d")
 
 
 def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
@@ -403,6 +404,8 @@ def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
 
 def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
     """True where a word one blank after the name is its value: of an option, a setting, or in a sentence."""
+    if _VERSION.match(value):  # `github.com/acme/auth v0.4.1`
+        return False
     if value[0] == "-" or re.match(r"\w+://", value):
         return False
     if _GIVEN_TO.match(value) and not (is_odd(value) and _OF_A_STORE.search(name.before)):

@@ -66,7 +66,7 @@ _MORE = re.compile(
     r"(?:[_ -]?(?:access[_ -]?)?(?:key|token))?"
     r"(?:(?<=access[_ -]key)[_ -]id|(?<=accesskey)id)?"
     r"(?:[_-](?:base|prod|production|dev|test|live|stage|staging|value|data|plain|plaintext|b64|base64|hex|raw|\d{1,2})"
-    r"|[ ]\d{1,2}(?=:))?(?![a-z0-9_à-ÿа-я-])",
+    r"|[ ]\d{1,2}(?=:)|string(?=\"\s?:))?(?![a-z0-9_à-ÿа-я-])",
     re.IGNORECASE,
 )
 """The end that such a name may have: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` is no secret's name."""
