@@ -13,24 +13,25 @@ from interop.trial import Column, Trial
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "interop.md"
 _HEAD = """# Tried with the tools themselves
 
-`make interop` installs each tool in a home of its own, lets it talk to a server on this machine, and holds what it
-sends against what the workbench shows and promises, unit by unit: every text, call, result and piece of reasoning, in
-order.
+`make interop` installs each agent or library in a home of its own and connects it to a server on this machine. It
+compares what the agent sends with what the workbench shows and promises, unit by unit (every text, call, result and
+piece of reasoning), in order.
 
-- **Read**: a session that the tool made goes on; sent is the context shown.
-- **Its own compaction**: the same after the tool has compacted it. Where no file ever has that (aider), what is sent is
-  what the tool's preset foretells.
-- **Ours, twice**: that session, compacted by the workbench in several ways and exported, is opened by exactly the steps
-  that are printed, goes on, and goes on again; sent is what was promised. Where a command would open a screen, a
-  script of the same name passes what it was given to the tool's mode without one.
-- **From others**: sessions of two other tools, exported into its form, likewise.
-- **Repaired**: copies of a session that the tool made, damaged in several ways, are repaired, opened by the steps that
-  are printed, and go on twice; sent is the context of the repaired copy.
-- **Every sample**: of libraries, which are quick: each session of `sample_sessions`, as it is and compacted in each of
-  these ways, exported into its form, goes on once. Below stand those that differ. What would be refused before it was
-  compacted (a body that opens with a result without its call) stays so: no export of it is written, which says why.
+- **Read**: a session that the agent made is resumed; the prompt it sends is the context shown.
+- **Its own compaction**: the same after the agent has compacted the session. Where no file records that (aider), the
+  prompt is the one that the agent's preset predicts.
+- **Ours, twice**: the workbench compacts and exports that session in several ways. The agent opens it with exactly the
+  steps that are printed, continues, and is resumed once more; the prompt is the promised context. Where a command would
+  open a screen, a script of the same name passes its arguments to the agent's mode without one.
+- **From others**: the same with sessions of two other agents, exported into its format.
+- **Repaired**: damaged copies of a session that the agent made are repaired, opened by the printed steps and continued
+  twice; the prompt is the context of the repaired copy.
+- **Every sample** (libraries only, which are quick): each session of `sample_sessions`, unchanged and compacted in each
+  of these ways, is exported into its format and continued once. Those that differ are listed below. A session that an
+  API would refuse before the compaction (it begins with a result without its call) is not exported; the error says why.
 
-What a tool is known to change and does no harm is allowed by name, and said below.
+A change that an agent is known to make and that does no harm is allowed by name and described below. Names with `told:`
+are losses that the export declares.
 
 """
 _NAMES = (

@@ -39,18 +39,18 @@ def _as_text(unit: Unit) -> Unit:
 BETWEEN_FORMATS = (
     Allowance(
         "order of results",
-        "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
+        "Results of parallel calls are written in the order of the calls; the other agent keeps their arrival order.",
         sent=results_in_order,
         shown=results_in_order,
     ),
     Allowance(
         "system messages",
-        "Where an API has system messages in front alone, later ones become the person's, under a label.",
+        "Where an API allows system messages only at the start, later ones become user messages with a label.",
         sent=by_unit(_as_system),
     ),
     Allowance(
         "arguments as an object",
-        "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
+        "Arguments that are not a JSON object are wrapped in one, under `raw`, for an API that takes only objects.",
         shown=by_unit(_as_object),
     ),
 )
@@ -60,7 +60,7 @@ TOLD = (
         (LossKind.REASONING,),
         Allowance(
             "told: reasoning",
-            "Reasoning of another model is left out, as a loss of the export says.",
+            "Reasoning of another model is left out (a declared loss of the export).",
             sent=without(lambda unit: unit.kind == "reasoning"),
             shown=without(lambda unit: unit.kind == "reasoning"),
         ),
@@ -69,7 +69,7 @@ TOLD = (
         (LossKind.SYSTEM_PROMPT, LossKind.SYSTEM_MESSAGES),
         Allowance(
             "told: system prompt",
-            "The tool sends its own system prompt, as a loss of the export says.",
+            "The system prompt is left out (a declared loss of the export: the agent sends its own).",
             shown=without(lambda unit: unit.role == "system"),
         ),
     ),
@@ -77,7 +77,7 @@ TOLD = (
         (LossKind.USER_INSERTED,),
         Allowance(
             "told: turns",
-            f"Where an API would refuse an answer, the person says “{GAP}” before it, as a loss of the export says.",
+            f"Where an API would refuse an answer, a user message “{GAP}” is inserted before it (a declared loss).",
             beside=lambda unit: unit == Unit("user", "text", GAP),
         ),
     ),
@@ -85,7 +85,7 @@ TOLD = (
         (LossKind.UNANSWERED_CALLS,),
         Allowance(
             "told: no result",
-            "A call without a result is answered as having none, as a loss of the export says.",
+            "A call without a result got a placeholder result (a declared loss of the export).",
             sent=without(lambda unit: unit.kind == "result" and unit.text == NO_RESULT),
         ),
     ),
@@ -93,7 +93,7 @@ TOLD = (
         (LossKind.ORPHAN_RESULTS,),
         Allowance(
             "told: no call",
-            "A result without its call becomes a text of the person's, as a loss of the export says.",
+            "A result without a call is written as text (a declared loss of the export).",
             shown=by_unit(_as_text),
         ),
     ),
@@ -101,7 +101,7 @@ TOLD = (
         (LossKind.UNKNOWN_BLOCKS,),
         Allowance(
             "told: blocks",
-            "Blocks that only the other format knows are left out, as a loss of the export says.",
+            "Blocks that only the source format knows are left out (a declared loss of the export).",
             shown=without(lambda unit: unit.kind == "other"),
         ),
     ),

@@ -149,7 +149,7 @@ def test_the_screen_and_the_transcript_tell_them_apart() -> None:
     assert [*map(first_words, (ASKED, ANSWER, REFUSAL))] == ["Bake a loaf as in @loaf.md.", "✎ Rye flour", f"✎ {RULE}"]
     assert [(part.text, part.style) for part in block_parts(ASKED.blocks[0])][1:] == [(PUT_IN, "dim")]
     parts = [(part.text, part.style) for part in block_parts(ANSWER.blocks[0])]
-    assert parts[1:3] == [("✎ said by the user", "title"), ("Rye flour", "")]
+    assert parts[1:3] == [("✎ user's words", "title"), ("Rye flour", "")]
     assert title_of(TALK) == "Bake a loaf as in @loaf.md."
 
 

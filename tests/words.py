@@ -25,11 +25,11 @@ EXPLAINED = {
     r"system \+ tools": "sent with every call|billed with every call",
     "head": "compacted|replaced|stands for|summarized",
     "tail": "stay|is kept|are kept",
-    "abridged": "history in short|one line for each step",
+    "abridged": "form of the history|one line for each step",
     "weighted": "four times",
-    "rework": "done again|work that was repeated|work repeated",
+    "rework": "work repeated",
     "overhead": "beyond the conversation",
-    "ladder|rungs?": "one step after another",
+    "ladder|rungs?": "list of steps",
     "placeholders?": "in braces",
 }
 """Words, and what of their explanation must be read where they are, or in the help of that place."""

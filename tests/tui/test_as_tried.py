@@ -173,7 +173,7 @@ async def test_the_words_of_a_round_take_the_room_there_is() -> None:
 
 async def test_a_question_blames_nobody_before_a_key_is_pressed() -> None:
     def read(typed: str) -> object:
-        raise BadInput("Say what is to be different.")
+        raise BadInput("Describe the change.")
 
     async with at_rest(story(), size=SIZE) as pilot:
         await pilot.app.push_screen(AskScreen("Again", "What is to be different?", "", read))  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ async def test_a_question_blames_nobody_before_a_key_is_pressed() -> None:
         said = pilot.app.screen.query_one("#understood", Static)
         assert "✘" not in str(said.render())
         await press(pilot, "x")
-        assert "✘ Say what is to be different." in str(said.render())
+        assert "✘ Describe the change." in str(said.render())
 
 
 async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -> None:

@@ -166,7 +166,7 @@ def test_the_layer_that_no_file_records_is_named_by_what_it_holds() -> None:
         (7, 0, "▒ system ≈10.0k tokens: the system prompt"),
         (11, 0, "▒ system ≈10.0k tokens: the system prompt"),
         (12, 0, "█ head ≈100k tokens: what this compaction replaces"),
-        (62, 0, "● pins ≈1 tokens: pinned, kept word for word"),
+        (62, 0, "● pins ≈1 tokens: pinned, kept verbatim"),
         (81, 0, "▓ tail ≈40.0k tokens: the newest messages, kept as they are"),
         (82, 0, "free: 50.0k tokens"),
         (106, 0, "window 200k tokens (recorded)"),

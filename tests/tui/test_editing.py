@@ -55,5 +55,5 @@ def test_where_there_is_no_room_for_the_text_the_editor_is_not_asked(
 ) -> None:
     monkeypatch.setenv("VISUAL", editor(tmp_path, "true"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(BadInput, match=r"cannot be put where .*my editor could open it: No such file"):
+    with pytest.raises(BadInput, match=r"cannot be written to a file for .*my editor: No such file"):
         edited("text")

@@ -23,12 +23,12 @@ def texts(width: int, epoch: int = 1, stretches: tuple[Stretch, ...] = STRETCHES
 
 
 WHOLE = [
-    "1 · 157k auto 08:53, lost 32 facts, 6 done again",
-    "2 · 155k by hand 09:53, lost 0 facts, 0 done again",
-    "3 · 62.7k as it stands",
+    "1 · 157k auto 08:53, lost 32 facts, 6 × rework",
+    "2 · 155k by hand 09:53, lost 0 facts, 0 × rework",
+    "3 · 62.7k now",
 ]
-TIMED = ["1 · 157k auto 08:53, lost 32, 6 again", "2 · 155k by hand 09:53", "3 · 62.7k"]
-SHORT = ["1 · 157k auto, lost 32, 6 again", "2 · 155k by hand", "3 · 62.7k"]
+TIMED = ["1 · 157k auto 08:53, lost 32, 6 × rework", "2 · 155k by hand 09:53", "3 · 62.7k"]
+SHORT = ["1 · 157k auto, lost 32, 6 × rework", "2 · 155k by hand", "3 · 62.7k"]
 BRIEF = ["1 · 157k auto −32 ↻6", "2 · 155k by hand", "3 · 62.7k"]
 BARE = ["1 · 157k", "2 · 155k", "3 · 62.7k"]
 
@@ -87,7 +87,7 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_ea
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == 1
         await press(pilot, "exclamation_mark")
-        assert notes(pilot)[0] == "Its tool goes on with epoch 3, the newest: that one is rescued, not epoch 1."
+        assert notes(pilot)[0] == "The agent resumes epoch 3, the newest: that one is rescued, not epoch 1."
         await press(pilot, *(["escape"] if pilot.app.screen is not screen else []))
         assert screen.bench.epoch == 3
         assert [one.lost for one in screen.view.stretches] == [3, None, None]
@@ -101,7 +101,7 @@ async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
     async with on_bench(file, size=(140, 42)) as (pilot, screen):
         assert [one.again for one in screen.view.stretches] == [*counts, None]
         line = screen.query_one(EpochsLine)
-        assert ", 3 done again" in epoch_cells(line.stretches, line.size.width, line.epoch)[0].text
+        assert ", 3 × rework" in epoch_cells(line.stretches, line.size.width, line.epoch)[0].text
         await press(pilot, "{", "}")  # the growth is looked for anew
         assert [one.again for one in screen.view.stretches] == [*counts, None]
 

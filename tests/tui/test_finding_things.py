@@ -139,7 +139,7 @@ async def test_ordinary_words_find_a_command_first_and_no_name_comes_twice() -> 
 async def test_what_cannot_be_done_now_is_found_and_says_why() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
         await brought(pilot, BenchScreen, "ctrl+p", *"redo", "enter")
-        assert notes(pilot) == ["There is nothing to do again."]
+        assert notes(pilot) == ["There is nothing to redo."]
 
 
 async def test_the_palette_does_what_was_looked_for() -> None:
@@ -163,7 +163,7 @@ async def test_space_shows_all_keys_and_the_next_one_does_it() -> None:
         await brought(pilot, BenchScreen, "space", "escape")
         assert len(bench_screen(pilot).bench.pins) == 1
         await press(pilot, "space", "U")
-        assert notes(pilot)[-1] == "There is nothing to do again."
+        assert notes(pilot)[-1] == "There is nothing to redo."
         await brought(pilot, WhyScreen, "space", "O")
 
 

@@ -83,7 +83,7 @@ async def test_the_sentences_of_the_sample() -> None:
 
 def test_where_nothing_becomes_smaller_the_plan_says_so() -> None:
     small = open_bench(story(rounds=1, calls=0), Counter(), preset="claude-code")
-    assert plans_of(small, None)[0].startswith("A compaction does not make this smaller: ")
+    assert plans_of(small, None)[0].startswith("A compaction would not make this smaller: ")
     whole = open_bench(story(rounds=1, calls=0), Counter(), preset="trim")
     assert plans_of(whole, None)[0].startswith("Nothing to compact: ")
 

@@ -134,14 +134,14 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
 
 
 async def test_every_screen_explains_itself_and_its_keys() -> None:
-    assert "giving up now loses nothing" in str(LoadingScreen.HELP)
+    assert "cancel without losing anything" in str(LoadingScreen.HELP)
     assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
     async with at_rest(story(), size=SIZE) as pilot:
         starts = {
             "": "The bench shows",
             "ctrl+o": "Every session that coding agents keep",
             "e": "Choose the format",
-            "C": "A row for each",
+            "C": "Each row is a variant",
             "f": "One question",
         }
         for key, words in starts.items():

@@ -143,9 +143,9 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     several = made(bench, 3, heard.append, lambda: False)
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
-    assert list(heads(several)) == ["what is left", "over time", "1."]
+    assert list(heads(several)) == ["share kept", "over time", "1."]
     drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, (), 8)}
-    assert (drawn["all facts"], drawn["of it summaries"]) == ("unknown", "0")  # no fact, no share
+    assert (drawn["all facts"], drawn["its summaries"]) == ("unknown", "0")  # no fact, no share
     assert several.finding == ""
 
 

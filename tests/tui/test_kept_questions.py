@@ -69,7 +69,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
             f"       {LOST}",
             "",
             "✓ full context: 17",
-            f"  told by: Done. {LOST}",
+            f"  from: Done. {LOST}",
             "",
             "· trim: not known",
             "",
@@ -79,7 +79,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
         assert screen.bench.pins == {"a0"}
         assert grid(screen) == []
         assert "message 2 pinned" in str(said.content)
-        assert "Every question is answered right" in beside.text
+        assert "Every question is answered correctly" in beside.text
         await press(pilot, "f", "u")
         assert not screen.bench.pins
         assert grid(screen)[1] == "✓ · ·  recall"

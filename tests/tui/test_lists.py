@@ -145,7 +145,7 @@ async def test_a_text_and_a_list_by_keys_and_by_mouse() -> None:
 
         for _ in range(8):
             await pilot.press("U")
-        assert notes(pilot) == ["There is nothing to do again."]
+        assert notes(pilot) == ["There is nothing to redo."]
 
 
 def marked(text: TextView, line: int) -> str:

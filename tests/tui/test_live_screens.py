@@ -210,7 +210,7 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         assert screen.query_one(Input).value == "claude-sonnet-4-5"
         screen.query_one(Input).value = MODEL
         await settled(pilot)
-        where = "Sends the whole context to {} to be counted; it costs nothing. · enter takes it, esc leaves it"
+        where = "Sends the whole context to {} to be counted; it costs nothing. · enter accepts, esc cancels"
         assert words(screen.query_one("#understood", Static)) == where.format(api.url)
         screen.query_one(Input).value = "ollama/qwen3"
         await settled(pilot)

@@ -267,7 +267,7 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
         await press(pilot, "o")
         assert "Never log the token" in kept.read_text()
         assert screen.bench is before
-        assert any("was a copy" in note for note in notes(pilot))
+        assert any("changed a copy" in note for note in notes(pilot))
 
 
 @pytest.mark.parametrize("words", [20, 90_000])

@@ -126,4 +126,4 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         look(screen, math.inf)
         await settled(pilot)
         assert len(screen.bench.messages) == 2
-        assert "does not go on as it began: this is how it stands now; carried over: 1 pin" in notes(pilot)[-1]
+        assert "no longer begins as it did: its present content is shown; carried over: 1 pin" in notes(pilot)[-1]

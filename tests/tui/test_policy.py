@@ -271,7 +271,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         await settled(pilot)
         said = str(front.query_one("#understood", Static).render())
         assert said.startswith("✔ memories-rewrite: ")
-        assert said.endswith("Ignored unknown settings: new · enter takes it, esc leaves it")
+        assert said.endswith("Ignored unknown settings: new · enter accepts, esc cancels")
         await press(pilot, "enter")
         assert (screen.bench.strategy.id, screen.bench.policy.compression_target) == ("memories-rewrite", 7)
 
@@ -307,9 +307,9 @@ async def test_what_is_done_with_all_settings_at_once_is_below_them() -> None:
     async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
         sheet = screen.query_one(PolicySheet)
         await press(pilot, "9", "up", "enter")
-        assert notes(pilot) == ["No field differs from the preset trim."]
+        assert notes(pilot) == ["No setting differs from the preset trim."]
         await press(pilot, "up", "enter")
-        assert notes(pilot)[-1] == "No product has a parameter object for trim: copy it as TOML."
+        assert notes(pilot)[-1] == "No product has parameters for trim: copy the settings as TOML."
         await press(pilot, *["up"] * 5)
         assert sheet.row is not None
         assert (sheet.row.id, sheet.row.value) == ("window", str(screen.bench.opened.limit))

@@ -91,7 +91,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             (quote,) = screen.quotes
             shown = screen.query_one(TextView).text
             assert quote.request.text.splitlines()[-2][:60] in shown
-            assert f"to {MODEL} at {api.url}: nothing is sent before you say so (enter)" in shown
+            assert f"to {MODEL} at {api.url}: nothing is sent before you press enter" in shown
             assert "about $" in shown
             assert "models.toml" in shown
 

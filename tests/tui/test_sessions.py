@@ -166,7 +166,7 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
 async def test_where_there_is_nothing_to_advise_nothing_stands_on_top(tmp_path: Path, own_home: Path) -> None:
     async with at_rest("sessions", given=[tmp_path], size=SIZES[0]) as pilot:
         assert not pilot.app.screen.query_one("#advice").display
-        assert "No session lies in" in str(pilot.app.screen.query_one(Records).empty)
+        assert "No session in" in str(pilot.app.screen.query_one(Records).empty)
 
 
 async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_typed(
@@ -190,10 +190,10 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
         await press(pilot, "c", "f", *"kraken", "enter")
         told(screen)
     assert said == [
-        "No session lies in corpus. f5 looks again.",
+        "No session in corpus. f5 looks again.",
         "No session here records a compaction. c: what could not be read.",
         "Every file could be read. c: the sessions.",
-        "No row has the words “kraken”: esc clears them.",
+        "No row matches “kraken”: esc clears them.",
     ]
 
 

@@ -57,7 +57,7 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
 @pytest.mark.parametrize(("former", "now"), [*FORMER.items(), ("why.help", "screen.help")])
 def test_a_former_id_of_a_key_is_said_to_have_gone_with_what_does_its_job_now(former: str, now: str) -> None:
     said = unknown_keys(Settings(keys={former: "x"}), known_key_ids(), now_at)
-    assert said.endswith(f'keys."{former}" is no more; its job is now {now}.')
+    assert said.endswith(f'keys."{former}" no longer exists; use {now}.')
 
 
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -222,4 +222,4 @@ async def test_o_is_explained_without_a_terminal_to_lend(monkeypatch: pytest.Mon
     monkeypatch.setenv("EDITOR", "true")
     async with on_bench(story()) as (pilot, _):
         await press(pilot, "o")
-        assert any("cannot be given to an editor" in note for note in notes(pilot))
+        assert any("cannot run an editor" in note for note in notes(pilot))

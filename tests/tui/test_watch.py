@@ -193,7 +193,7 @@ async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
         assert screen.view.said.startswith(words)
         assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
         await press(pilot, key)
-        assert notes(pilot) == ["No watched sentence is known to be lost."]
+        assert notes(pilot) == ["No watched rule is known to be lost."]
         await press(pilot, "u")
         assert screen.bench.policy == before.policy
         assert screen.bench.pins == before.pins

@@ -148,7 +148,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         assert bench.bench.dropped == set(unused.messages)
         await press(pilot, "u", "O", "end", "a")
         assert bench.bench.dropped == before.dropped
-        assert any("Nothing on the bench" in note for note in notes(pilot))
+        assert any("No change on the bench" in note for note in notes(pilot))
 
 
 async def test_every_card_has_a_key_what_lies_in_no_message_shows_the_layers() -> None:

@@ -59,7 +59,7 @@ class WorkbenchApp(App[None]):
             "Suspend",
             show=False,
             id="app.suspend",
-            tooltip="Back to the shell; there fg goes on here.",
+            tooltip="Suspend to the shell; fg returns.",
         ),
     ]
 

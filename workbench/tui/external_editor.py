@@ -36,7 +36,7 @@ def edited(text: str, suffix: str = ".md") -> str:
             path = Path(folder) / f"text{suffix}"
             path.write_bytes(text.encode("utf-8", "surrogatepass"))
         except OSError as error:
-            raise BadInput(f"The text cannot be put where {command[0]} could open it: {reason(error)}.") from None
+            raise BadInput(f"The text cannot be written to a file for {command[0]}: {reason(error)}.") from None
         try:
             code = subprocess.run([*command, str(path)], check=False).returncode
         except OSError as error:
@@ -44,13 +44,11 @@ def edited(text: str, suffix: str = ".md") -> str:
                 f"{command[0]} cannot be run ({error.strerror}); set $EDITOR to a command that can."
             ) from None
         if code:
-            raise BadInput(f"{command[0]} ended with code {code}; the text is as it was.")
+            raise BadInput(f"{command[0]} ended with code {code}; the text is unchanged.")
         try:
             return path.read_bytes().decode("utf-8", "surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(
-                f"What {command[0]} left cannot be read as UTF-8 ({error}); the text is as it was."
-            ) from None
+            raise BadInput(f"The file that {command[0]} saved is not UTF-8 ({error}); the text is unchanged.") from None
 
 
 def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
@@ -60,4 +58,4 @@ def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
         with app.suspend():
             return edited(text, suffix)
     except SuspendNotSupported:
-        raise BadInput("This terminal cannot be given to an editor; edit the text here.") from None
+        raise BadInput("This terminal cannot run an editor; edit the text here.") from None

@@ -38,7 +38,7 @@ def plans_of(bench: Bench, receipt: Receipt | None) -> tuple[str, ...]:
     done = "Compacted" if bench.result else "Compacting now"
     whole = f"{done}: {sizes}."
     if outcome.status == "not_smaller":
-        return (f"A compaction does not make this smaller: {sizes}.",)
+        return (f"A compaction would not make this smaller: {sizes}.",)
     if outcome.status == "fallback":
         return f"{whole} {verdict(outcome.status, outcome.reason).capitalize()}", whole
     if receipt is None:

@@ -26,7 +26,7 @@ def next_hit(app: App[Any], way: int) -> None:
     if lines is None:
         return
     if lines.sought is None:
-        app.notify("Nothing is searched for yet: / searches.", severity="warning")
+        app.notify("No search yet: / searches.", severity="warning")
     elif (line := hit(lines, lines.place, way)) is None:
         app.notify(f"{lines.sought.text}: not found here.", severity="warning", markup=False)
     else:

@@ -71,5 +71,5 @@ def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[s
     if wrong is None:
         return ""
     if now := now_at(wrong):
-        return f'{settings.path}: keys."{wrong}" is no more; its job is now {now}.'
+        return f'{settings.path}: keys."{wrong}" no longer exists; use {now}.'
     return f'{settings.path}: keys."{wrong}" names nothing; the help (?) shows the id of every key.'

@@ -14,7 +14,7 @@ from workbench.tui.screens.confirm import ConfirmScreen
 
 def spend_question(what: str) -> ConfirmScreen:
     about = f"The limit is max_cost in {paths.settings()}."
-    return ConfirmScreen(f"{what}.", title="Send it all the same?", about=about, yes="Send it", no="Leave it")
+    return ConfirmScreen(f"{what}.", title="Send it anyway?", about=about, yes="Send it", no="Leave it")
 
 
 def purse_of(app: App[Any]) -> Purse:

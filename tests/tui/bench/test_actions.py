@@ -50,17 +50,17 @@ def why_not(desk: Desk) -> dict[str, str]:
 
 ONE_EPOCH = "No compaction is recorded in this session: it has only one epoch."
 AT_FIRST = {
-    **dict.fromkeys(("keep-by-pin", "keep-by-number"), "No sentence is watched: W chooses one."),
+    **dict.fromkeys(("keep-by-pin", "keep-by-number"), "No rule is watched: W chooses one."),
     "pane.theirs": "This epoch does not end with a recorded compaction.",
-    "repair": "This session is in no file: there is nothing to repair.",
-    "unsplit": "The split is the strategy's own already.",
+    "repair": "This session was not read from a file: there is nothing to repair.",
+    "unsplit": "The split is already the strategy's own.",
     "undo": "There is nothing to undo.",
-    "redo": "There is nothing to do again.",
+    "redo": "There is nothing to redo.",
     "epoch.-1": ONE_EPOCH,
     "epoch.1": ONE_EPOCH,
-    "find-next.1": "Nothing is searched for yet: / searches.",
-    "find-next.-1": "Nothing is searched for yet: / searches.",
-    "reset-policy": "No field differs from the preset augment-example.",
+    "find-next.1": "No search yet: / searches.",
+    "find-next.-1": "No search yet: / searches.",
+    "reset-policy": "No setting differs from the preset augment-example.",
 }
 
 
@@ -106,8 +106,8 @@ MOVABLE = "Context reset has no adjustable split. P chooses another strategy, au
             [lambda desk: policy.choose(desk, load_preset("trim"))],
             {
                 **without("undo"),
-                "reset-policy": "No field differs from the preset trim.",
-                "copy-params": "No product has a parameter object for trim: copy it as TOML.",
+                "reset-policy": "No setting differs from the preset trim.",
+                "copy-params": "No product has parameters for trim: copy the settings as TOML.",
             },
         ),
         (
@@ -115,8 +115,8 @@ MOVABLE = "Context reset has no adjustable split. P chooses another strategy, au
             {
                 **without("undo"),
                 **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), MOVABLE),
-                "reset-policy": "No field differs from the preset context-reset.",
-                "copy-params": "No product has a parameter object for context-reset: copy it as TOML.",
+                "reset-policy": "No setting differs from the preset context-reset.",
+                "copy-params": "No product has parameters for context-reset: copy the settings as TOML.",
             },
         ),
     ],
@@ -185,7 +185,7 @@ def test_a_message_is_gone_to_in_the_nearest_epoch(epoch: int, message: int | st
     visiting.go_to(desk, id)
     desk.rest()
     if found is None:
-        assert desk.said == ["That message is part of no context: it cannot be shown on the bench."]
+        assert desk.said == ["That message is in no context: the bench cannot show it."]
     else:
         assert desk.bench.epoch == visiting.epoch_of(desk.bench, id)
         assert desk.bench.messages[desk.at[0]].id == id

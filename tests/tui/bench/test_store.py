@@ -74,7 +74,7 @@ def test_pins(at: tuple[int, bool], pinned: str) -> None:
     desk.do("undo")
     assert (desk.bench.pins, desk.view.said) == (frozenset(), "")
     desk.do("redo", "pin")
-    assert (desk.bench.pins, desk.view.said) == (frozenset(), f"let go message {int(pinned[1:]) + 1}")
+    assert (desk.bench.pins, desk.view.said) == (frozenset(), f"unpinned message {int(pinned[1:]) + 1}")
 
 
 def test_the_split_moves_by_units_in_one_step_and_goes_back_to_its_own() -> None:
@@ -139,7 +139,7 @@ def test_a_pinned_message_stays_though_it_is_dropped() -> None:
     desk.do("pin", "drop")
     desk.rest()
     assert desk.bench.outcome.fate_at(3).fate is Fate.PINNED
-    assert desk.view.said == "message 4 will stay as it is: a pin wins"
+    assert desk.view.said == "message 4 is kept: a pin has priority"
 
 
 # --- what is still being planned ---

@@ -70,7 +70,7 @@ TAB_HELP = {
     "summary": "The new messages that replace the head: the summary, with the text around it.",
     "result": "The complete context after the compaction, and what changes: removed, new, shortened, kept.",
     "checks": "Checks of the compacted session, and the steps that led to this result.",
-    "theirs": "The compaction that the agent itself made here, as the file records it.",
+    "theirs": "The agent's own compaction at this point, as the file records it.",
 }
 """Content of each tab, for help, palette and pointer."""
 
@@ -113,7 +113,7 @@ _LOOK = (
     Action("verbosity", "v", "Verbosity",
            "Show the message, its round with one line for each call, or only the answer.",
            reading.next_verbosity),
-    Action("widen", "m", "Wide", "Give the text the whole screen; again: its own place.",
+    Action("widen", "m", "Wide", "Show the text on the whole screen; again: in its pane.",
            lambda host: host.widen()),
     Action("copy-text", "y", "Copy", "Copy the text of the tab to the clipboard.", reading.copy_text),
     Action("open-text", "o", "Editor",
@@ -160,7 +160,7 @@ _TUNE = (
            "Edit the prompts of the settings next to the request that they make; browse all prompts, edit a copy.",
            partial(policy.edit_text, run_with=visiting.run_with), _all()),
     Action("window", "", "Window", "Set the model's context window, in tokens.", policy.set_window),
-    Action("reset-policy", "", "Reset settings", "Give every setting the preset's value again.", policy.reset,
+    Action("reset-policy", "", "Reset settings", "Reset every setting to the preset's value.", policy.reset,
            policy.as_preset),
     Action("paste-params", "", "Paste params",
            "Paste a product's parameters: JSON, one flag's string, or all its flags.", policy.paste_params, _all()),
@@ -211,7 +211,7 @@ _WORKBENCH = (
     Action("choose_file", "ctrl+o,ctrl+t", "Sessions",
            "Every session on this machine, with what compactions did to it: open another one.", visiting.choose_file),
     Action("reread", "", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
-    Action("leave", "escape", "Back", "Cancel what is running, or return to the list.", lambda host: host.leave()),
+    Action("leave", "escape", "Back", "Cancel the run in progress, or return to the list.", lambda host: host.leave()),
     Action("quit", "q", "Quit", "Quit the workbench.", _of_app("quit")),
 )
 # fmt: on

@@ -61,6 +61,6 @@ def dragged(host: Host, grip: Grip, tokens: int) -> None:
     now = bench.strategy.triggered(bench.context, bench.policy)[grip.number]
     found = moved_trigger(bench.policy, now, grip.limit(tokens), bench.window)
     if found is None:
-        host.tell("No number of the policy says where this trigger lies.", bad=True)
+        host.tell("No setting determines this trigger.", bad=True)
     else:
         change_policy(host, *found)

@@ -19,9 +19,9 @@ from workbench.tui.plain import change, figure
 from workbench.tui.screens.ask import Answer, AskScreen
 
 ABOUT = """\
-The API counts the context as an export would send it, before and after the compaction. That costs nothing, but the \
-whole context is sent to its server. From then on the figures of this session are scaled by what was found; a count by \
-another tokenizer than the session's scales nothing. Without a model, figures are local again."""
+The API counts the context as an export would send it, before and after the compaction. This is free, but the whole \
+context is sent to the API's server. The figures of this session are then scaled to this count, unless it comes from \
+another tokenizer than the session's. Without a model, the figures are local ones again."""
 
 WIDTH = 10
 

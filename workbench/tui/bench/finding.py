@@ -175,7 +175,7 @@ async def search(host: Host, text: str, *, settle: float, go: bool = False) -> N
 
 def no_hit(view: View) -> str:
     if not view.finding.sought:
-        return "Nothing is searched for yet: / searches."
+        return "No search yet: / searches."
     return "" if view.finding.listed else "No listed message matches the search."
 
 

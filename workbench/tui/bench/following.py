@@ -204,9 +204,9 @@ def put_on(host: Host, found: Grown) -> None:
     count(host)
     show_epochs(host)
     if found.change is None:
-        what = "The agent has compacted the session" if compacted else "The file does not go on as it began"
+        what = "The agent has compacted the session" if compacted else "The file no longer begins as it did"
         note = f"; {found.note}" if found.note else ""
-        host.tell(f"{what}: this is how it stands now{note}.")
+        host.tell(f"{what}: its present content is shown{note}.")
 
 
 def reread(host: Host) -> None:

@@ -40,7 +40,7 @@ def choose(host: Host, preset: Preset) -> None:
 
 def as_preset(view: View) -> str:
     same = view.bench.policy == view.preset.policy
-    return f"No field differs from the preset {view.preset.id}." if same else ""
+    return f"No setting differs from the preset {view.preset.id}." if same else ""
 
 
 def reset(host: Host) -> None:
@@ -146,12 +146,12 @@ def copy_toml(host: Host) -> None:
     except BadInput as refused:
         host.tell(str(refused), bad=True)
         return
-    _copy(host, text, "the policy as TOML")
+    _copy(host, text, "the settings as TOML")
 
 
 def no_params(view: View) -> str:
     strategy = view.bench.strategy
-    return "" if strategy.pasted else f"No product has a parameter object for {strategy.id}: copy it as TOML."
+    return "" if strategy.pasted else f"No product has parameters for {strategy.id}: copy the settings as TOML."
 
 
 def copy_params(host: Host) -> None:

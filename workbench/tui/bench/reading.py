@@ -88,7 +88,7 @@ def open_text(host: Host) -> None:
             host.tell(str(refused), bad=True)
             return
         if left != text:
-            host.tell("What you changed was a copy: a session's messages are not edited here.")
+            host.tell("You changed a copy. A session's messages cannot be edited here.")
 
     host.spawn("text", _take, host, edit)
 

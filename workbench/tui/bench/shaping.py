@@ -27,7 +27,7 @@ def toggle_pin(host: Host) -> None:
     bench, span = host.store.bench, _span(host)
     index = next((i for i in range(span.start, span.stop) if bench.messages[i].starts_round), span.start)
     id = bench.messages[index].id
-    word = "let go" if id in bench.pins else "pinned"
+    word = "unpinned" if id in bench.pins else "pinned"
     take(host, partial(steps.toggle_pin, id=id), said=f"{word} message {figure(index + 1)}")
 
 
@@ -46,7 +46,7 @@ def unmovable(view: View) -> str:
 
 def not_by_hand(view: View) -> str:
     own = view.bench.split_at is None
-    return unmovable(view) or ("The split is the strategy's own already." if own else "")
+    return unmovable(view) or ("The split is already the strategy's own." if own else "")
 
 
 def split_here(host: Host) -> None:
@@ -69,7 +69,7 @@ def nothing_to_undo(view: View) -> str:
 
 
 def nothing_to_redo(view: View) -> str:
-    return "" if view.history.future else "There is nothing to do again."
+    return "" if view.history.future else "There is nothing to redo."
 
 
 def undo(host: Host) -> None:
@@ -119,7 +119,7 @@ def said(before: Bench, after: Bench, span: Span, done: str) -> str:
     done_to = (lost if done == "dropped" else short) & reached
     asked = len(after.dropped) > len(before.dropped) or len(after.shortened) > len(before.shortened)
     if marked and asked and not done_to:
-        return f"{named(range(span.start, span.stop))} will stay as it is: a pin wins"
+        return f"{named(range(span.start, span.stop))} is kept: a pin has priority"
     if not asked:
         words = f"{named(reached if done == 'dropped' else range(span.start, span.stop))} as before"
         done_to = reached

@@ -55,7 +55,7 @@ async def _rescued(host: Host) -> None:
     store = host.store
     newest, before = len(store.bench.session.epochs), store.bench.epoch
     if before != newest:
-        host.tell(f"Its tool goes on with epoch {newest}, the newest: that one is rescued, not epoch {before}.")
+        host.tell(f"The agent resumes epoch {newest}, the newest: that one is rescued, not epoch {before}.")
         await to_epoch(host, newest)
     bench = store.bench
 
@@ -85,7 +85,7 @@ def repair(host: Host) -> None:
 async def _repaired(host: Host) -> None:
     session = host.store.bench.session
     path = session.path
-    assert path is not None, "a session without a file has nothing to repair"
+    assert path is not None, "only a session from a file can be repaired"
 
     def repair_copy() -> Repair:
         from workbench.formats.files import branches_of
@@ -110,7 +110,7 @@ async def _repaired(host: Host) -> None:
 
 def no_file(view: View) -> str:
     """Why there is nothing to repair."""
-    return "" if view.bench.session.path else "This session is in no file: there is nothing to repair."
+    return "" if view.bench.session.path else "This session was not read from a file: there is nothing to repair."
 
 
 async def _brought(screen: str) -> None:
@@ -264,7 +264,7 @@ async def _played(host: Host) -> None:
             course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watched=bench.watched
         )
 
-    store.put(replace(store.view, running="working out the story"))
+    store.put(replace(store.view, running="preparing the demo"))
     try:
         found = await asyncio.to_thread(told)
     except BadInput as refused:
@@ -279,7 +279,7 @@ def go_to(host: Host, message: str) -> None:
     """Put the cursor on a message, in the epoch nearest to this one that holds it."""
     epoch = epoch_of(host.store.bench, message)
     if epoch is None:
-        host.tell("That message is part of no context: it cannot be shown on the bench.", bad=True)
+        host.tell("That message is in no context: the bench cannot show it.", bad=True)
     else:
         host.spawn("jump", _to_message, host, message, epoch)
 

@@ -58,17 +58,17 @@ async def find_ways(host: Host, bench: Bench, told: Sequence[steps.Stand]) -> No
 
 
 def no_pin(view: View) -> str:
-    return _no_way(view) or ("" if view.ways and view.ways.pin else "Its message is pinned, or stands no longer here.")
+    return _no_way(view) or ("" if view.ways and view.ways.pin else "Its message is pinned, or no longer here.")
 
 
 def no_number(view: View) -> str:
-    return _no_way(view) or ("" if view.ways and view.ways.number else "No number that was tried keeps it.")
+    return _no_way(view) or ("" if view.ways and view.ways.number else "No setting that was tried keeps it.")
 
 
 def _no_way(view: View) -> str:
     if not view.bench.watched:
-        return "No sentence is watched: W chooses one."
-    return "" if view.ways and view.ways.bench is view.bench else "No watched sentence is known to be lost."
+        return "No rule is watched: W chooses one."
+    return "" if view.ways and view.ways.bench is view.bench else "No watched rule is known to be lost."
 
 
 def keep_by_pin(host: Host) -> None:

@@ -27,15 +27,15 @@ class FactsPane(KeptPane):
     TITLE = "Facts"
     HELP = """\
 Facts of the replaced messages, and which of them the compaction keeps: instructions, requests, decisions, file paths, \
-commands, errors, identifiers, numbers and addresses. A run that was made is judged as it is; a preview is run \
-offline, with extractive summaries, without a model. "kept" is the share still in the context, "correct" leaves \
-out what is wrong (turned into its opposite, another value) or stale (stated as if it still held). "used" are facts \
-that later messages need again: in "weighted" they count four times. Below are the lost, wrong and stale facts, the \
-gravest first, with the tokens that pinning their message costs.
+commands, errors, identifiers, numbers and addresses. A finished run is judged by its result; a preview is judged by \
+an offline run with extractive summaries, without a model. "kept" is the share still in the context; "correct" leaves \
+out facts that are wrong (turned into their opposite, another value) or stale (stated as if they still held). "used" \
+facts are needed again by later messages: "weighted" counts them four times. Below are the lost, wrong and stale \
+facts, the gravest first, with the tokens that pinning their message costs.
 
 ← and → choose a kind. p pins the message of a fact, W watches its sentence, Enter goes to its message. Pins are steps \
-of the bench: u takes the last one back, here or there. t shows what the agent's own compaction kept of the same \
-context, in an epoch that one ended ({ and } on the bench go there)."""
+of the bench: u undoes the last one, here or there. t shows what the agent's own compaction kept of the same context, \
+in an epoch that one ended ({ and } on the bench go there)."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "right,f",

@@ -93,7 +93,7 @@ compactions there are."""
 
     @on(Began)
     def _began(self, event: Began) -> None:
-        self.say(f"number {event.number} is being made …")
+        self.say(f"number {event.number} in progress …")
 
     @on(Made)
     def _made(self, event: Made) -> None:

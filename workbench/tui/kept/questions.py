@@ -90,7 +90,11 @@ p pins the source of a question and answers it again; f lists only the questions
 writes the questions to a file next to the session, where you can change them; Enter goes to the source."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "f", "failed", "Only failed", id="questions.failed", tooltip="Only what the bench's outcome fails, or all."
+            "f",
+            "failed",
+            "Only failed",
+            id="questions.failed",
+            tooltip="Only questions that the outcome fails, or all.",
         ),
         Binding("m", "model", "Ask a model", id="questions.model", tooltip="Choose a model and ask it, live."),
         Binding("w", "write", "Write", show=False, id="questions.write", tooltip="Write them to NAME.probes.toml."),
@@ -198,7 +202,7 @@ writes the questions to a file next to the session, where you can change them; E
         texts.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
         texts.show(row_line(found.probing, row) for row in self.shown)
         if not self.shown:
-            self.query_one(TextView).show([Part("Every question is answered right.", "good")], "none")
+            self.query_one(TextView).show([Part("Every question is answered correctly.", "good")], "none")
         self.say("\n".join((shares(found.probing), how(found, self.kept.said))))
 
     @on(TextList.Moved)
@@ -371,7 +375,7 @@ def _message(at: int, bench: Bench) -> str:
 def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
     """The question, the right answer with its source, and what each arm answers and has that from."""
     probe = found.probes[number]
-    right = "not known: no context tells it" if probe.kind == "control" else probe.answer
+    right = "not known: it is in no context" if probe.kind == "control" else probe.answer
     parts = [Part(probe.question, "title"), Part(""), Part(f"right  {right}", "good")]
     parts += [Part(f"or     {other}", "good") for other in probe.accept]
     at = bench.context.shape.index_of.get(probe.source)
@@ -383,11 +387,11 @@ def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
         given = row[number]
         parts += [Part(""), Part(_answer(arm.name, given), "good" if given.right else "bad")]
         if given.line:
-            parts.append(Part(f"  {'told by' if given.told else 'nearest'}: {one_line(given.line, 400)}", "dim"))
+            parts.append(Part(f"  {'from' if given.told else 'nearest'}: {one_line(given.line, 400)}", "dim"))
     return parts
 
 
 def _answer(name: str, given: Given) -> str:
     told = one_line(given.reply or "no answer", 600)
-    judged = " (a judge found the sense right)" if given.mark == "judged" else ""
+    judged = " (a model judged it correct)" if given.mark == "judged" else ""
     return f"{GLYPHS[given.mark]} {name}: {told}{judged}"

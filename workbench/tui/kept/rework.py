@@ -24,9 +24,9 @@ from workbench.tui.widgets.table import Table
 class ReworkPane(KeptPane):
     TITLE = "Rework"
     HELP = """\
-Rework is work repeated after a recorded compaction: files that were read again, commands that \
-were run again, edits that were undone, instructions that the user repeated. Each line names the message that did it \
-first or again, and its tokens; Enter goes there. It is counted from the file, by code; no model is asked. What the \
+Rework is work repeated after a recorded compaction: files that were read again, commands that were run again, edits \
+that were undone, instructions that the user repeated. Each line names the message that repeats the work or that did \
+it first, and its tokens; Enter goes there. It is counted from the file; no model is asked. The rework that the \
 bench's own compaction would cause cannot be known."""
     BINDINGS: ClassVar = []
 

@@ -21,7 +21,7 @@ COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
 
 
 def heads(found: Generations) -> Iterator[str]:
-    yield "what is left"
+    yield "share kept"
     yield "over time"
     for step in found.steps:
         yield f"{step.number}.{' *' if step.replayed else ''}"
@@ -48,7 +48,7 @@ def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Itera
         yield [Text(f"◉ {fit(one_line(sentence), NAME - 2).rstrip()}"), Text(""), *cells]
     whole = max((step.before for step in steps), default=1)
     yield _sizes("context after", [step.after for step in steps], whole, long)
-    yield _sizes("of it summaries", [step.summary for step in steps], whole, long)
+    yield _sizes("its summaries", [step.summary for step in steps], whole, long)
     yield [Text("grown by messages", "dim"), Text(""), *(Text(f"{step.grown:>{long + 6}}", "dim") for step in steps)]
 
 

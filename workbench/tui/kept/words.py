@@ -38,14 +38,14 @@ def summary_line(found: Assessment) -> str:
     """Shares of facts kept and correct. The replaced messages include shortened ones of the tail."""
     held, overall = found.retention, found.retention.overall
     if not held.head:
-        return "nothing was compacted: nothing is lost"
+        return "nothing was compacted, so nothing is lost"
     facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} that it replaces"
     if found.is_unreadable:
         return f"not known how much of {facts} is kept: the summary cannot be read (none, or encrypted)"
     words = f"{percent(overall.share)} kept, {percent(overall.right)} correct, of {facts}"
     words += f", {figure(overall.stale)} stale" if overall.stale else ""
     if held.in_tail:
-        words += f" · with the {figure(held.in_tail)} of what stays: {percent(held.of_context)}"
+        words += f" · with the {figure(held.in_tail)} in the tail: {percent(held.of_context)}"
     if later := found.later_use:
         words += f" · needed later: {percent(later.share)} of {figure(len(later.items))}"
     return words
@@ -60,7 +60,7 @@ def kind_lines(held: Retention) -> list[str]:
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
     """The fact under the cursor at length, and what pinning its message costs."""
     if fact is None:
-        return Text("nothing of this was lost", "dim")
+        return Text("no such fact is lost", "dim")
     told = {"stale": " · stale: stated as if it still held", "wrong": " · wrong"}.get(fact.state, "")
     used = "used again later" if fact.used else "not used again"
     if fact.message in pins:
@@ -68,7 +68,7 @@ def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
     elif fact.pin_tokens:
         cost = f"p pins message {figure(fact.index + 1)}: +{figure(fact.pin_tokens)} tokens"
     else:
-        cost = "its message stays anyway"
+        cost = "its message is kept anyway"
     return Text(f"{fact.kind}, {one_line(fact.why, 60)}{told} · {used} · {cost}\n", "dim").append(
         one_line(fact.text, 600), "not dim"
     )

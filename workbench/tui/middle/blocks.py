@@ -28,7 +28,7 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
     """
     match block:
         case Text(text, injected):
-            return [Part("┄ put in by the tool", "dim"), Part(text, "dim")] if injected else text_parts(text)
+            return [Part("┄ added by the agent", "dim"), Part(text, "dim")] if injected else text_parts(text)
         case Thinking(text, signature):
             hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
             return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
@@ -38,14 +38,18 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
         case Media():
             return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
         case Opaque(type, raw):
-            head = Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim")
+            head = Part(f"┄ {type} (unknown block type, kept unchanged)", "dim")
             return [head, *_json_parts(raw, folds, place)]
         case _:
             sign, style = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
             parts = [Part(f"{sign} of {called.name if called else block.call_id} · {text_shape(block.text)}", style)]
             parts += [Part(f"  {call_words(called)}", "dim"), Part(f"  {block.call_id}", "dim")] if called else []
             if block.said:
-                parts += [Part("✎ said by the user", "title"), Part(block.said), Part("◀ as the model reads it", "dim")]
+                parts += [
+                    Part("✎ user's words", "title"),
+                    Part(block.said),
+                    Part("◀ as the model reads it", "dim"),
+                ]
             language = language_of_call(called) if called else ""
             for number, part in enumerate(block.content):
                 if isinstance(part, Text):

@@ -77,7 +77,7 @@ def round_parts(view: View) -> Parts:
     for entry in entries:
         parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
         parts.append(Part(entry.text, _VOICES.get(entry.voice, "")))
-    return parts if entries else [*parts, Part(""), Part("This round has no answer in words.", "dim")]
+    return parts if entries else [*parts, Part(""), Part("This round has no text answer.", "dim")]
 
 
 def _where(view: View) -> str:

@@ -28,8 +28,15 @@ class Pager(TextView):
             "full_stop", "next_fold(1)", "Next fold", show=False, id="fold.next", tooltip="To the next fold (▸ ▾)."
         ),
         Binding("comma", "next_fold(-1)", "Fold before", show=False, id="fold.before", tooltip="To the fold before."),
-        Binding("y", "screen.act('copy-text')", "Copy", show=False, id="fold.copy", tooltip="Copy all, folds and all."),
-        Binding("enter", "turn", "Fold", id="fold.turn", tooltip="Open or close the fold; a click on it does it, too."),
+        Binding(
+            "y",
+            "screen.act('copy-text')",
+            "Copy",
+            show=False,
+            id="fold.copy",
+            tooltip="Copy it with all folds.",
+        ),
+        Binding("enter", "turn", "Fold", id="fold.turn", tooltip="Open or close the fold; a click does the same."),
         Binding("plus", "every(True)", "Open all", show=False, id="fold.open", tooltip="Open every fold."),
         Binding("minus", "every(False)", "Close all", show=False, id="fold.close", tooltip="Close every fold."),
     ]

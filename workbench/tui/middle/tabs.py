@@ -175,7 +175,7 @@ def trace_parts(view: View) -> Parts:
     if not plan.triggers:
         parts.append(Part("none", "dim"))
     if bench.context.manual:
-        parts.append(Part("✔ A run by hand compacts whatever the triggers say.", "good"))
+        parts.append(Part("✔ A manual run compacts even if no trigger fires.", "good"))
     if outcome.rungs:
         parts += [Part(""), Part("Steps", "title")]
         for rung in outcome.rungs:

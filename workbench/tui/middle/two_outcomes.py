@@ -265,7 +265,7 @@ def _whole(bench: Bench, letter: str, one: Ranked) -> Parts:
     size = bench.context.measure([piece.message for piece in made])
     parts = [Part(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]
     if not made:
-        parts.append(Part(one.outcome.reason or "nothing is new", "dim"))
+        parts.append(Part(one.outcome.reason or "no new message", "dim"))
     for piece in made:
         parts += [Part(""), Part("\n".join(lines_of(piece.message)))]
     return parts

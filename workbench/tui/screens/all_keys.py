@@ -59,7 +59,7 @@ def poured(groups: Mapping[str, Sequence[Entry]], columns: int) -> list[list[Lin
 class AllKeysScreen(ModalScreen[str | None]):
     """Gives the id of the action that was chosen."""
 
-    HELP = "All that can be done here. The next key does it, esc goes back. What is grey cannot be done now."
+    HELP = "Every action here with its key. The next key runs one, esc goes back. Grey ones are not available now."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,space", "dismiss", "Back", id="keys.back", tooltip="Back to the bench."),
     ]
@@ -72,7 +72,7 @@ class AllKeysScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "All keys"
-            box.border_subtitle = "the next key does it · esc back"
+            box.border_subtitle = "press a key to run its action · esc back"
             yield Horizontal()
 
     def on_resize(self, event: events.Resize) -> None:

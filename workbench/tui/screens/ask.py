@@ -46,7 +46,7 @@ class Answer(Generic[T]):
     note: str = ""
 
 
-TAKES = "enter takes it, esc leaves it"
+TAKES = "enter accepts, esc cancels"
 
 
 class AskScreen(ModalScreen[Answer[T] | None]):
@@ -135,7 +135,7 @@ def ask_path(about: str, path: Path, write: Callable[[Path], object]) -> AskScre
 
     def read(typed: str) -> Answer[Path]:
         if not typed.strip():
-            raise BadInput("A file has a name.")
+            raise BadInput("Type the name of a file.")
         return Answer(Path(typed.strip()).expanduser())
 
     async def do(path: Path) -> str:

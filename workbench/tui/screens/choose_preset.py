@@ -77,7 +77,7 @@ def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
     return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in kept))
 
 
-LOOKING, NOTHING = "Looking for strategies and presets …", "Nothing is called so: type less of it."
+LOOKING, NOTHING = "Looking for strategies and presets …", "No name matches: type less of it."
 """What stands in the list before it is read, and where nothing fits."""
 
 BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
@@ -86,17 +86,19 @@ BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
 
 class ChoosePresetScreen(ModalScreen[Preset | None]):
     HELP = """\
-Every strategy, and under it its presets: the numbers and prompts of a product or paper, or your own. The head is what \
-is replaced, the tail what stays; an exchange is a request, or results of tools, with the answer to it; the abridged \
-history is the history in short; a ladder is one step after another, as long as it is still too much. A strategy's \
-own line stands for its first preset. Type to search by name and by what it is about; below the list stands what is \
-known of the marked one, and how many of its numbers are documented and how many assumed. Enter takes it: the plan \
-follows at once, and undo brings the old policy back."""
+Every strategy, and below it its presets: the numbers and prompts of a product or paper, or your own. Enter on a \
+strategy selects its first preset. Type to search by name and description. Below the list is the description of the \
+marked preset, and how many of its numbers are documented and how many assumed. Enter selects it: the plan follows at \
+once, and undo restores the former settings.
+
+The head is the part that is replaced, the tail the part that is kept. An exchange is a request, or results of tools, \
+with the answer to it. The abridged history is a short form of the history. A ladder is a list of steps, each taken \
+while the context is still too large."""
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         *TYPING,
-        Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
+        Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Select the marked row."),
         HELP_KEY,
     ]
 
@@ -109,7 +111,7 @@ follows at once, and undo brings the old policy back."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
+            box.border_title = "Strategy and preset · enter selects, esc cancels"
             yield Input(placeholder="type to search", compact=True, id="search")
             yield TextList(empty=LOOKING)
             with VerticalScroll(can_focus=False):

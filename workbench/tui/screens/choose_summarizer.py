@@ -42,7 +42,7 @@ from workbench.tui.widgets.text_list import TextList
 RUNS = 40
 """So many of the newest recorded runs are offered."""
 
-GARBAGE = "an answer that says nothing of the session, and that nothing notices by itself"
+GARBAGE = "an answer that says nothing about the session, which no check notices"
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,17 @@ class Job:
     can: Callable[[Name], bool]
 
 
-EXTRACTIVE = Choice(
-    Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"
-)
+EXTRACTIVE = Choice(Name("extractive"), "extractive", "sentences from the messages themselves; no model, no network")
 SUMMARY = Job(
     "Who writes the summary",
     (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, next to the messages it replaces")),
     lambda name: True,
 )
-DRAFT = Job("Who writes this side's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
+DRAFT = Job("Who writes this variant's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
 """Two drafts by hand are the person's own to compare."""
 ANSWERS = Job(
     "Who answers the questions",
-    (Choice(Name("extractive"), "looked up", "what the text still tells, found by code; no model, no network"),),
+    (Choice(Name("extractive"), "looked up", "found by text search; no model, no network"),),
     lambda name: name.streams or name.kind == "extractive",
 )
 
@@ -163,7 +161,7 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
     typed = _typed(query.strip())
     if typed is not None and not any(choice.name == typed for choice in found):
         known = find_model(typed.model)
-        about = _about(Offered(id=typed.model)) if known else "no window and no price is known; asked as typed"
+        about = _about(Offered(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
         found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.asked}”", about)]
     return tuple(found + kept)
 
@@ -202,16 +200,15 @@ def _run_about(entry: Entry) -> str:
 
 class ChooseSummarizerScreen(ModalScreen[Name | None]):
     HELP = """\
-Choose who writes the summaries of this session, which is remembered with it, or who answers the questions about it. \
-Type to search; a name that is not \
-in the list is offered as a model's, so any model that your server knows can be asked; CONNECTION/MODEL asks another \
-server (`cwb list models` lists the connections). Models are those of the last lists that servers gave (F5 asks those \
-that are set up for new ones) or of the table of models. Nothing is sent from here but F5."""
+Choose who writes the summaries of this session (saved with it), or who answers the questions about it. Type to \
+search. A name that is not in the list is offered as a model, so you can use any model of your server; \
+CONNECTION/MODEL names another server (`cwb list models` lists the connections). Models are those that the servers \
+listed last, or those of the table of models; F5 asks the servers again. Nothing else on this screen sends anything."""
     HORIZONTAL_BREAKPOINTS = BROAD
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         *TYPING,
-        Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
+        Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Select the marked row."),
         Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask servers for models."),
         HELP_KEY,
     ]
@@ -229,7 +226,7 @@ that are set up for new ones) or of the table of models. Nothing is sent from he
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = f"{self.job.title} · enter takes it, esc keeps what is"
+            box.border_title = f"{self.job.title} · enter selects, esc cancels"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
             yield TextList()
             yield Static(id="about")

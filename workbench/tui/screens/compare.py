@@ -76,28 +76,29 @@ class CompareScreen(ModalScreen[Variant | str]):
     """Dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
 
     HELP = """\
-A row for each variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
-no preset has the same; and the agent's own compaction, where one ended the epoch (an epoch is the part of a session \
-between two compactions; { and } on the bench go from one to the next). v adds values of a number, p a prompt, m a \
-model; r asks the models, x takes a row away. Without a model the summaries are extractive, the session's own \
+Each row is a variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
+they differ from every preset; and the agent's own compaction, where one ended the epoch (an epoch is the part of a \
+session between two compactions; { and } on the bench go from one to the next). v adds values of a number, p a prompt, \
+m a model; r asks the models, x removes a row. Without a model the summaries are extractive, the session's own \
 sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your split apply to all rows.
-The best is first: contexts below the trigger of the session's own agent, by the share kept and then by cost; then \
-those that are still too large, not usable or unchanged. "after" is the context that is left, "rules" are the \
-standing rules, "kept" the share of all facts that are still in the context, "needed" that of what the session needed \
-again. "cost" is that of the summaries: an estimate, or what was billed. It is "paid back" when later calls have \
-saved as much. ◉ are the watched rules in their order. ▲ is the best of a column, ▼ the worst. "session" is the cost \
-of all prompts and summaries when the session is simulated, "context" its size over the session, red from where a \
-watched rule is lost. s orders by the next column, S the other way round; a click on a heading does the same.
-Below is the session simulated from its start under the row at hand: before each recorded answer the triggers are \
-read, and where one fires the context is compacted. The answers are taken to be the same. · is the session as it was \
-recorded, ▼ a compaction of the agent, ○ where a watched rule is lost: w goes there. o draws the lines of the marked \
-rows, or of all, then without what was recorded. tab goes to the plot: n is the next compaction, enter the message of \
-the call. f shows all figures of the row, with lost facts and the beginning of the summary; on a wide screen they are \
-next to the plot. "correct" leaves out facts that are contradicted, "weighted" counts those that are used again four \
-times.
-space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ \
-both but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo \
-brings back what was there."""
+The best is first: contexts below the trigger of the session's own agent, ordered by the share kept and then by cost; \
+then those that are still too large, not usable or unchanged. "after" is the size of the context after the compaction, \
+"rules" are the standing rules, "kept" is the share of all facts that are still in the context, "needed" the same \
+share of the facts that the session needed again. "cost" is the cost of the summaries: an estimate, or what was \
+billed. It is "paid back" when later calls have saved as much. ◉ are the watched rules in their order. ▲ is the best \
+of a column, ▼ the worst. "session" is the cost of all prompts and summaries when the session is simulated, "context" \
+its size over the session, red from where a watched rule is lost. s orders by the next column, S reverses the order; a \
+click on a heading does the same.
+Below is the session simulated from its start with the row under the cursor: the triggers are checked before each \
+recorded answer, and where one fires the context is compacted. The answers are assumed to be the same. · is the \
+session as recorded, ▼ a compaction of the agent, ○ where a watched rule is lost: w goes there. o draws the lines of \
+the marked rows, or of all, then without the recorded line. tab goes to the plot: n is the next compaction, enter the \
+message of the call. f shows all figures of the row, with lost facts and the beginning of the summary; on a wide \
+screen they are next to the plot. "correct" leaves out facts that are contradicted, "weighted" counts those that are \
+used again four times.
+space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ both \
+but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo restores \
+what was there."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = ROWS
     BINDINGS: ClassVar[list[BindingType]] = [

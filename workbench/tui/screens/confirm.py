@@ -20,15 +20,13 @@ class ConfirmScreen(ModalScreen[bool]):
     """Dismissed with True for `yes`; without one there is only `no`, which is marked at first and changes nothing."""
 
     HELP = """\
-What could not be done, why, and what to do about it; or a question. y answers yes; escape closes the dialog, and \
-nothing is done.
+An error with its cause and remedy, or a question. y answers yes; escape closes the dialog, and nothing is done.
 
-Where a price is asked for: what is about to be sent could cost more than max_cost of the settings allows, its \
-requests as they are counted here, at the price of an empty cache, with answers as long as they may be, and what this \
-run has cost so far. “Send it” allows just that sum; what would cost more is asked for again. This call is not sent \
-meanwhile, and its time-outs stand still."""
+A price is asked about where the next call could cost more than max_cost of the settings: its requests as counted \
+here, without a cache, with answers of the greatest length, plus the cost of this run so far. “Send it” allows this \
+sum; a larger one is asked about again. The call waits for your answer, and its time-outs with it."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "Yes", id="confirm.yes", tooltip="Do what is asked."),
+        Binding("y", "answer(True)", "Yes", id="confirm.yes", tooltip="Answer yes."),
         Binding("escape,n,q", "answer(False)", "Close", id="confirm.no", tooltip="Close this dialog; nothing is done."),
         HELP_KEY,
     ]

@@ -76,17 +76,18 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
     """Dismissed with "run" where the compaction is to be run first."""
 
     HELP = """\
-Choose the format and the place of the new file, or have it put where its agent looks for it (p). The checks are in \
+Choose the format and the path of the new file, or have it placed where its agent looks for it (p). The checks are in \
 the middle: a required check that failed blocks the export until you confirm. The new file holds the session's \
-secrets, for its agent may need them; m masks those that can be found. A message's fate is what happens to it; the \
-tail is what is kept unchanged, an epoch the part of a session between two compactions. Afterwards the steps that \
-resume it are shown: y copies them, for a shell. No file is ever overwritten, and the open session is never changed."""
+secrets, because its agent may need them; m masks those that can be found. A message's fate is what happens to it; the \
+tail is what is kept unchanged, an epoch the part of a session between two compactions. Afterwards the screen shows \
+the steps that resume the session: y copies them, for a shell. No file is ever overwritten, and the open session is \
+never changed."""
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
-        Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
+        Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its agent looks for it."),
         Binding("m", "mask", "Mask", id="export.mask", tooltip="Mask the secrets in the new file, or leave them."),
-        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
-        Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export what came of it."),
+        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its agent."),
+        Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export its result."),
         HELP_KEY,
     ]
     AUTO_FOCUS = "#write"
@@ -125,7 +126,7 @@ resume it are shown: y copies them, for a shell. No file is ever overwritten, an
                 yield Button("Write", variant="primary", id="write", disabled=True)
                 yield Button("Run first (r)", variant="primary", id="run")
                 yield Button("Export anyway", variant="error", id="anyway")
-                yield Button("Place in its tool (p)", variant="primary", id="place")
+                yield Button("Place for its agent (p)", variant="primary", id="place")
                 yield Button("Copy steps (y)", id="copy")
                 yield Button("Close", id="close")
         yield KeysLine()

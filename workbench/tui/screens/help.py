@@ -21,7 +21,7 @@ ABOUT_BENCH = """\
 The bench shows one recorded session and what a compaction does to it. Every change is planned again without a \
 model; only a run with a model sends anything, and the file is never changed.
 
-The first sentence says why the context is so large (O has the reasons), the second what a compaction does now (r runs \
+The first sentence says why the context is so large (O has more), the second what a compaction does now (r runs \
 it): sizes, rules and facts kept, cost, and after how many calls that is paid back. A fact is a sentence, path, \
 command, error or name that can be looked for afterwards. The two bars show the context now and after, on one scale, \
 with the trigger (▲) and the window (│); both the trigger and the end of the head can be dragged. "system + tools" is \

@@ -31,7 +31,7 @@ class ListAndText(ModalScreen[T | None]):
 
     EMPTY: ClassVar[str] = ""
     """What stands in a list without anything, and says what to press."""
-    HELP = "A list, and the text of what is marked in it."
+    HELP = "A list, and the text of the marked row."
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,

@@ -100,10 +100,10 @@ class LoadingScreen(Screen[None]):
     """Loads in a thread and gives way to the bench. Given up or refused, it gives way to what was there before."""
 
     HELP = """\
-The session is read, then planned and counted. The bar shows how much of all that is done. Nothing is changed and \
-nothing is sent anywhere; giving up now loses nothing."""
+The session is read, then planned and counted. The bar shows how much of this is done. Nothing is changed or sent; you \
+can cancel without losing anything."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Give up loading."),
+        Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Cancel loading."),
         HELP_KEY,
     ]
 
@@ -149,7 +149,7 @@ nothing is sent anywhere; giving up now loses nothing."""
         with Vertical():
             yield Static(Text(f"Opening {name}", no_wrap=True, overflow="ellipsis"))
             yield HowFar(total=None, show_percentage=False, show_eta=False)
-            yield Static(Text("esc gives up"), classes="dim")
+            yield Static(Text("esc cancels"), classes="dim")
 
     def on_mount(self) -> None:
         # The bar is on the terminal before the rooms are imported, which takes longer than a small file.

@@ -52,14 +52,14 @@ class PlayScreen(Screen[bool | None]):
     """Dismissed with whether the session is wanted on the bench."""
 
     HELP = """\
-The session is played from its first call under a policy. The bar is what a call sends, on the scale of the window; \
-below it stands how large the calls before were. At a compaction what goes sinks into a summary and what stays moves \
-up. ◉ is a sentence of the user's, and whether the model still reads it. Everything is worked out from the recorded \
-session; the summaries are the offline summarizer's, and no model is asked."""
+The demo shows the session from its first call under a preset. The bar is the prompt of a call, on the scale of the \
+window; below it are the sizes of earlier prompts. At a compaction the replaced messages sink into a summary and the \
+kept ones move up. ◉ is a rule of the user, and whether the model can still read it. Everything is computed from the \
+recorded session with the offline summarizer; no model is asked."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", id="play.pause", tooltip="Stop here, or go on."),
-        Binding("right,l", "step(1)", "Step", id="play.step", tooltip="One step on, and stop there."),
-        Binding("left,h", "step(-1)", "Back", id="play.back", tooltip="One step back, and stop there."),
+        Binding("space", "pause", "Pause", id="play.pause", tooltip="Pause, or continue."),
+        Binding("right,l", "step(1)", "Step", id="play.step", tooltip="One step forward, then stop."),
+        Binding("left,h", "step(-1)", "Back", id="play.back", tooltip="One step back, then stop."),
         Binding("pagedown,n", "scene(1)", "Scene", id="play.scene", tooltip="To the next scene."),
         Binding("pageup,b", "scene(-1)", "Scene before", show=False, id="play.before", tooltip="To the scene before."),
         Binding("plus,equals_sign", "speed(1)", "Faster", id="play.faster", tooltip="Twice as fast."),
@@ -67,7 +67,7 @@ session; the summaries are the offline summarizer's, and no model is asked."""
         Binding("home,g", "again", "Again", show=False, id="play.again", tooltip="From the beginning."),
         Binding("end,G", "last", "End", show=False, id="play.end", tooltip="To the last frame."),
         Binding("enter", "dismiss(True)", "Bench", id="play.open", tooltip="This session on the bench."),
-        Binding("q,escape", "dismiss(False)", "Leave", id="play.leave", tooltip="Leave the story."),
+        Binding("q,escape", "dismiss(False)", "Leave", id="play.leave", tooltip="Leave the demo."),
         HELP_KEY,
     ]
 

@@ -52,23 +52,24 @@ class PromptsScreen(ListAndText[Edited]):
     """Dismissed with the policy that has the chosen or edited prompt, or None. With a `field`, that is edited first."""
 
     HELP = """\
-Every prompt and template: what a strategy asks a model, and the frames into which an answer is put. Offline runs \
-ignore the prompt: R on the bench uses a model. First those of the settings on the bench: enter or e edits one next to \
-what it becomes, and ctrl+s takes it into the settings. Then all others: e edits a copy in your own folder, which is \
-used from then on, E does so in $EDITOR, and enter or u takes the prompt into the settings, as a step that can be \
-undone. On the right it is the text or, after v, the request that is sent for this session; no model is asked. A \
-placeholder, a name in braces, is filled in when it is sent; one that nothing fills is refused with its line."""
+Every prompt and template: what a strategy asks a model, and the text around its answer. Offline runs ignore the \
+prompt: R on the bench uses a model. The prompts of the settings come first: enter or e edits one next to the request \
+or message that it becomes, and ctrl+s accepts it into the settings. Then all others: e edits a copy in your own \
+folder, which is used from then on, E does so in $EDITOR, and enter or u uses the prompt in the settings, a change \
+that you can undo. On the right is the text or, after v, the request that is sent for this session; no model is asked. \
+A placeholder, a name in braces, is filled in when the prompt is sent; an unknown placeholder is an error with its \
+line."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as it is sent here, or as it stands."),
+        Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as sent for this session, or its text."),
         Binding(
             "e",
             "edit",
             "Edit",
             id="prompts.edit",
-            tooltip="Edit a text of the settings, or a copy of a prompt.",
+            tooltip="Edit a prompt of the settings, or a copy of another.",
         ),
         Binding("E", "outside", "$EDITOR", id="prompts.outside", tooltip="Edit a copy in $EDITOR."),
-        Binding("u", "use", "Use it", id="prompts.use", tooltip="Take the prompt into the policy on the bench."),
+        Binding("u", "use", "Use it", id="prompts.use", tooltip="Use the prompt in the settings on the bench."),
     ]
 
     def __init__(self, bench: Bench, field: Setting | None = None) -> None:
@@ -129,7 +130,7 @@ placeholder, a name in braces, is filled in when it is sent; one that nothing fi
         if one is None:
             return
         self._about(one)
-        view.border_title = "as it is sent for this session" if sent else "as it stands"
+        view.border_title = "as it is sent for this session" if sent else "its text"
         parts = await asyncio.to_thread(self._parts, one, sent)
         view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (_name(one), sent))
 
@@ -156,7 +157,7 @@ placeholder, a name in braces, is filled in when it is sent; one that nothing fi
         else:
             prompt = one.found.prompt
             takes = ", ".join(prompt.placeholders) or "none"
-            used = f"used by {one.found.strategy}" if one.found.strategy else "used by no strategy of itself"
+            used = f"used by {one.found.strategy}" if one.found.strategy else "used by no strategy by default"
             words = (
                 f"{one.found.id} · {prompt.language} · {used} · {figure(len(prompt.text))} characters\n"
                 f"offline runs ignore the prompt, R uses a model · placeholders: {takes} · {one.found.path}"

@@ -28,11 +28,11 @@ class RepairScreen(ModalScreen[Path | None]):
     """Dismissed with the place of the copy, None where none was written."""
 
     HELP = """\
-Each fix that a repair makes in the session's file, with its line and reason, and the faults that it cannot fix. Enter \
-asks where the repaired copy goes and writes it; the file itself is never changed.
+Every fix that a repair makes in the session's file, with its line and reason, and the faults that it cannot fix. \
+Enter asks for the path of the repaired copy and writes it; the file itself is never changed.
 
-Damaged links can cut a session into branches. They are listed at the end, each by the line of its newest message; \
-the longest one is kept unless you choose another with `o`. The copy has them all; its tool loads the one that is \
+Damaged links can split a session into branches. They are listed at the end, each by the line of its newest message; \
+the longest one is kept unless you choose another with `o`. The copy has them all; its agent loads the one that is \
 kept."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),

@@ -60,18 +60,17 @@ class RulesScreen(ModalScreen[int | None]):
     """Dismissed with the place of the message to go to."""
 
     HELP = """\
-Rules hold for the whole session: "never log the token". Watched rules come first; then the rules in the message under \
-the bench's cursor, what else you ask in it, the rules of other messages, and sentences of the agent or of a tool in \
-it. Where there is no rule, your newest requests are listed. Each line says whether the rule is in the context now, \
+Rules hold throughout the session: "never log the token". Watched rules are first; then the rules in the message under \
+the bench's cursor, your other requests in it, the rules of other messages, and sentences of the agent or of a tool in \
+it. Where there is no rule, your newest requests are listed. Each line shows the rule's state in the context now, \
 after the compaction, and after a second one: ✔ verbatim, ≈ paraphrased, ✘ contradicted (another sign, value or \
 order), ○ gone, ? where a summary cannot be read. A preview is judged by an offline run; no model is asked. "pin" is \
-the number of tokens that pinning the rule's message costs, tool pairs included. Below stand the whole rule and its \
-state before and after each compaction that the session records, which ends an epoch: the part of a session between \
-two compactions.
+the number of tokens that pinning the rule's message costs, tool pairs included. Below are the complete rule and its \
+state before and after each recorded compaction. Each ends an epoch: the part of a session between two compactions.
 
-space watches a rule: it stays in the bench's header and is judged after every change. p pins its message; a pins the \
+space watches a rule: it is shown in the bench's header and judged after every change. p pins its message; a pins the \
 messages of all rules in force, except long ones. n writes a rule of your own, / filters the list. Pins are steps of \
-the bench: u takes the last one back, here or there."""
+the bench: u undoes the last one, here or there."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,W", "watch", "Watch", id="rules.watch", tooltip="Watch the rule, or stop watching it."),
         Binding("p", "pin", "Pin", id="rules.pin", tooltip="Pin the rule's message, or unpin it."),

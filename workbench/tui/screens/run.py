@@ -368,7 +368,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.workers.cancel_group(self, "run")
         elif self.phase == "draft" and self.is_worth_keeping and not self.sure:
             self.sure = True
-            self.say("The drafts are not committed: ctrl+s takes them, esc once more discards them.")
+            self.say("The drafts are not committed: ctrl+s commits them, esc again discards them.")
         else:
             self.left = True
             self.dismiss(Ended(str(self.writer)))

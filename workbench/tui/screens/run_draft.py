@@ -226,7 +226,7 @@ class Drafting(Facts):
             return
         if isinstance(draft.answer, SummaryFailed) and not draft.accepted:
             self._change_draft(accepted=True)
-            self.say("what stands here is taken as the summary")
+            self.say("this text is used as the summary")
             return
         number = self.section
         self.accepted.add((self.at, bare(self.sections[number].title)))
@@ -247,11 +247,11 @@ class Drafting(Facts):
         section = self.sections[self.section]
         first = same_section(sections_of(draft.first, draft.request.sections), section.title)
         if first is None:
-            self.say("this section was not in what was written; ctrl+z takes edits back")
+            self.say("the answer had no such section; ctrl+z undoes edits")
             return
         self._forget(section)
         self.query_one(DraftEditor).change(with_words(draft.text, section, draft.first[first.body : first.end]))
-        self.say("this section is as it was written")
+        self.say("this section is again as it was written")
 
     def _forget(self, section: Section) -> None:
         for marks in (self.accepted, self.rewritten):
@@ -272,13 +272,13 @@ class Drafting(Facts):
         if draft is None:
             return
         if self.writer == BY_HAND:
-            self.say("Nobody else writes here: choose a summarizer first, or write the section yourself.")
+            self.say("You write this summary yourself. To have a section rewritten, choose a summarizer first.")
             return
         section = self.sections[self.section]
 
         def read(typed: str) -> Answer[str]:
             if not typed.strip():
-                raise BadInput("Say what is to be different.")
+                raise BadInput("Describe the change.")
             cost = f"one more call to {self.writer.model}" if self.writer.model else f"answered by {self.writer}"
             return Answer(typed.strip(), cost)
 
@@ -287,7 +287,7 @@ class Drafting(Facts):
                 self.rewrite(draft, section, answer.value)
 
         title = section.title or "the whole draft"
-        about = f"What is to be different in “{one_line(title, 60)}”? The rest of the draft stays."
+        about = f"What should change in “{one_line(title, 60)}”? The rest of the draft is kept."
         self.app.push_screen(AskScreen("Write this section again", about, "", read), told)
 
     @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
@@ -331,17 +331,17 @@ class Drafting(Facts):
             if self.is_attached:
                 self.add_class("-editing")
                 if cancelled:
-                    self.say("cancelled; the draft is as it was")
+                    self.say("cancelled; the draft is unchanged")
                 self.draw()
         self.query_one(DraftEditor).focus()
         if isinstance(answer, SummaryFailed):
-            self.say(f"the draft is as it was: {answer}")
+            self.say(f"the draft is unchanged: {answer}")
         elif number == self.at and self.draft is not None:
             self.query_one(DraftEditor).change(regenerated(draft.text, section, answer.text))
             self._forget(section)
             self.rewritten.add((number or 0, bare(section.title)))
             self.put_sections()
-            self.say(f"“{one_line(section.title or 'the draft', 60)}” is written again; ctrl+z takes it back")
+            self.say(f"“{one_line(section.title or 'the draft', 60)}” was rewritten; ctrl+z undoes it")
 
     # --- reading again ----------------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ class Drafting(Facts):
         """Ask again what failed; what was edited or accepted stays."""
         kept = tuple(draft for draft in self.drafts if isinstance(draft.taken, Summary))
         if len(kept) == len(self.drafts) and not (self.reading and unanswered(self.reading.run)):
-            self.say("Nothing failed; a section can be written again with ctrl+g.")
+            self.say("No call failed. ctrl+g rewrites a section.")
             return
         self.start(kept)
 

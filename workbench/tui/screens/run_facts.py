@@ -69,7 +69,7 @@ class Facts(Screen["object"]):
         watched.show(Watching(self.bench.watched, stood, moments=("now", "after")))
         texts = self.query_one("#facts", TextList)
         lost = self.reading.lost if self.reading else None
-        waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
+        waiting = "looking up the draft's facts …" if self.draft else "no draft, nothing to look up"
         self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
         texts.border_title = f"facts · {figure(len(lost))} lost" if lost is not None else "facts"
         headings = {n for n, line in enumerate(self.facts) if line.fact is None}
@@ -85,7 +85,7 @@ class Facts(Screen["object"]):
             if event.texts.has_focus:
                 self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
         elif isinstance(fact, HeldFact):
-            words = f"{fact.kind}, {fact.why}; stands in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
+            words = f"{fact.kind}, {fact.why}; in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
 
@@ -107,10 +107,10 @@ class Facts(Screen["object"]):
         try:
             pinned = steps.toggle_pin(self.bench, loss.message)
         except BadInput:
-            self.say("This stands in an earlier summary, which cannot be pinned; insert it instead (i).")
+            self.say("This fact is in an earlier summary, which cannot be pinned; insert it instead (i).")
             return
         self.bench = pinned
-        self.say(f"pinned {self._number_of(loss)}: it stays word for word")
+        self.say(f"pinned {self._number_of(loss)}: it is kept verbatim")
         self.read()
 
     def action_insert_fact(self) -> None:
@@ -120,4 +120,4 @@ class Facts(Screen["object"]):
             return
         section = self.sections[place_for(loss.kind, self.sections)]
         self.query_one(DraftEditor).change(with_line(draft.text, section, line_for(loss)))
-        self.say(f"inserted under “{one_line(section.title or 'the draft', 60)}”; ctrl+z takes it back")
+        self.say(f"inserted under “{one_line(section.title or 'the draft', 60)}”; ctrl+z undoes it")

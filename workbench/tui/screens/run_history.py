@@ -42,10 +42,10 @@ class RunHistory(Vertical):
     """A list of runs and the one under the cursor, in a place of the run screen."""
 
     HELP = """\
-Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \
-and what the checks said, and never with a key. m marks a run and d shows what differs between it and the one under \
-the cursor. enter or r makes a run the summarizer of this session: enter on the run screen then plays it again, \
-offline. s adds up what the runs have cost, by day, model and session. H closes the list."""
+Every live run is saved on this machine, failed and cancelled ones too: its requests, answers, cost and check results, \
+but never a key. m marks a run and d compares it with the one under the cursor. enter or r makes a run the summarizer \
+of this session: enter on the run screen then plays it again, offline. s sums up what the runs have cost, by day, \
+model and session. H closes the list."""
     EMPTY = "No runs yet. H closes this list; enter then begins one."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "replay", "Play again", id="runs.replay", tooltip="Let this run write the summary again."),
@@ -130,7 +130,7 @@ offline. s adds up what the runs have cost, by day, model and session. H closes 
         view.border_title = f"what differs from {self.marked}" if differs else "the run"
         parts: tuple[Part, ...] = (Part(self.EMPTY, "dim"),)
         if self.sums:
-            view.border_title, parts = "what was spent", sum_parts(self.entries)
+            view.border_title, parts = "what runs have cost", sum_parts(self.entries)
         elif entry is not None:
             try:
                 parts = await asyncio.to_thread(diff_parts if differs else run_parts, entry.id, self.marked)
@@ -184,7 +184,7 @@ offline. s adds up what the runs have cost, by day, model and session. H closes 
         if entry is None:
             return
         if not entry.calls:
-            self.say("nothing was asked in this run, so that there is nothing to play again")
+            self.say("this run made no request, so there is nothing to play again")
             return
         self.post_message(self.Wanted(Name("recorded", entry.id)))
 
@@ -227,7 +227,7 @@ def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
     """What differs between two runs. Raises BadInput; reads files: not for an event loop."""
     a, b = journal.load(marked), journal.load(id)
     parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing(a, b)] or [
-        Part("the runs are alike, but for what they answered")
+        Part("the runs differ only in their answers")
     ]
     for number, lines in enumerate(answer_diffs(a, b), 1):
         if lines:

@@ -11,7 +11,7 @@ PANES = {"left": "1 Steps", "centre": "2 Text", "right": "3 Lost"}
 
 _KEYS = (
     ("enter", "send", "Send", True, "Begin: answer the requests. Only then is anything sent."),
-    ("ctrl+s,ctrl+enter", "go", "Commit", True, "Take the drafts as they stand: the bench shows the result."),
+    ("ctrl+s,ctrl+enter", "go", "Commit", True, "Commit the drafts: the bench shows the result."),
     ("m", "summarizer", "Summarizer", True, "Choose who writes the summary; remembered with the session."),
     (
         "H",
@@ -20,18 +20,18 @@ _KEYS = (
         True,
         "List former runs: look at one, compare, play again. Again: close.",
     ),
-    ("escape,q", "leave", "Cancel, back", True, "Cancel what is running; else go back to the bench, nothing changed."),
+    ("escape,q", "leave", "Cancel, back", True, "Cancel the run; otherwise go back to the bench, nothing changed."),
     ("f8", "accept", "Accept", True, "Accept the section at the cursor (a failed call's text: as it is), to the next."),
-    ("ctrl+g", "again", "Section again", True, "Have this section written anew, with an instruction; one more call."),
-    ("f9", "as_written", "As written", False, "Give this section the words back that it came with."),
+    ("ctrl+g", "again", "Section again", True, "Have this section rewritten, with an instruction; one more call."),
+    ("f9", "as_written", "As written", False, "Restore this section as it was written."),
     ("ctrl+r", "retry", "Run again", True, "Ask again what failed; accepted and edited drafts stay."),
-    ("p,f2", "pin_fact", "Pin", True, "Keep the message word for word in which the marked fact stands."),
-    ("i,f3", "insert_fact", "Insert", True, "Put the marked fact into the draft, in the section where it belongs."),
+    ("p,f2", "pin_fact", "Pin", True, "Pin the message of the marked fact: it is kept verbatim."),
+    ("i,f3", "insert_fact", "Insert", True, "Insert the marked fact into the section where it belongs."),
     ("f4", "outside", "$EDITOR", False, "Edit the draft in $VISUAL or $EDITOR."),
-    ("f6", "next_pane", "Next pane", False, "To the next pane: steps, text, what was lost."),
+    ("f6", "next_pane", "Next pane", False, "To the next pane: steps, text, lost facts."),
     ("1", "pane('left')", "Steps", False, "To the steps and sections."),
     ("2", "pane('centre')", "Text", False, "To the request, the text as it comes, or the draft."),
-    ("3", "pane('right')", "Lost", False, "To what the draft lost and what is not in the head."),
+    ("3", "pane('right')", "Lost", False, "To the lost and the unsupported facts."),
 )
 
 BINDINGS: list[BindingType] = [
@@ -52,16 +52,15 @@ BINDINGS: list[BindingType] = [
 ]
 
 HELP = """\
-A compaction run by hand. First you see what will be sent, exactly, with its size and its price: nothing leaves this \
-machine before you press enter. While it runs, the steps show each rung and call with its state and time, and the text \
-comes as it is written; esc cancels at once and changes nothing.
+A compaction that you run and edit. First you see exactly what will be sent, with its size and its price: nothing \
+leaves this machine before you press enter. While it runs, the list of steps shows each rung of the strategy and each \
+call with its state and time, and the answer appears as it is written; esc cancels at once and changes nothing.
 
-Then the summary is a draft, and yours: edit it, accept it section by section, have a section written anew with an \
-instruction. What is underlined is not found in the head that the summary stands for; the list beside it says what the \
-head has and the draft lost: p keeps the message itself, i puts the fact into the draft. Checks, sizes, both lists \
-and how watched sentences (W on the bench) stand follow while you type. Ctrl+S commits: the bench shows the result, \
-and undo takes it back.
+Then the summary is a draft for you to edit: accept it section by section, or have a section rewritten with an \
+instruction. Underlined claims are not found in the replaced messages (the head). The list next to the draft has the \
+facts of the head that the draft lost: p pins the message of one, i inserts the fact into the draft. Checks, sizes, \
+both lists and the states of watched rules (W on the bench) follow while you type. Ctrl+S commits the draft: the bench \
+shows the result, and undo takes it back.
 
-A call that failed says how: timeout, overflow, empty, truncated, refused, inflated, error. What the strategy falls \
-back to then is the last of the steps. Runs of models are kept, failed and cancelled ones too: H lists them (`cwb list \
-runs`)."""
+A failed call names its kind: timeout, overflow, empty, truncated, refused, inflated, error. The last of the steps is \
+the strategy's fallback. Runs of models are saved, failed and cancelled ones too: H lists them (`cwb list runs`)."""

@@ -77,7 +77,7 @@ def _address(name: Name) -> str:
 def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part, ...]:
     """What will be sent, what it would cost, and the exact requests."""
     if not quotes:
-        nothing = "Nothing will be asked: this compaction needs no summary."
+        nothing = "No request: this compaction needs no summary."
         return Part(nothing, "title"), Part(bench.plan.outcome.reason)
     parts = [Part(f"{sending(quotes, name)}", "title"), *(Part(line, "dim") for line in price_lines(quotes, name))]
     for number, quote in enumerate(quotes, 1):
@@ -102,7 +102,7 @@ def sending(quotes: Sequence[Quote], name: Name) -> str:
     many = counted(len(quotes), "request")
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
-        return f"{many} of ~{tokens} tokens to {who(name)}: nothing is sent before you say so (enter)"
+        return f"{many} of ~{tokens} tokens to {who(name)}: nothing is sent before you press enter"
     leaves = "" if name.kind == "command" else "; nothing leaves this machine"
     return f"{many} of ~{tokens} tokens, answered by {who(name)}{leaves}"
 
@@ -119,7 +119,7 @@ def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
     answer = f"~{figure(expected)} tokens of answer, at most {figure(most)}"
     where = f"prices: the dated table of models; {paths.models()} corrects it"
     continues = any(quote.cost.cache_write for quote in quotes)
-    cached = ["it goes on with the agent's own conversation: what of that is in the server's cache still costs less"]
+    cached = ["it continues the agent's own conversation, which costs less as far as the server still has it cached"]
     return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, *(cached if continues else []), where]
 
 
@@ -174,13 +174,13 @@ def failure_words(failure: SummaryFailed) -> str:
         "timeout": "no answer came in time",
         "overflow": "the prompt is too long for the model",
         "empty": "the answer has no text",
-        "truncated": "the answer was cut off; what had come stands below",
+        "truncated": "the answer was cut off; its beginning is below",
         "refused": "the model refused",
-        "inflated": "the answer is longer than what it stands for",
+        "inflated": "the answer is longer than the messages it replaces",
         "error": "the call failed",
     }[failure.kind]
     detail = f" ({failure.detail})" if failure.detail else ""
-    return f"{failure.kind}: {meant}{detail}. ctrl+r asks again; f8 takes what stands here; or write it yourself."
+    return f"{failure.kind}: {meant}{detail}. ctrl+r asks again; f8 uses this text; or write it yourself."
 
 
 # --- sections -------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def unfounded_lines(found: Grounding) -> list[FactLine]:
 
 
 def lost_lines(lost: Sequence[HeldFact]) -> list[FactLine]:
-    lines = [] if lost else [_heading("lost: nothing that was looked for", good=True)]
+    lines = [] if lost else [_heading("lost: none of the facts looked for", good=True)]
     kinds = Counter(loss.kind for loss in lost)  # in the order of the gravest of each
     for kind, number in kinds.items():
         lines.append(_heading(f"lost: {number} {plural(number, NOUNS.get(kind, kind))}", good=False))

@@ -87,24 +87,24 @@ class SessionsScreen(Screen[str | None]):
     dismissed with the id of the chosen one, or None."""
 
     HELP = """\
-Every session that coding agents keep on this machine, the newest first, with those you opened lately; after them \
-samples. Files that you named come first; a folder that you named is searched instead of all this. The list is there \
-at once from the ends of each file; tokens, the share of the window that the last prompt took (window), recorded \
-compactions, the rules that they lost (lost) and the command to run next (next) follow as the files are read. ← and \
-→, or a click on its heading, choose a column, s or another click sorts by it and once more the other way round; \
-columns to the right tell of work that was repeated because of compactions (rework), compactions that made the \
-context larger, cost, and tokens that every call is sent beyond the conversation (overhead).
+Every session that coding agents keep on this machine, the newest first, with those you opened lately; samples are \
+last. Files that you named come first; a folder that you named is searched instead of the machine. The list appears at \
+once, from the ends of each file. While the files are read, more columns follow: tokens, the share of the window that \
+the last prompt took (window), recorded compactions, the rules that they lost (lost) and the command to run next \
+(next). ← and →, or a click on its heading, select a column; s or another click sorts by it, and again reverses the \
+order. Columns further right are rework (work repeated after compactions), compactions that made the context larger, \
+cost, and overhead: tokens that every call sends beyond the conversation.
 
 Enter opens the session on the bench. f filters by words; a path typed there, or a file dropped on the terminal, is \
-opened, and ctrl+f chooses any file. c lists each compaction, which opens at the epoch that it ended, then what could \
-not be read. On top stands what the compactions lost and what to set; the pane below shows the session under the \
-cursor or, with b, sums by agent, version, model or project. A compaction that several files hold, for a session was \
-resumed or forked into another, counts in one of them. w writes what is shown: as a page where you name the file \
-.html, as the table for .csv and .parquet, as all figures for .json. Only files that have changed since the last time \
-are read; no model is asked, and no session is changed.
+opened, and ctrl+f chooses any file. c lists every compaction, which opens at the epoch that it ended, and then the \
+files that could not be read. On top is what the compactions lost and what to set; the pane below shows the session \
+under the cursor or, with b, sums by agent, version, model or project. A compaction that several files hold, because a \
+session was resumed or forked, is counted once. w writes the list to a file: the page as .html, the table as .csv and \
+.parquet, all figures as .json. Only files that have changed since the last time are read; no model is asked, and no \
+session is changed.
 
 A file with several sessions (samples of an evaluation, chats of a history, an agent's database, branches of a damaged \
-one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."""
+file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "Records"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -114,9 +114,9 @@ one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."
         Binding("s", "sort", "Sort", id="sessions.sort", tooltip="Sort by the column at hand; again: reversed."),
         Binding("c", "next_table", "Compactions", id="sessions.table", tooltip="Compactions; what could not be read."),
         Binding("b", "next_sums", "Sums", id="sessions.sums", tooltip="Sums by agent, version, model and project."),
-        Binding("w", "write", "Write", id="sessions.write", tooltip="Write what is shown to a file: page or table."),
+        Binding("w", "write", "Write", id="sessions.write", tooltip="Write this list to a file: page or table."),
         Binding("ctrl+f", "browse", "Any file", id="sessions.browse", tooltip="Choose any file from the folders."),
-        Binding("f5", "read", "Read again", show=False, id="sessions.read", tooltip="Read what has changed since."),
+        Binding("f5", "read", "Read again", show=False, id="sessions.read", tooltip="Read files that have changed."),
         Binding("escape,q", "leave", "Back", id="sessions.leave", tooltip="Clear the filter, or leave."),
         HELP_KEY,
     ]
@@ -298,13 +298,13 @@ one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."
         if self.state:
             return "Looking for sessions …"
         if query.strip() and (self.entries or self.rows):
-            return f"No row has the words “{one_line(query.strip(), 30)}”: esc clears them."
+            return f"No row matches “{one_line(query.strip(), 30)}”: esc clears them."
         if self.about != "sessions" and self.rows:
             return EMPTY[self.about]
         if self.folders:
             below = " or ".join(folder.name or str(folder) for folder in self.folders)
-            return f"No session lies in {one_line(below, 40)}. f5 looks again."
-        return "No session is known here. ctrl+f chooses any file."
+            return f"No session in {one_line(below, 40)}. f5 looks again."
+        return "No session was found here. ctrl+f chooses any file."
 
     @on(Records.Moved)
     def _moved(self, event: Records.Moved) -> None:
@@ -386,7 +386,7 @@ one) has them listed in the same way; `cwb audit --quick FILE` lists them, too."
         """Ask where to, and write the rows that match, in the form that the name ends in."""
         rows = list(matching(counted_once(tuple(self.rows.values())), self.query_one("#search", Input).value))
         if not rows:
-            self.notify("Nothing that was read is in the table.", severity="warning")
+            self.notify("The table has no row that was read.", severity="warning")
             return
         about, by = self.about, (KEYS[max(0, self.sums - 1)],)
         many = several(sum(not row.error for row in rows), "session")
@@ -475,7 +475,7 @@ def _sum(one: Group) -> str:
     if one.instructions:
         parts.append(f"{figure(one.lost)} of {several(one.instructions, 'rule')} lost")
     if one.overhead:
-        parts.append(f"{figure(one.overhead)} sent beyond")
+        parts.append(f"{figure(one.overhead)} overhead")
     return " · ".join(parts)
 
 

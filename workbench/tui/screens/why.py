@@ -73,21 +73,21 @@ class WhyScreen(ProgressScreen[str | Applied]):
 
     NAME = "Why"
     HELP = """\
-The plot shows the prompt of every call of the session: the epoch looked at as a curve, the limit and the triggers \
-of the bench's policy as lines, recorded compactions with ▼ and refusals with ✖. Its cursor goes from call to call. \
-Below stand the findings as cards, the largest first: each has its size as a bar and a sentence, and what it says \
-would have helped was played through on this session. Beside them stands where the context went. a does what a card \
-offers: the bench is planned anew with that policy, those pins or edits, and u takes it back. The other tabs say who \
-filled the context and what of it was waste. Enter goes to the message on the bench, from the plot, a card or a row. \
-{ and } look at another epoch: what the agent worked with between two compactions of its own. "system + tools (not \
-recorded)" is sent with every call: system prompt, tools, memory. "Rework" is what was done again after a \
-compaction; "Cache" names the calls that wrote to the prompt cache again what an unbroken cache would have held."""
+The plot shows the prompt of every call of the session: the selected epoch as a curve, the limit and the triggers of \
+the bench's settings as lines, recorded compactions as ▼ and refusals as ✖. Its cursor goes from call to call. Below \
+are the findings as cards, the largest first: each has its size as a bar, a sentence, and a fix that was simulated on \
+this session. Next to them is the size of each part of the context. a applies a card's fix: the bench is planned again \
+with those settings, pins or edits, and u undoes it. The other tabs list what fills the context and what of it is \
+waste. Enter goes to the message on the bench, from the plot, a card or a row. { and } select another epoch: the part \
+of a session between two compactions of the agent. "system + tools (not recorded)" is sent with every call: system \
+prompt, tools, memory. "Rework" is work repeated after a compaction; "Cache" lists the calls that wrote to the prompt \
+cache again what an unbroken cache would have kept."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "apply", "Do it", id="why.apply", tooltip="Do on the bench what the card offers."),
+        Binding("a", "apply", "Do it", id="why.apply", tooltip="Apply the card's fix on the bench."),
         Binding(
-            "tab", "app.focus_next", "Plot, list", id="why.focus", tooltip="Between the plot and what is below it."
+            "tab", "app.focus_next", "Plot, list", id="why.focus", tooltip="Between the plot and the list below it."
         ),
         Binding("{", "epoch(-1)", "Epoch before", id="why.epoch-before", tooltip="One epoch back."),
         Binding("}", "epoch(1)", "Next epoch", id="why.epoch-next", tooltip="One epoch forward."),
@@ -238,7 +238,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         if (mend := self.mends[at]) is not None:
             self.dismiss(Applied(mend, self.found.epoch))
         else:
-            self.notify("Nothing on the bench would change this.", markup=False)
+            self.notify("No change on the bench would help here.", markup=False)
 
     @on(CallsPlot.Moved)
     def _tell_call(self) -> None:
@@ -293,7 +293,7 @@ compaction; "Cache" names the calls that wrote to the prompt cache again what an
         if message:
             self.dismiss(message)
         else:
-            self.notify("This speaks of no single message.", markup=False)
+            self.notify("This row is about no single message.", markup=False)
 
 
 def _overflow(found: Diagnosis) -> list[int]:
@@ -307,7 +307,7 @@ def headline(found: Diagnosis) -> str:
     """The limit, and whether and when it is reached, on one line."""
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
-        return f"{epoch} · the window is not known: 9 on the bench sets it"
+        return f"{epoch} · window unknown: 9 on the bench sets it"
     limit = f"limit {figure(found.limit.tokens)}"
     if found.crossing is not None:
         reached = f"reached at its call {figure(found.crossing.call)}, round {figure(found.crossing.round)}"

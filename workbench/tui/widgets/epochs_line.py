@@ -46,7 +46,7 @@ class EpochsLine(Widget):
         self.tooltip = (
             "The epochs: parts of the session between recorded compactions, with the size at which each was "
             "compacted, the facts lost (−) and the rework it caused (↻): files read, "
-            "commands run, searches, questions, words of yours and edits. Why lists it. { and } go along them."
+            "commands run, searches, questions, words of yours and edits. Why lists it. { and } go to the next one."
         )
 
     def show(self, stretches: tuple[Stretch, ...], epoch: int) -> None:
@@ -115,9 +115,9 @@ def epoch_under(stretches: Sequence[Stretch], width: int, epoch: int, x: int) ->
 def _whole(one: Stretch) -> str:
     """`2 · 155k auto 17:28, lost 36 facts, 6 done again`"""
     if one.ended is None:
-        return f"{_bare(one)} as it stands"
+        return f"{_bare(one)} now"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
-    again = "" if one.again is None else f", {one.again} done again"
+    again = "" if one.again is None else f", {one.again} × rework"
     return _at(one) + lost + again
 
 
@@ -137,7 +137,7 @@ def _brief(one: Stretch) -> str:
 
 
 def _came_of(one: Stretch) -> str:
-    return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} again" if one.again else "")
+    return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} × rework" if one.again else "")
 
 
 def _at(one: Stretch) -> str:

@@ -28,7 +28,7 @@ class FindBar(Horizontal):
     """Gone while there is nothing to say."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", id="find.cancel", tooltip="Give the search up and return."),
+        Binding("escape", "cancel", "Cancel", id="find.cancel", tooltip="Cancel the search and return."),
     ]
 
     @dataclass

@@ -40,7 +40,7 @@ class Chosen(Widget, can_focus=True):
             "Last",
             show=False,
             id="chosen.last",
-            tooltip="To the last line: what is done with all settings.",
+            tooltip="To the last line: actions for all settings.",
         ),
     ]
 

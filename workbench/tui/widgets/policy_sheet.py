@@ -96,7 +96,7 @@ class PolicySheet(Widget, can_focus=True):
             "reset",
             "As preset",
             "reset",
-            "Give this field the preset's value again; in an input also backspace when it is empty.",
+            "Reset this field to the preset's value; in an empty input also backspace.",
             "^z",
         ),
     ]

@@ -37,7 +37,7 @@ SETTLE_S = 0.25
 """How long nothing is typed before the text is filled in anew."""
 
 OFFLINE = (
-    "Offline runs (r) ignore the prompt. f5 takes the text and asks a model, or you write by hand; "
+    "Offline runs (r) ignore the prompt. f5 accepts the text and asks a model, or you write by hand; "
     "or: cwb compact FILE --summarizer anthropic:MODEL"
 )
 """Shown below every prompt that a model is asked."""
@@ -57,14 +57,14 @@ class PolicyTextEditor(Vertical):
     """Tells by `Ended` what was edited."""
 
     HELP = """\
-A prompt or template of the policy, and beside it what it becomes with this session's messages: the request exactly \
-as it would be sent, or the new messages. The preview follows when you stop typing; what is wrong or doubtful in \
-the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was. The offline writer does not \
-read prompts: f5 takes the text and goes on to choose a model, or to write by hand. f2 keeps the text as a prompt of \
-your own, which is then in the list of prompts."""
+A prompt or template of the settings, and next to it what it becomes with this session's messages: the request exactly \
+as it would be sent, or the new messages. The preview follows when you stop typing; problems in the text are listed \
+below. ctrl+s accepts the text into the settings, escape discards the edits. Offline runs ignore the prompt: f5 \
+accepts the text and lets you choose a model, or write the summary by hand. f2 saves the text as a prompt of your own, \
+which is then in the list of prompts."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Take the edited texts."),
-        Binding("escape", "leave", "Cancel", priority=True, id="edit.cancel", tooltip="Leave the texts as they were."),
+        Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Accept the edited texts."),
+        Binding("escape", "leave", "Cancel", priority=True, id="edit.cancel", tooltip="Discard the edits."),
         Binding(
             "f6", "other", "Next text", priority=True, id="edit.next", tooltip="The policy's next prompt or template."
         ),
@@ -83,7 +83,7 @@ your own, which is then in the list of prompts."""
             "f5", "run", "Run it", priority=True, id="edit.run", tooltip="Take it, and run it with a model or by hand."
         ),
         Binding(
-            "f2", "keep", "Keep as mine", priority=True, id="edit.keep", tooltip="Save it as a prompt of your own."
+            "f2", "keep", "Save as mine", priority=True, id="edit.keep", tooltip="Save it as a prompt of your own."
         ),
     ]
 
@@ -207,7 +207,7 @@ your own, which is then in the list of prompts."""
             self.post_message(self.Ended(None))
             return
         self._sure = True
-        self.notify("The text was changed: ctrl+s takes it, esc once more leaves it as it was.", markup=False)
+        self.notify("The text was changed: ctrl+s accepts it, esc again discards the change.", markup=False)
 
     # --- the preview ------------------------------------------------------------------------------------------------
 

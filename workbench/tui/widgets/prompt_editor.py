@@ -26,7 +26,7 @@ class PromptEditor(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True, id="prompt.save", tooltip="Save it in your own folder."),
         Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),
-        Binding("escape", "leave", "Cancel", priority=True, id="prompt.cancel", tooltip="Leave it as it was."),
+        Binding("escape", "leave", "Cancel", priority=True, id="prompt.cancel", tooltip="Discard the edits."),
     ]
 
     @dataclass
@@ -89,4 +89,4 @@ class PromptEditor(Vertical):
             self.post_message(self.Ended(""))
             return
         self._sure = True
-        self.notify("The text was changed: ctrl+s saves it, esc once more leaves it as it was.", markup=False)
+        self.notify("The text was changed: ctrl+s saves it, esc again discards the change.", markup=False)

@@ -152,7 +152,7 @@ def call_words(
         for passed in (each for each in trail.passed if each.at == call):
             text.append(f" · ◉ {SIGNS[passed.before]} → {SIGNS[passed.after]}")
     if missed := len(one.missed):
-        text.append(f" · fired {figure(missed)} × in vain")
+        text.append(f" · fired {figure(missed)} × without effect")
     text.append(" · ⏎ goes there", "dim")
     if not alone:
         text.append("\n")

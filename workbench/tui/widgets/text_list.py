@@ -25,7 +25,7 @@ class TextList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading"}
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
-        Binding("enter", "choose", "Choose", show=False, id="list.choose", tooltip="Take what the cursor is on."),
+        Binding("enter", "choose", "Choose", show=False, id="list.choose", tooltip="Select the row under the cursor."),
     ]
 
     @dataclass

@@ -149,7 +149,7 @@ def offer_cells(watching: Watching) -> Cells:
         if mend is not None:
             cells += [("  ", "")] if cells else []
             cells += [(key, "key"), (f" {'pin' if mend is ways.pin else mend.words} {mend.change}", "")]
-    return cells or [("no pin and no number that was tried keeps it", "dim")]
+    return cells or [("no pin and no setting that was tried keeps it", "dim")]
 
 
 def ways_cells(watching: Watching, width: int) -> Cells:
