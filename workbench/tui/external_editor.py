@@ -48,7 +48,9 @@ def edited(text: str, suffix: str = ".md") -> str:
         try:
             return path.read_bytes().decode("utf-8", "surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"The file that {command[0]} saved is not UTF-8 ({error}); the text is unchanged.") from None
+            raise BadInput(
+                f"The file that {command[0]} saved cannot be read as UTF-8 ({error}); the text is unchanged."
+            ) from None
 
 
 def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
