@@ -20,7 +20,7 @@ RESTS = (
     "bench.finding.TYPED_S",
     "bench.planning.REST_S",
     "screens.sessions.SETTLE_S",
-    "widgets.policy_text.SETTLE_S",
+    "screens.prompt_text.SETTLE_S",
     "screens.run_draft.SETTLE_S",
 )
 """How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""

@@ -27,13 +27,13 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens import choose_preset
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetScreen, choices, matching
+from workbench.tui.screens.prompt_text import OFFLINE, PolicyTextEditor
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
-from workbench.tui.widgets.policy_text import OFFLINE, PolicyTextEditor
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView

@@ -96,8 +96,8 @@ def edit_text(host: Host, run_with: Callable[[Host], object]) -> None:
 def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) -> None:
     """Show all prompts, and edit the one of the settings that is meant; `run_with` asks who is to write the summary,
     where that is wanted at once."""
+    from workbench.tui.screens.prompt_text import Edited
     from workbench.tui.screens.prompts import PromptsScreen
-    from workbench.tui.widgets.policy_text import Edited
 
     def edited(one: Edited) -> None:
         if not one.runs:

@@ -19,9 +19,9 @@ from workbench.summarizers.named import Name, parsed
 from workbench.tui.plain import several
 from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
+from workbench.tui.screens.prompt_text import Edited
 from workbench.tui.screens.prompts import PromptsScreen, every_prompt
 from workbench.tui.screens.run_words import BY_HAND
-from workbench.tui.widgets.policy_text import Edited
 from workbench.variants import OFFLINE, Variant, of_numbers
 
 Add = Callable[[Sequence[Variant]], object]

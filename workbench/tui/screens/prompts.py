@@ -21,7 +21,7 @@ from workbench.tui.external_editor import edit_outside
 from workbench.tui.fields import fields_of, is_asked
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
-from workbench.tui.widgets.policy_text import Edited, PolicyTextEditor, preview
+from workbench.tui.screens.prompt_text import Edited, PolicyTextEditor, preview
 from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
