@@ -184,7 +184,7 @@ _MEASURE = (
     Action("why", "O", "Why", "Why the context is so large: its growth, its largest parts, what would have helped.",
            visiting.see_why, _all()),
     Action("kept", "X", "Kept",
-           "Facts that the compaction keeps and loses, what several in a row leave, and rework after recorded ones.",
+           "Facts that the compaction keeps and loses, what several in a row leave, and repeated work.",
            visiting.see_kept, _all(visiting.nothing_to_lose)),
     Action("questions", "", "Questions",
            "What can still be answered after the compaction: questions with exact answers, made from the session.",

@@ -31,11 +31,11 @@ The list has one line for each round. A round is a request of the user and all t
 answer; open it for its messages. The line ═══ is the split: the head above it is summarized, the tail below is kept. \
 A fate is what happens to a message; it is named only where it differs from its side of the split. The tabs show the \
 message under the cursor, the request exactly as sent (with the abridged history: one line for each step), the \
-summary, the result with its changes, and the checks with the reasons. 9 opens the settings. ' puts a letter on \
-everything that you can go to.
+summary, the result with its changes, and the checks with the reasons. 9 opens the settings.
 
-An epoch is the part of a session between two compactions of its agent; the line on top has them all. An exchange is a \
-request, or tool results, with the answer; the exchange-summary strategy cuts between them."""
+An epoch is the part of a session between two compactions of its agent; the line on top has them all. Rework is work \
+repeated after a compaction. An exchange is a request, or tool results, with the answer; the exchange-summary \
+strategy cuts between them."""
 
 FATES = {
     Fate.PINNED: "kept verbatim, because you pinned it",

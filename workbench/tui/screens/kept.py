@@ -53,7 +53,7 @@ def _tab_keys() -> Iterator[BindingType]:
 class KeptScreen(ModalScreen[Ended | None]):
     HELP = """\
 What the compaction keeps, in four tabs (1 to 4): facts of the replaced messages; questions that are still answered; \
-what several compactions in a row leave; and rework, the work that was repeated after a recorded compaction. A preview \
+what several compactions in a row leave; and rework: work repeated after a recorded compaction. A preview \
 is judged by an offline run with extractive summaries: sentences of the session itself, chosen without a model. The \
 tail are the newest messages, which stay as they are."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS

@@ -45,7 +45,7 @@ class EpochsLine(Widget):
         self.epoch = 0
         self.tooltip = (
             "The epochs: parts of the session between recorded compactions, with the size at which each was "
-            "compacted, the facts lost (−) and the rework it caused (↻): files read, "
+            "compacted, the facts lost (−) and the rework (↻), work repeated because of it: files read, "
             "commands run, searches, questions, words of yours and edits. Why lists it. { and } go to the next one."
         )
 
