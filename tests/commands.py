@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import DupFd
@@ -70,7 +71,12 @@ def _on_terminal(terminal: Any, args: list[str], environment: Mapping[str, str])
     os.close(given)
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - they are the process's own
     sys.__stdin__ = sys.stdin  # type: ignore[misc] # multiprocessing has closed the first one, which Textual reads
-    main(args)
+    try:
+        main(args)
+    except SystemExit as ended:  # multiprocessing would flush to a terminal that may be gone, and end with 1
+        with suppress(OSError):
+            sys.stdout.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 1)
 
 
 def session_lines(rounds: int = ROUNDS) -> list[dict[str, Any]]:
