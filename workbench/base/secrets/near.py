@@ -70,6 +70,7 @@ names of several words."""
 
 
 def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
+    """Yield the spans of random values near one of `names` in `text`."""
     for name in names:
         if name.kind in ("pin", "signature", "words") or "encryptedData:" in name.before:
             continue

@@ -27,7 +27,7 @@ WIDTH = 10
 
 
 def ask_and_count(host: Host) -> None:
-    """Ask for a model, count with it, and show both counts; they are told in the dialog."""
+    """Ask for a model, count with it, and show both counts in the dialog."""
     ask: AskScreen[str] = AskScreen(
         "Exact counts", ABOUT, usual_model(host.store.bench), partial(read_model, host), partial(_counted, host)
     )

@@ -269,8 +269,8 @@ what was there."""
         if name:
             table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
         self._say()
-        self._tell()
-        self.call_after_refresh(self._tell)  # when the table has its new height
+        self._show_row()
+        self.call_after_refresh(self._show_row)  # when the table has its new height
 
     def _heading(self, title: str, over: int) -> Text:
         if title == WATCHED:
@@ -293,16 +293,16 @@ what was there."""
         return self.rows.get(name) or next((one for one in self.asking.waiting if one.label == name), None)
 
     @on(DataTable.RowHighlighted)
-    def _tell(self) -> None:
+    def _show_row(self) -> None:
         """Below the table the session under the row at hand, and everything known of it."""
         one, view = self.row, self.query_one("#details", Static)
         width, height = view.content_size
         if isinstance(one, Variant):
-            told = (
+            text = (
                 self.asking.written.get(one.label, "")[-width * height :]
                 or f"Summary by {who(one.summarizer)}: r asks."
             )
-            view.update(Text(f"{plain(one.label)}\n{plain(told)}"))
+            view.update(Text(f"{plain(one.label)}\n{plain(text)}"))
         else:
             view.update(details(one, width, height) if one else "")
         rows = [self.rows[name] for name in self.marked] or self.ranked
@@ -314,11 +314,11 @@ what was there."""
         self.query_one(SessionPlot).show(played, here or 0, self.bench.window, self.lines)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._tell)
+        self.call_after_refresh(self._show_row)
 
     def _flush(self) -> None:
         if self.asking.is_running:
-            self._tell()
+            self._show_row()
 
     def _say(self) -> None:
         self.query_one("#said", Static).update(Text(plain(self._progress())))
@@ -345,11 +345,11 @@ what was there."""
 
     def action_lines(self) -> None:
         self.lines = LINES[(LINES.index(self.lines) + 1) % len(LINES)]
-        self._tell()
+        self._show_row()
 
     def action_figures(self) -> None:
         self.toggle_class("-figures")
-        self.call_after_refresh(self._tell)
+        self.call_after_refresh(self._show_row)
 
     def action_lost(self) -> None:
         if not self.query_one(SessionPlot).to_lost():

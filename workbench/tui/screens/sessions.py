@@ -46,7 +46,7 @@ from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import Part, TextView
 
-TELL_S = 0.5
+POST_S = 0.5
 """How often the table takes new sessions: it is sorted again each time."""
 
 SETTLE_S = 0.05
@@ -196,7 +196,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     @work(thread=True, exclusive=True, group="find", exit_on_error=False)
     def find(self) -> None:
         """Glance at every file, the newest first, for a list that is there before the files are read."""
-        worker, told = get_current_worker(), time.monotonic()
+        worker, posted = get_current_worker(), time.monotonic()
         batch: list[Entry] = []
         named = [one for one in self.own if one.kind != "sample"]
         samples = [one for one in self.own if one.kind == "sample"]
@@ -205,9 +205,9 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             batch.append(entry)
             if worker.is_cancelled:
                 return
-            if time.monotonic() - told > TELL_S:
+            if time.monotonic() - posted > POST_S:
                 self.post_message(self.Listed(batch))
-                batch, told = [], time.monotonic()
+                batch, posted = [], time.monotonic()
         self.post_message(self.Listed(batch))
 
     def _found(self, worker: Worker[object]) -> Iterator[Found]:
@@ -225,7 +225,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read(self) -> None:
         """The rows as they are made, in a thread and, where there is much to read, on all cores."""
-        worker, cache, told = get_current_worker(), RowCache(paths.audits()), time.monotonic()
+        worker, cache, posted = get_current_worker(), RowCache(paths.audits()), time.monotonic()
         batch: list[SessionRow] = []
         trouble = ""
         own = [one.path for one in self.own if one.kind != "sample"]
@@ -233,9 +233,9 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             works = chain(candidates(self.folders), candidates(own) if own else ())
             for found in audited(works, cache, cancelled=lambda: worker.is_cancelled):
                 batch += found.rows
-                if time.monotonic() - told > TELL_S and not worker.is_cancelled:
+                if time.monotonic() - posted > POST_S and not worker.is_cancelled:
                     self.post_message(self.Read(batch, found.left, done=False))
-                    batch, told = [], time.monotonic()
+                    batch, posted = [], time.monotonic()
         except BadInput as refused:
             trouble = str(refused)
         if not worker.is_cancelled:
@@ -277,7 +277,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             lines.sort(key=lambda line: str(line["path"]) not in given)
             return lines, _advice(wanted), sums(wanted, self.sums - 1) if self.sums else []
 
-        lines, advice, told = await asyncio.to_thread(made)
+        lines, advice, summed = await asyncio.to_thread(made)
         table = self.query_one(Records)
         table.show(columns, lines, order, self._empty(query))
         self.query_one("#advice Static", Static).update(Text("\n".join(part.text for part in advice)))
@@ -289,7 +289,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.query_one("#table").border_title = title.replace("[", r"\[")
         self.query_one("#below").border_title = f"sums by {KEYS[self.sums - 1]}" if self.sums else "session"
         if self.sums:
-            self.query_one("#below", TextView).show(told, key="sums")
+            self.query_one("#below", TextView).show(summed, key="sums")
         else:
             self.look(table.here)
 
