@@ -117,7 +117,7 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         assert api.received == []
         await pilot.press("r")
         await until(lambda: len([text for text in screen.asking.written.values() if text]) == 2)
-        screen._tell()
+        screen._show_row()
         assert words(screen.query_one("#details", Static)).endswith("\nHalf a")
         await press(pilot, "escape")
         assert not screen.asking.is_running
