@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from textual.pilot import Pilot
 
 from tests.summarizers.fake_api import MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, settled, story, story_file, until
+from tests.tui.app import app_of, bench_screen, brought, press, settled, story, story_file, until
 from tests.tui.test_live_screens import waiting
 from workbench import remembered
 from workbench.compaction.strategy import Answer, SummaryRequest
@@ -25,7 +26,9 @@ from workbench.summarizers.runs import Run
 from workbench.tui.bench.remembering import write_soon
 from workbench.tui.screens.choose_summarizer import recorded_runs
 from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.run import RunScreen
+from workbench.tui.screens.why import WhyScreen
 
 HALF = "The user wants "
 
@@ -184,3 +187,20 @@ def test_work_that_is_being_written_down(changes: int, tmp_path: Path) -> None:
     work = remembered.recall(load(file), tmp_path / "state" / "sessions")
     assert work is not None
     assert len(work.pins) == changes
+
+
+async def test_what_a_screen_draws_later_is_left_undone_once_it_is_closed() -> None:
+    """Closed between the request to draw after the next refresh and that refresh, its widgets are gone."""
+    async with app_of(story(rounds=3)).run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        why = await brought(pilot, WhyScreen, "O")
+        assert why.found is not None
+        found = why.found
+        await press(pilot, "escape")
+        compare = await brought(pilot, CompareScreen, "C")
+        await press(pilot, "escape")
+        help = await brought(pilot, HelpScreen, "question_mark")
+        await press(pilot, "escape")
+        for late in (partial(why._draw_again, found), compare._show_row, help._fill):
+            late()
+        assert pilot.app.screen is bench_screen(pilot)

@@ -295,6 +295,8 @@ what was there."""
     @on(DataTable.RowHighlighted)
     def _show_row(self) -> None:
         """Below the table the session under the row at hand, and everything known of it."""
+        if self not in self.app.screen_stack:  # closed before the refresh
+            return
         one, view = self.row, self.query_one("#details", Static)
         width, height = view.content_size
         if isinstance(one, Variant):

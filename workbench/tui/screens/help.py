@@ -98,6 +98,8 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         """Laid out for the width there is; where one has scrolled to stays."""
+        if self not in self.app.screen_stack:  # closed before the refresh
+            return
         text = self.query_one(TextView)
         text.show(self._parts(text.wrap_width), key="help")
 

@@ -191,6 +191,8 @@ cache again what an unbroken cache would have kept."""
             self.call_after_refresh(self._draw_again, self.found)
 
     def _draw_again(self, found: Diagnosis) -> None:
+        if self not in self.app.screen_stack:  # closed before the refresh
+            return
         self.query_one(TextList).show(self._cards(found))
         self._draw_went(found)
 
@@ -202,6 +204,8 @@ cache again what an unbroken cache would have kept."""
         self.query_one(Horizontal).styles.max_height = max(used + 1, lines_of_went(found))
 
     def _draw_went(self, found: Diagnosis) -> None:
+        if self not in self.app.screen_stack:  # closed before the refresh
+            return
         size = self.query_one("#went", Static).content_size
         self.query_one("#went", Static).update(went(found, size.width, size.height))
 
