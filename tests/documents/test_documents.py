@@ -1,4 +1,4 @@
-"""From document to test to code and back: `docs/documents.md` tells of every rule, and each that applies is held."""
+"""`docs/documents.md` lists every rule of the documents, and a test with its id checks each rule that applies."""
 
 from __future__ import annotations
 
@@ -21,21 +21,13 @@ def test_every_rule_of_every_document_is_told_once_in_order() -> None:
 
 
 def test_a_verdict_is_one_of_three_and_a_difference_says_why() -> None:
-    verdict = re.compile(r"as it says|differs: .+, because .+|does not apply: .+")
+    verdict = re.compile(r"yes|differs: .+, because .+|does not apply: .+")
     assert [row for row in rows() if not verdict.fullmatch(row.verdict)] == []
 
 
 def test_what_differs_is_told_under_its_strategy() -> None:
     told = RULE.findall((ROOT / "docs/strategies.md").read_text("utf-8"))
     assert sorted(told) == [row.id for row in rows() if row.verdict.startswith("differs")]
-
-
-def test_every_place_named_is_there() -> None:
-    there = {
-        path for row in rows() for path in row.where if (ROOT / path).is_file() or (ROOT / "workbench" / path).is_file()
-    }
-    assert {path for row in rows() for path in row.where} == there
-    assert [row.id for row in rows() if not row.where and not row.verdict.startswith("does not apply")] == []
 
 
 def test_every_rule_that_applies_has_a_test_that_bears_its_id() -> None:
