@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.base.figures import change, dollars, percent, whole_number
+from workbench.base.figures import change, dollars, exact_dollars, interval, percent, points, whole_number
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,37 @@ def test_a_number_in_a_text_is_read_where_a_calculation_takes_it(text: str, numb
 )
 def test_an_amount_is_never_told_as_nothing_but_where_it_is(amount: float, told: str) -> None:
     assert dollars(amount) == told
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        (0, "$0.00"),
+        (0.0001, "$0.0001"),
+        (0.000434, "$0.00043"),
+        (-0.000434, "−$0.00043"),
+        (0.000999, "$0.001"),
+        (0.001, "$0.001"),
+        (1_234.5, "$1 234.50"),
+    ],
+)
+def test_two_amounts_below_a_tenth_of_a_cent_can_be_compared(amount: float, told: str) -> None:
+    assert exact_dollars(amount) == told
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [(0.58, 0.84, "72 % (58–84 %)"), (0, 1, "72 % (0–100 %)"), (0.004, 0.996, "72 % (0.4–99.6 %)")],
+)
+def test_a_share_is_told_with_its_interval(low: float, high: float, told: str) -> None:
+    assert interval(0.72, low, high) == told
+
+
+@pytest.mark.parametrize(
+    ("difference", "told"), [(0.012, "+1.2"), (-0.12, "−12.0"), (0, "0.0"), (-0.0004, "0.0"), (0.0006, "+0.1")]
+)
+def test_a_difference_of_shares_is_told_in_percentage_points(difference: float, told: str) -> None:
+    assert points(difference) == told
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
         assert grid(screen) == [
             "✓ ✓ ·  recall", "✓ · ·  recall", "✓ ✓ ·  continuation", "✓ ✓ ·  continuation", "✓ ✓ ✓  control",
         ]  # fmt: skip
-        assert "trim\u00a075\u00a0%\u00a0(25–100) · " in str(said.content), "an arm and its figures stand on one line"
+        figures = "trim\u00a075\u00a0%\u00a0(25–100\u00a0%) · "
+        assert figures in str(said.content), "a variant and its figures stand on one line"
         assert "answered by text search, no model" in str(said.content)
         await press(pilot, "f")
         assert grid(screen) == ["✓ · ·  recall"]

@@ -92,7 +92,7 @@ async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest
         screen = await brought(pilot, CompareScreen, "C")
         waiting(screen, *[Name("anthropic", MODEL)] * 2)
         await pilot.press("r")
-        assert "more than <$0.001" in await asked(pilot)
+        assert "more than $0.0001" in await asked(pilot)
         await press(pilot, "y" if yes else "n")
         assert pilot.app.screen is screen
         assert len(api.received) == (2 if yes else 0)
@@ -110,7 +110,7 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
             pane = screen.query_one(QuestionsPane)
             pane.model = MODEL
             pane.start()
-            assert "more than <$0.001" in await asked(pilot)
+            assert "more than $0.0001" in await asked(pilot)
             assert api.received == []
             await press(pilot, "y" if yes else "escape")
             assert pilot.app.screen is screen

@@ -1,6 +1,7 @@
 """How figures are written wherever a person reads them."""
 
 import re
+from math import floor, log10
 
 IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
 """A space at which no line is to be broken."""
@@ -44,6 +45,18 @@ def percent(share: float | None) -> str:
     return f"{sign}{100 * size:.0f} %"
 
 
+def interval(share: float, low: float, high: float) -> str:
+    """A share with the ends of its interval: `72 % (58–84 %)`."""
+    return f"{percent(share)} ({percent(low).removesuffix(' %')}–{percent(high)})"
+
+
+def points(difference: float) -> str:
+    """A difference of two shares in percentage points, with its sign: `+1.2`, `−12.0`, `0.0`."""
+    size = f"{100 * abs(difference):.1f}"
+    sign = "" if size == "0.0" else "−" if difference < 0 else "+"
+    return sign + size
+
+
 def change(before: float, after: float) -> str:
     """What became of an amount: `−60 %`, `+3 %`, from ten times on `× 46`; "" where there was nothing before."""
     if not before:
@@ -60,6 +73,16 @@ def dollars(amount: float) -> str:
     if 0 < size < 0.0005:
         return "<$0.001" if amount > 0 else ">−$0.001"
     return f"{sign}${size:,.2f}".replace(",", " ") if size >= 0.0095 or not size else f"{sign}${size:.3f}"
+
+
+def exact_dollars(amount: float) -> str:
+    """As `dollars`, but an amount below a tenth of a cent with up to two significant digits, `$0.00043`: two such
+    amounts can be compared."""
+    if not 0 < abs(amount) < 0.001:
+        return dollars(amount)
+    digits = 1 - floor(log10(abs(amount)))
+    size = f"{abs(amount):.{digits}f}".rstrip("0")
+    return f"{'−' if amount < 0 else ''}${size}"
 
 
 def short(number: float) -> str:

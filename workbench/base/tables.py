@@ -8,15 +8,17 @@ from typing import Any, Literal, get_args
 
 from rich.cells import cell_len
 
-from workbench.base.figures import dollars, grouped, percent
+from workbench.base.figures import dollars, grouped, percent, points
 from workbench.base.printable import printable
 from workbench.base.spreadsheet import csv_of
 from workbench.base.stamps import is_time, iso, shown
 
-Kind = Literal["text", "message", "time", "flag", "count", "number", "tokens", "share", "money", "input", "seconds"]
-"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; any
-numbers; tokens; shares (1 is all); US
-dollars; costs in millions of input tokens, where prices are not known; seconds."""
+Kind = Literal[
+    "text", "message", "time", "flag", "count", "number", "tokens", "share", "points", "money", "input", "seconds"
+]
+"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; any numbers; tokens; shares
+(1 is all); differences of shares; US dollars; costs in millions of input tokens, where prices are not known;
+seconds."""
 
 Value = str | int | float | bool | None
 
@@ -128,6 +130,8 @@ def words(value: Value, kind: Kind) -> str:
             return shown(value)
         case "share":
             return percent(value)
+        case "points":
+            return points(value)
         case "money":
             return dollars(value)
         case "input":

@@ -11,7 +11,7 @@ import click
 
 from workbench.analysis.bills import TOLERANCE, Bills, Gap, bills_of
 from workbench.base import paths
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, percent
 from workbench.base.in_use import still_written
 from workbench.base.printable import printable
 from workbench.base.text import counted
@@ -191,7 +191,7 @@ def _billed(bills: Bills) -> list[Finding]:
     if not bills.judged:
         return []
     explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"
-    text = f"{explained} explained within {100 * TOLERANCE:g} % by the context shown"
+    text = f"{explained} explained within {percent(TOLERANCE)} by the context shown"
     if not bills.gaps:
         return [Finding("note" if bills.unexplained else "complete", "bills", text)]
     steps = f"{counted(len(bills.gaps), 'step')} between two calls {'is' if len(bills.gaps) == 1 else 'are'} not"

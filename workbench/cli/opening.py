@@ -8,6 +8,7 @@ import click
 
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base import paths
+from workbench.base.figures import percent
 from workbench.cli.output import on_a_terminal, over_line, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
@@ -78,10 +79,10 @@ class Watched:
         self._say("")
 
     def bytes_read(self, done: int, total: int) -> None:
-        self._say(f"Reading, {100 * done // max(1, total)} %")
+        self._say(f"Reading, {percent(done / max(1, total))}")
 
     def messages_counted(self, done: int, total: int) -> None:
-        self._say(f"Counting tokens, {100 * done // max(1, total)} %")
+        self._say(f"Counting tokens, {percent(done / max(1, total))}")
 
     def _say(self, text: str) -> None:
         if self._seen:

@@ -121,7 +121,7 @@ def _head(found: Diagnosis) -> None:
         ),
         ("window", str(found.window or "unknown; give --window")),
         ("limit", limit),
-        ("overflow", _overflow(found)),
+        ("overflow", found.reached + (f"  → {found.crossing.message[:ID]}" if found.crossing else "")),
         *([("cost", str(cost))] if (cost := paid(found.session)) else []),
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),
     ]
@@ -130,19 +130,6 @@ def _head(found: Diagnosis) -> None:
     rows += [("refused", f"{one.text[:120]}  → {(one.message or '')[:ID]}") for one in found.refusals[:3]]
     write_fields(rows)
     click.echo()
-
-
-def _overflow(found: Diagnosis) -> str:
-    if found.limit is None:
-        return "unknown without a limit"
-    if found.crossing:
-        at = found.crossing
-        return f"call {grouped(at.call)} of the epoch, in round {at.round}  → {at.message[:ID]}"
-    if found.limit.ended:
-        return "after the epoch's last call"
-    if found.rounds_left is None:
-        return "not reached"
-    return f"not reached; in about {counted(found.rounds_left, 'round')} at that growth"
 
 
 @plain.register

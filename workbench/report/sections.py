@@ -13,7 +13,7 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.retention_tables import lacking
 from workbench.analysis.rework import told_rework
 from workbench.analysis.why.tables import tables as why_tables
-from workbench.base.figures import grouped, percent
+from workbench.base.figures import grouped, interval
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, transposed
 from workbench.base.text import counted
@@ -86,18 +86,7 @@ def _growth(report: Report) -> Section:
     found = report.diagnosis
     words = []
     if found.limit:
-        words.append(f"Limit: {grouped(found.limit.tokens)} tokens, {found.limit.why}.")
-    if found.crossing:
-        words.append(
-            f"It is reached at call {grouped(found.crossing.call)} of the epoch, in round {found.crossing.round}."
-        )
-    elif found.limit and found.limit.ended:
-        words.append("It is reached after the epoch's last call.")
-    elif found.rounds_left is not None:
-        words.append(
-            f"It is not reached; at {grouped(found.growth_per_round)} tokens per round it would be reached in about "
-            f"{counted(found.rounds_left, 'round')}."
-        )
+        words += [f"Limit: {grouped(found.limit.tokens)} tokens, {found.limit.why}.", f"It is {found.reached}."]
     words += [f"{found.preset.name}: {trigger}." for trigger in found.triggers]
     words += [f"The API rejected the context: {clean(one.text)}." for one in found.refusals[:3]]
     return Section("How it grew", tuple(words), picture=growth_picture(found))
@@ -191,7 +180,7 @@ def _probes(report: Report) -> tuple[Section, ...]:
 
 def _known(found: Probing, arm: int) -> str:
     share = found.share(arm)
-    told = f"{percent(share.value)} ({100 * share.low:.0f} to {100 * share.high:.0f})" if share else "no questions"
+    told = interval(share.value, share.low, share.high) if share else "no questions"
     return f"{found.arms[arm].name}: {told}"
 
 

@@ -14,13 +14,14 @@ from math import fsum, inf
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.figures import exact_dollars
 from workbench.base.user_settings import most_dollars
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.clocks import standing_still
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.protocols.cache_marks import goes_on
-from workbench.tokens.cost import actual, money
+from workbench.tokens.cost import actual
 
 HAIR = 1e-9
 """Dollars that sums of floats may be off."""
@@ -70,14 +71,15 @@ class Purse:
             return
         if most is None:
             raise TooDear(
-                f"The price of {model} is unknown, so the limit of {money(self.limit)} cannot be checked",
+                f"The price of {model} is unknown, so the limit of {exact_dollars(self.limit)} cannot be checked",
                 f"write its prices into {paths.models()}, or lift the limit (--max-cost none)",
             )
         if self.spent + most > self.limit + HAIR:
-            so_far = f" on top of {money(self.spent)} spent" if self.spent else ""
-            slightly = "slightly " if not self.spent and money(most) == money(self.limit) else ""
+            so_far = f" on top of {exact_dollars(self.spent)} spent" if self.spent else ""
+            cost, limit = exact_dollars(most), exact_dollars(self.limit)
+            slightly = "slightly " if not self.spent and cost == limit else ""
             raise TooDear(
-                f"This may cost {money(most)}{so_far}, {slightly}more than {money(self.limit)}",
+                f"This may cost {cost}{so_far}, {slightly}more than {limit}",
                 f"raise --max-cost, or max_cost in {paths.settings()}",
             )
 

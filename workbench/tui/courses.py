@@ -9,6 +9,7 @@ from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.watched import Trail, judge_recorded
+from workbench.base.figures import percent
 from workbench.bench import Bench, counted
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
@@ -26,7 +27,7 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
     """The bench with every token counted, and its session from epoch `first` on."""
 
     def progress(done: int, total: int) -> None:
-        told(f"counting tokens, {100 * done // max(1, total)} %")
+        told(f"counting tokens, {percent(done / max(1, total))}")
 
     told("counting tokens")
     counter.count_all(uncounted(bench.session), progress, lambda: False)

@@ -21,6 +21,7 @@ from workbench.analysis.why.findings import Finding, Limit, findings
 from workbench.analysis.why.refusals import Refusal, refusals
 from workbench.analysis.why.verdict import verdict
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.of_tool import of_its_time
@@ -82,6 +83,22 @@ class Diagnosis:
     verdict: str
     failures: Failures
     claims: tuple[RecordedClaims, ...]
+
+    @property
+    def reached(self) -> str:
+        """When the limit is reached, as words after it: `reached at call 166 of the epoch, in round 37`."""
+        if self.limit is None:
+            return "unknown without a limit"
+        if self.crossing:
+            return (
+                f"reached at call {grouped(self.crossing.call)} of the epoch, in round {grouped(self.crossing.round)}"
+            )
+        if self.limit.ended:
+            return "reached after the epoch's last call"
+        if self.rounds_left is None:
+            return "not reached"
+        left, growth = counted(self.rounds_left, "round"), grouped(self.growth_per_round)
+        return f"not reached; in about {left} at {growth} tokens per round"
 
 
 def diagnose(

@@ -21,6 +21,7 @@ from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
 from workbench.analysis.watched import place
 from workbench.base.errors import BadInput
+from workbench.base.figures import interval
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.outcome import Outcome
@@ -45,7 +46,7 @@ from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.surviving import COLOURS
-from workbench.tui.plain import figure, one_line, percent, plain, several
+from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
 from workbench.tui.screens.run_words import who
 from workbench.tui.spending import purse_of
@@ -337,7 +338,7 @@ def shares(found: Probing) -> str:
     told = []
     for at, arm in enumerate(found.arms):
         share, (made_up, _) = found.share(at), found.made_up(at)
-        known = f"{percent(share.value)} ({100 * share.low:.0f}–{100 * share.high:.0f})" if share else "no answer"
+        known = interval(share.value, share.low, share.high) if share else "no answer"
         words = f"{arm.name} {known}{f', {made_up} made up' if made_up else ''}"
         told.append(words.replace(" ", "\u00a0"))
     return " · ".join(told)

@@ -22,13 +22,14 @@ from workbench.analysis.why.mends import Mend, mend_of
 from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.tables import KEYS as TABLE_KEYS
 from workbench.analysis.why.tables import tables
+from workbench.base.figures import unbroken
 from workbench.base.tables import Table as Result
 from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
-from workbench.tui.plain import figure, one_line, plain, several
+from workbench.tui.plain import figure, one_line, plain
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
@@ -312,16 +313,8 @@ def headline(found: Diagnosis) -> str:
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
         return f"{epoch} · window unknown: 9 on the bench sets it"
-    limit = f"limit {figure(found.limit.tokens)}"
-    if found.crossing is not None:
-        reached = f"reached at its call {figure(found.crossing.call)}, round {figure(found.crossing.round)}"
-    elif found.limit.ended:
-        reached = "reached after its last call"
-    elif found.rounds_left is None:
-        reached = "not reached"
-    else:
-        reached = f"not reached; in about {several(found.rounds_left, 'round')} at this growth"
-    return f"{epoch} · {limit} {reached} · {one_line(found.limit.why)}"
+    limit = f"limit {figure(found.limit.tokens)} {unbroken(found.reached)}"
+    return f"{epoch} · {limit} · {one_line(found.limit.why)}"
 
 
 def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
