@@ -24,7 +24,7 @@ from workbench.formats.export import export, read_back, save, send
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
 from workbench.formats.kit.mark import CARRIED
-from workbench.formats.kit.place import in_document, in_first_line, in_quoted_line
+from workbench.formats.kit.note import in_document, in_first_line, in_quoted_line
 from workbench.formats.loss import Loss, LossKind
 from workbench.session import Carried, Message, Session, Text, Usage
 from workbench.tokens import Counter
@@ -212,7 +212,7 @@ def test_a_bill_weighs_more_than_what_is_carried() -> None:
 
 
 def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
-    codec = Codec(lambda path, data, progress: session_of([]), place=in_document(CARRIED, ()))
+    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(CARRIED, ()))
     data = b'{"workbench_carried":{"model":"carried","window":1000,"prompt":5,"scale":1.5}}'
     billed = replace(agent("a", "ok"), usage=Usage(input=50))
 
@@ -296,7 +296,7 @@ def test_a_place_in_a_quoted_line() -> None:
 
 def test_bills_of_the_context_before_are_forgotten() -> None:
     """Two messages were kept with their bills; the third was billed after the export."""
-    codec = Codec(lambda path, data, progress: session_of([]), place=in_document(CARRIED, ()))
+    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(CARRIED, ()))
     billed = [replace(agent(f"a{n}", "ok"), usage=Usage(input=n)) for n in (900, 901, 50)]
 
     def bills(spent: int, messages: list[Message]) -> list[int]:

@@ -1,7 +1,7 @@
 """What an export says of itself, so that it shows the tokens that a compaction promised when it is opened again.
 
 A file that a tool goes on with holds no bill of its present context (the old ones speak of a longer one), no tokens of
-a system prompt that only the tool knows, and maybe no model. `Codec.place` is where a format has room for a note of
+a system prompt that only the tool knows, and maybe no model. `Codec.note` is where a format has room for a note of
 that, which its tool passes over. A file without room for one, such as the body of a request to an API that refuses what
 it does not know, has it in a small file beside it, under its whole name and `.workbench`. The note is written and read
 here alone.
@@ -33,7 +33,7 @@ _LONGEST = 10_000
 
 def carrying(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
     """The file with the note, None where it has no room for one."""
-    return codec.place.put(data, render(asdict(carried))) if codec.place else None
+    return codec.note.put(data, render(asdict(carried))) if codec.note else None
 
 
 def beside(path: Path) -> Path:
@@ -77,7 +77,7 @@ def _billed(session: Session) -> list[int]:
 
 def carried_in(codec: Codec, data: bytes) -> Carried | None:
     """What a file says of itself; None where it says nothing that this program would have written."""
-    return _known(codec.place.found(data)) if codec.place else None
+    return _known(codec.note.found(data)) if codec.note else None
 
 
 def with_carried(session: Session, carried: Carried | None) -> Session:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.formats.kit.jsonl import Lines
-from workbench.formats.kit.place import Place
+from workbench.formats.kit.note import NoteSlot
 from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, summed
@@ -182,7 +182,7 @@ class Codec:
     addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
       commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
-    place: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
+    note: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
       nothing but what it knows.
     skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
       and for a tool of whose files nobody reads so many.
@@ -192,7 +192,7 @@ class Codec:
       newest that ended on, each with the context that `read` gives it, read in less time from the file's end. None
       where that does not tell them, and for a format of which nothing is read so.
     by_line(first): how a file with this first line, which is an object, is read line by line, with what `read` gives;
-      None where more of it than a line must be at hand, and for a format of which no file is read so. The `place` is
+      None where more of it than a line must be at hand, and for a format of which no file is read so. The `note` is
       then in the first line.
     repair(): how records are repaired one by one; None where a damaged session is only written anew.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
@@ -208,7 +208,7 @@ class Codec:
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
-    place: Place | None = None
+    note: NoteSlot | None = None
     skim: Callable[[Path, bytes], Skimmed | None] | None = None
     memories: bool = False
     alone: Callable[[bytes], bool] | None = None

@@ -18,7 +18,7 @@ from workbench.formats.format import Codec, Format, Way
 def _codec() -> Codec:
     from workbench.formats.adk import append, read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -28,7 +28,7 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         ways=(Way("appended", "an event with actions.compaction after the events it hides", append.append),),
-        place=in_document(CARRIED, ("state",)),
+        note=in_document(CARRIED, ("state",)),
     )
 
 

@@ -15,7 +15,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.aider import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_quoted_line
+    from workbench.formats.kit.note import in_quoted_line
 
     return Codec(
         read.read,
@@ -24,7 +24,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_quoted_line(CARRIED),
+        note=in_quoted_line(CARRIED),
     )
 
 

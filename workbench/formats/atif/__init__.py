@@ -14,7 +14,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.atif import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -22,7 +22,7 @@ def _codec() -> Codec:
         rules.validate,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_document(CARRIED, ("extra",)),
+        note=in_document(CARRIED, ("extra",)),
     )
 
 

@@ -15,7 +15,7 @@ from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
-from workbench.formats.kit.place import in_document
+from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of

@@ -15,7 +15,7 @@ from workbench.formats.format import Codec, Format, Way
 def _codec() -> Codec:
     from workbench.formats.augment import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -27,7 +27,7 @@ def _codec() -> Codec:
             Way("inserted", "the flagged summary in the loaded history", write.inserted),
         ),
         memories=True,
-        place=in_document(CARRIED, ()),
+        note=in_document(CARRIED, ()),
     )
 
 

@@ -25,7 +25,7 @@ from workbench.formats.format import Codec, Format, RecordRepair, Skimmed
 def _codec() -> Codec:
     from workbench.formats.claude_code import newest, read, requests, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_first_line
+    from workbench.formats.kit.note import in_first_line
 
     return Codec(
         read.read,
@@ -34,7 +34,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         read_part=read.read_part,
         requests=requests.requests,
-        place=in_first_line(CARRIED),
+        note=in_first_line(CARRIED),
         skim=_skim,
         alone=lambda line: True,
         newest=newest.newest,

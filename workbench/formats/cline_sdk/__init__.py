@@ -15,7 +15,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.cline_sdk import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -23,7 +23,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         read_folder=read.read_folder,
-        place=in_document(CARRIED, ()),
+        note=in_document(CARRIED, ()),
     )
 
 

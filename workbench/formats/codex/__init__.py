@@ -15,7 +15,7 @@ from workbench.formats.format import Codec, Format, RecordRepair, Way
 def _codec() -> Codec:
     from workbench.formats.codex import base, read, rules, skim, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_first_line
+    from workbench.formats.kit.note import in_first_line
 
     return Codec(
         read.read,
@@ -23,7 +23,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a compaction after the loaded rollout", write.append),),
-        place=in_first_line(CARRIED, "payload"),
+        note=in_first_line(CARRIED, "payload"),
         skim=skim.skim,
         alone=base.is_alone,
         by_line=read.by_line,

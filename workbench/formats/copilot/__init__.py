@@ -14,14 +14,14 @@ from workbench.formats.format import Codec, Format, RecordRepair
 def _codec() -> Codec:
     from workbench.formats.copilot import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_first_line
+    from workbench.formats.kit.note import in_first_line
 
     return Codec(
         read.read,
         write.write,
         rules.validate,
         addressed=write.addressed,
-        place=in_first_line(CARRIED, "data"),
+        note=in_first_line(CARRIED, "data"),
         repair=_repair,
     )
 

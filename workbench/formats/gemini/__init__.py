@@ -17,7 +17,7 @@ from workbench.formats.gemini.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.gemini import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_first_line
+    from workbench.formats.kit.note import in_first_line
 
     return Codec(
         read.read,
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a $set.messages after the loaded history", write.append),),
-        place=in_first_line(CARRIED),
+        note=in_first_line(CARRIED),
         repair=_repair,
     )
 

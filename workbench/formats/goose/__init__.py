@@ -13,7 +13,7 @@ from workbench.formats.goose.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.goose import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -22,7 +22,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_document(CARRIED, ()),
+        note=in_document(CARRIED, ()),
         repair=_repair,
     )
 

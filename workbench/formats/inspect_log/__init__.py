@@ -14,7 +14,7 @@ from workbench.formats.inspect_log.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.inspect_log import read, rules, write
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
 
     return Codec(
         read.read,
@@ -23,7 +23,7 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         requests=read.requests,
-        place=in_document(CARRIED, ("samples", 0, "metadata")),
+        note=in_document(CARRIED, ("samples", 0, "metadata")),
     )
 
 

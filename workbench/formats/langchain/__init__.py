@@ -12,12 +12,12 @@ from workbench.formats.langchain.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.langchain import read, rules, write
     from workbench.formats.langchain.signature import FORMS, PLACES
 
     ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
-    return Codec(read.read, write.write, rules.validate, place=in_document(CARRIED, *ways))
+    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, *ways))
 
 
 FORMAT = Format(ID, "LangChain messages", recognise, _codec, keys=KEYS, preset="langchain")

@@ -13,7 +13,7 @@ from workbench.formats.kit.document import elements, new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
-from workbench.formats.kit.place import in_document
+from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import as_users, is_said, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import FORMS, ID, form_of, items_of, place_of

@@ -13,10 +13,10 @@ from workbench.formats.mini_swe_agent.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.mini_swe_agent import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, place=in_document(CARRIED, ()))
+    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ()))
 
 
 FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS)

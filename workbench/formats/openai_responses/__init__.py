@@ -14,10 +14,10 @@ from workbench.formats.openai_responses.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.openai_responses import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, place=in_document(CARRIED, ("metadata",), as_text=True))
+    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ("metadata",), as_text=True))
 
 
 FORMAT = Format(ID, "OpenAI Responses body", recognise, _codec, api="openai-responses", keys=KEYS)

@@ -20,7 +20,7 @@ from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.opencode import read, rules, write
 
     return Codec(
@@ -31,7 +31,7 @@ def _codec() -> Codec:
         read_folder=read.read_folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_document(CARRIED, ()),
+        note=in_document(CARRIED, ()),
     )
 
 

@@ -24,7 +24,7 @@ def _codec() -> Codec:
         folder=folder.folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=carried.PLACE,
+        note=carried.NOTE,
     )
 
 

@@ -10,7 +10,7 @@ from workbench.base.stamps import moment
 from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import CARRIED
-from workbench.formats.kit.place import Place, in_document
+from workbench.formats.kit.note import NoteSlot, in_document
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openhands.signature import is_v1
 
@@ -45,4 +45,4 @@ def _notes(event: Any) -> bool:
     return dict_of(event).get("kind") == _UPDATE and event.get("key") == CARRIED
 
 
-PLACE = Place(_put, _found)
+NOTE = NoteSlot(_put, _found)

@@ -16,7 +16,7 @@ from workbench.formats.pi.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_first_line
+    from workbench.formats.kit.note import in_first_line
     from workbench.formats.pi import append, read, rules, write
 
     return Codec(
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a compaction entry after the loaded session", append.append),),
-        place=in_first_line(CARRIED),
+        note=in_first_line(CARRIED),
         repair=_repair,
     )
 

@@ -18,7 +18,7 @@ from workbench.formats.roo_cline.signature import ID, KEYS, recognise, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.roo_cline import read, rules, write
 
     return Codec(
@@ -26,7 +26,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         read_folder=read.read_folder,
-        place=in_document(CARRIED, (0,)),
+        note=in_document(CARRIED, (0,)),
         repair=_repair,
     )
 

@@ -12,7 +12,7 @@ from workbench.formats.tau_bench.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
+    from workbench.formats.kit.note import in_document
     from workbench.formats.tau_bench import read, rules, write
 
     return Codec(
@@ -21,7 +21,7 @@ def _codec() -> Codec:
         rules.validate,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_document(CARRIED, (0, "info")),
+        note=in_document(CARRIED, (0, "info")),
     )
 
 

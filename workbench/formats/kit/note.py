@@ -1,7 +1,7 @@
-"""Where a file has room for a note of this program's, which its tool passes over.
+"""Slots for this program's note in a session file, under a key that the file's agent ignores.
 
-A place is known by the keys that lead there, from the document or from its first line; a number leads to an element of
-a list. It is read and written without touching a byte beside it.
+Keys lead to a slot from the document or from its first line; a number is the index of an element in a list. A slot is
+read and written without touching any other byte.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NoteSlot:
     """put(data, note): the file with the note, a JSON object; None where this file has no room for it.
     found(data): the value that stands there; None where nothing does."""
 
@@ -31,7 +31,7 @@ class Place:
     found: Callable[[bytes], Any]
 
 
-def in_document(key: str, *ways: Keys, as_text: bool = False) -> Place:
+def in_document(key: str, *ways: Keys, as_text: bool = False) -> NoteSlot:
     """Under `key` in the object that the first of these ways leads to in the document. `as_text`: as a string, where
     values can be nothing else."""
 
@@ -47,10 +47,10 @@ def in_document(key: str, *ways: Keys, as_text: bool = False) -> Place:
             return None
         return _found(_value(data.removeprefix(_BOM)), ways, key)
 
-    return Place(put, found)
+    return NoteSlot(put, found)
 
 
-def in_first_line(key: str, *keys: str) -> Place:
+def in_first_line(key: str, *keys: str) -> NoteSlot:
     """Under `key` in the object that these keys lead to in the first line."""
 
     def put(data: bytes, note: bytes) -> bytes | None:
@@ -63,10 +63,10 @@ def in_first_line(key: str, *keys: str) -> Place:
         line = data[: end if end >= 0 else None]
         return _found(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
 
-    return Place(put, found)
+    return NoteSlot(put, found)
 
 
-def in_quoted_line(key: str) -> Place:
+def in_quoted_line(key: str) -> NoteSlot:
     """In a line of its own behind the first, quoted by `> `."""
     line = re.compile(rb"^> " + key.encode() + rb": (\{.*\})\s*$", re.MULTILINE)
 
@@ -78,7 +78,7 @@ def in_quoted_line(key: str) -> Place:
         quoted = line.search(data)
         return _value(quoted[1]) if quoted else None
 
-    return Place(put, found)
+    return NoteSlot(put, found)
 
 
 def _put(raw: bytes, way: Sequence[str | int], key: str, value: bytes) -> bytes | None:
