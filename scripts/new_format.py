@@ -25,7 +25,6 @@ FILES = {
 ROWS = (
     ("workbench/formats/registry.py", "openai_chat,", "    $module,"),
     ("workbench/formats/registry.py", "openai_responses.FORMAT,", "    $module.FORMAT,"),
-    ("workbench/finding/places.py", '"tau-bench": "the bench', '    "$id": "where it keeps them is not known yet",'),
     ("docs/formats.md", "| OpenAI Responses |", "| $title | `$id` | a list of messages | no | no | a list | no |"),
     ("scripts/make_samples.py", "from samples.openai_chat", "from samples.$module import ${module}_session"),
     ("scripts/make_samples.py", '"anthropic-cut-pair.json"', '    "$id-lamp.json": ${module}_session,'),

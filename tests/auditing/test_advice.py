@@ -10,8 +10,7 @@ import pytest
 
 from workbench.auditing.advice import SETTINGS, advise, losses, next_step
 from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
-from workbench.finding.places import places
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import FORMATS, places
 
 MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0, "m")
 

@@ -18,7 +18,8 @@ from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.auditing.work import Surveyed, Work
-from workbench.finding.places import Machine, places
+from workbench.formats.machine import Machine
+from workbench.formats.registry import places
 
 
 @pytest.fixture

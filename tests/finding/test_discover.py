@@ -14,7 +14,8 @@ from tests.paths import SAMPLES
 from workbench.finding import discover as discovery
 from workbench.finding.discover import Result, discover
 from workbench.finding.glances import Found, Unreadable
-from workbench.finding.places import Machine, places
+from workbench.formats.machine import Machine
+from workbench.formats.registry import places
 
 
 def session_at(path: Path, request: str, time: float, filler: int = 0) -> Path:

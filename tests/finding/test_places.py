@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.finding.places import EDITORS, NOWHERE, Machine, places
-from workbench.formats.registry import FORMATS
+from workbench import formats
+from workbench.formats.machine import Machine
+from workbench.formats.registry import FORMATS, places
+from workbench.formats.roo_cline.places import EDITORS
 
 HOME = Path("/home/ada")
 
@@ -13,15 +15,16 @@ HOME = Path("/home/ada")
 def folders(system: str, **variables: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for place in places(Machine(system, HOME, variables, HOME / "project")):
-        found.setdefault(place.tool, []).append(place.folder.as_posix())
+        found.setdefault(place.agent, []).append(place.folder.as_posix())
     return found
 
 
 def test_every_format_has_a_place_or_a_reason_why_not() -> None:
-    kept = {place.format for place in places(Machine("linux", HOME, {}, HOME))}
-    assert kept.isdisjoint(NOWHERE)
-    assert kept | NOWHERE.keys() == {known.id for known in FORMATS}
-    assert all(NOWHERE.values())
+    machine = Machine("linux", HOME, {}, HOME)
+    for known in FORMATS:
+        package = getattr(formats, known.load.__module__.rpartition(".")[2])
+        assert ("No usual place: " in package.__doc__) is (known.places is None), known.id
+        assert {place.format for place in known.places(machine)} == {known.id} if known.places else True
 
 
 def test_editors_keep_tasks_by_the_platforms_custom() -> None:

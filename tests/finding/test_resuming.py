@@ -10,10 +10,10 @@ import pytest
 from tests.formats import test_goose as goose
 from tests.formats import test_opencode_store as opencode
 from tests.paths import SAMPLES
-from workbench.finding.places import places
 from workbench.finding.resuming import can_be_resumed, steps_of
 from workbench.formats.export import export, save
 from workbench.formats.files import load
+from workbench.formats.registry import places
 from workbench.formats.steps import steps
 
 CLAUDE = SAMPLES / "claude-code-overflow.jsonl"

@@ -15,10 +15,10 @@ from tests.formats import test_opencode_store as opencode
 from workbench.base.errors import BadInput
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found
-from workbench.finding.places import places
 from workbench.finding.stores import stored
 from workbench.formats.files import load, parts_of
 from workbench.formats.kit import database
+from workbench.formats.registry import places
 
 SAID = (goose.said("user", goose.text("Plan the menu")), goose.said("assistant", goose.text("Soup")))
 

@@ -14,11 +14,14 @@ import pytest
 from tests.formats.test_conformance import samples
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
+from workbench.finding.discover import discover
+from workbench.finding.glances import Found
 from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import Format
 from workbench.formats.look import Look
+from workbench.formats.machine import Machine
 
 FAULTY = ("anthropic-cut-pair.json",)
 """Samples that their own API would not take as they are."""
@@ -63,22 +66,32 @@ def test_only_the_format_that_a_file_has_is_imported() -> None:
 
 GOOD = """
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Place
 from workbench.session import Session, Message, Text, Records
 
 def read(path, data, progress):
     said = Message("1", "user", (Text(data.decode()),))
     return Session("toy", path, (said,), Records(data))
 
-FORMAT = Format("toy", "Toy", lambda look: "begins with TOY" * look.head.startswith(b"TOY"), lambda: Codec(read))
+def places(machine):
+    yield Place("Toy", "toy", machine.home / ".toy", ("*.toy",))
+
+FORMAT = Format(
+    "toy", "Toy", lambda look: "begins with TOY" * look.head.startswith(b"TOY"), lambda: Codec(read), places=places
+)
 """
 CLUMSY = """
 from workbench.formats.format import Codec, Format
 from workbench.formats.look import Look
+from workbench.formats.machine import Machine
 
 def recognise(look):
     return look.head.index(b"#!clumsy")
 
-FORMAT = Format("clumsy", "Clumsy", recognise, lambda: Codec(None), lambda path: path.no_such)
+def places(machine):
+    yield machine.no_such
+
+FORMAT = Format("clumsy", "Clumsy", recognise, lambda: Codec(None), lambda path: path.no_such, places=places)
 """
 
 
@@ -154,6 +167,16 @@ def test_what_others_recognise_is_read_beside_one_that_fails_at_it(plugged_in: P
     (plugged_in / "a.toy").write_text("TOY hello")
     assert load(plugged_in / "a.toy").format == "toy"
     assert load(SAMPLES / "openai-chat-tools.json").format == "openai-chat"
+
+
+def test_a_plug_in_is_found_in_its_places_and_one_that_fails_at_them_has_none(plugged_in: Path) -> None:
+    machine = Machine("linux", plugged_in, {}, plugged_in)
+    assert [place.folder for place in registry.places(machine) if place.format == "toy"] == [plugged_in / ".toy"]
+    path = plugged_in / ".toy" / "a.toy"
+    path.parent.mkdir()
+    path.write_text("TOY hello")
+    found = [one for one in discover(registry.places(machine)) if isinstance(one, Found)]
+    assert [(one.path, one.tool, one.format) for one in found] == [(path, "Toy", "toy")]
 
 
 def test_the_known_names_are_told_with_those_of_plug_ins(plugged_in: Path) -> None:

@@ -17,9 +17,9 @@ from workbench.base.errors import BadInput
 from workbench.base.spread import cores, spread
 from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
 from workbench.finding.glances import Unreadable
-from workbench.finding.places import Place, places
 from workbench.formats import registry
 from workbench.formats.files import look_at
+from workbench.formats.machine import Place
 
 PIECES = 64
 """So many pieces at least are made of what is to be read, so that all cores end at about the same time."""
@@ -56,7 +56,7 @@ def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None
 
 def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> Iterator[Work | SessionRow]:
     seen: set[str] = set()
-    for one in _named(folders) if folders else in_places(places() if looked_at is None else looked_at):
+    for one in _named(folders) if folders else in_places(registry.places() if looked_at is None else looked_at):
         if isinstance(one, Unreadable):
             yield SessionRow(str(one.path), error=one.reason)
             continue

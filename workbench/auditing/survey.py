@@ -33,7 +33,6 @@ from workbench.base.text import clip, clip_at_word
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.facts.answers import typed
 from workbench.facts.standing import RulesIn, said_in, standing
-from workbench.finding.places import places
 from workbench.formats import registry
 from workbench.formats.files import bytes_of, gc_paused, load, load_bytes
 from workbench.formats.format import Skimmed
@@ -172,8 +171,8 @@ def tool_names() -> Mapping[str, str]:
     """How the tools of formats are called, by the places in which they keep their files; not of those that several
     write."""
     named: dict[str, set[str]] = {}
-    for place in places():
-        named.setdefault(place.format, set()).add(place.tool)
+    for place in registry.places():
+        named.setdefault(place.format, set()).add(place.agent)
     return {format: min(names) for format, names in named.items() if len(names) == 1}
 
 

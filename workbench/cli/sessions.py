@@ -18,8 +18,9 @@ from workbench.base.text import counted
 from workbench.cli.output import only, plain, warn, write_json, write_tables
 from workbench.finding.discover import discover, is_session_folder
 from workbench.finding.glances import Found, Unreadable
-from workbench.finding.places import Place, places
 from workbench.formats.files import load, parts_of
+from workbench.formats.machine import Place
+from workbench.formats.registry import places
 
 FIRST_WORDS = 48
 PROJECT = 20
@@ -79,9 +80,9 @@ def _bare(name: str) -> str:
 
 def _places_of(tool: str) -> tuple[Place, ...]:
     known = places()
-    chosen = tuple(place for place in known if is_named(tool, place.tool, place.format))
+    chosen = tuple(place for place in known if is_named(tool, place.agent, place.format))
     if not chosen:
-        names = ", ".join(sorted({place.tool for place in known}))
+        names = ", ".join(sorted({place.agent for place in known}))
         raise BadInput(f"No usual folder is known for {tool!r}; choose one of {names}, or name a FOLDER.")
     return chosen
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.finding.glances import Found, Unreadable, glance
-from workbench.finding.places import Place, places
 from workbench.finding.stores import stored, stored_file
 from workbench.formats import registry
 from workbench.formats.format import Format
 from workbench.formats.kit.database import is_database
+from workbench.formats.machine import Place
 from workbench.formats.roo_cline.signature import HISTORY
 
 MOST = 50_000
@@ -62,7 +62,7 @@ def discover(
     """
     found: list[Candidate] = []
     over: list[Unreadable] = []
-    for candidate in below(root) if root else in_places(places() if looked_at is None else looked_at):
+    for candidate in below(root) if root else in_places(registry.places() if looked_at is None else looked_at):
         if cancelled():
             return
         if isinstance(candidate, Candidate):
@@ -105,16 +105,16 @@ def in_places(looked_at: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
         expected = registry.by_id(place.format)
         for pattern in place.patterns:
             for entry in _matching(place.folder, pattern.split("/")):
-                if entry.name.startswith("agent-") and place.format == "claude-code":
-                    continue  # a sub-agent's file, which belongs to the session that called it
+                if fnmatchcase(entry.name, place.except_for):
+                    continue
                 status = _status(entry)
                 if status is None:
-                    yield Candidate(0.0, Path(entry.path), place.tool, expected)
+                    yield Candidate(0.0, Path(entry.path), place.agent, expected)
                     continue
                 if (status.st_dev, status.st_ino) in seen and status.st_ino:
                     continue
                 seen.add((status.st_dev, status.st_ino))
-                yield _candidate(entry, status.st_mtime, place.tool, expected)
+                yield _candidate(entry, status.st_mtime, place.agent, expected)
                 if len(seen) >= MOST:
                     yield Unreadable(place.folder, f"More than {MOST} files: the search ended here.")
                     return

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from workbench.finding.places import Place, places
 from workbench.formats.format import Written
-from workbench.formats.registry import by_id
+from workbench.formats.registry import by_id, places
 from workbench.formats.steps import steps
 from workbench.session import Session
 
@@ -26,7 +24,7 @@ def steps_of(session: Session) -> tuple[str, ...]:
         path = path / written.name
     if path.suffix == ".zst":
         written = replace(written, home=f"{written.home}.zst")
-    if session.path and _is_kept(session.path, session.format, places()):
+    if session.path and _is_kept(session.path, session.format):
         written = replace(written, home="", beside=None, commands=written.commands[-1:])
     return steps(written, path)
 
@@ -45,10 +43,10 @@ def _addressed(session: Session) -> Written:
     return Written(b"", "", by_hand=f"{format.title} is read-only here: resume it in its own agent")
 
 
-def _is_kept(path: Path, format: str, looked_at: Iterable[Place]) -> bool:
+def _is_kept(path: Path, format: str) -> bool:
     """Whether a file, or a folder that is a session, lies where its tool keeps sessions."""
     found = path.absolute()
-    for place in looked_at:
+    for place in places():
         if place.format == format and found.is_relative_to(place.folder):
             names = found.relative_to(place.folder).parts
             for pattern in place.patterns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from workbench.formats.kit.note import NoteSlot
 from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, summed
+from workbench.formats.machine import Machine, Place
 from workbench.formats.roles import Api
 from workbench.session import Billed, Message, Session
 
@@ -227,6 +228,8 @@ class Format:
     recognise_folder(path): the same for a tool that keeps a session as a folder; None where it does not.
     api: the one that its sessions go to; None where the tool speaks to several, each as it wants.
     preset: the id of the preset that compacts as the tool does; "" where there is none.
+    places(machine): the folders in which the agent keeps its sessions, moved by the variables that it reads; whether
+      they exist is not checked. None where it has no usual place.
     """
 
     id: str
@@ -237,6 +240,7 @@ class Format:
     api: Api | None = None
     preset: str = ""
     keys: frozenset[str] = frozenset()
+    places: Callable[[Machine], Iterable[Place]] | None = None
 
     @cached_property
     def codec(self) -> Codec:

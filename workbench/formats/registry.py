@@ -6,7 +6,8 @@ id. They are tried after all others, and only then imported; one is imported alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -62,10 +63,12 @@ from workbench.formats import (
 )
 from workbench.formats.format import Format, Validator, Writer
 from workbench.formats.look import Look, Unread
+from workbench.formats.machine import Machine, Place
 from workbench.formats.refusal import refused
 
 GROUP = "compaction_workbench.formats"
 T = TypeVar("T")
+R = TypeVar("R")
 
 FORMATS: tuple[Format, ...] = (
     claude_code.FORMAT,
@@ -201,6 +204,15 @@ def _taker(asked: Callable[[Format], str], failed: list[str]) -> tuple[Format, s
     return None
 
 
+def places(machine: Machine | None = None) -> tuple[Place, ...]:
+    """Every place of every agent on a machine, this one by default. A plug-in that fails at it has none."""
+    found: list[Place] = []
+    for known in every([]):
+        with suppress(BadInput):
+            found += known.places(machine or Machine()) if known.places else ()
+    return tuple(found)
+
+
 def folder_of(path: Path) -> Path | None:
     """The folder of the session that a file is only a part of, None where it lies in none."""
     for folder in list(path.absolute().parents)[:2]:
@@ -242,18 +254,26 @@ def _loaded(name: str) -> Format | BadInput:
         found = plugins.load(GROUP, name, Format)
     except BadInput as error:
         return error
-    folder = found.recognise_folder and _careful(name, found.recognise_folder)
-    return replace(found, recognise=_careful(name, found.recognise), recognise_folder=folder)
+    return replace(
+        found,
+        recognise=_careful(name, found.recognise),
+        recognise_folder=found.recognise_folder and _careful(name, found.recognise_folder),
+        places=_careful(name, _listed(found.places)) if found.places else None,
+    )
 
 
-def _careful(name: str, recognise: Callable[[T], str]) -> Callable[[T], str]:
-    """A plug-in's recogniser, which is asked about every file that no other format takes: it raises nothing but
-    BadInput, which says whose it is."""
+def _listed(places: Callable[[Machine], Iterable[Place]]) -> Callable[[Machine], Iterable[Place]]:
+    return lambda machine: list(places(machine))
 
-    def recognised(what: T) -> str:
+
+def _careful(name: str, ask: Callable[[T], R]) -> Callable[[T], R]:
+    """A function of a plug-in that is called for files of other formats, too: it raises nothing but BadInput, which
+    names the plug-in."""
+
+    def asked(what: T) -> R:
         try:
-            return recognise(what)
+            return ask(what)
         except Exception as error:
             raise plugins.failed(GROUP, name, "cannot tell its own files", error) from error
 
-    return recognised
+    return asked

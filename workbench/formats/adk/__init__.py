@@ -7,6 +7,8 @@ after their event, and their responses are matched by the tool's name.
 Where several agents speak, each is sent another context: what the others said and did is told to it as a user's text.
 Each can be read; without a choice it is the one that spoke last, with which ADK goes on. Versions differ in the words
 around what others said: here they are those of 1.x.
+
+No usual place: the application that runs the agents chooses the database or folder.
 """
 
 from __future__ import annotations

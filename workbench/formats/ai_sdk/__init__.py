@@ -4,6 +4,8 @@ An answer stored for the screen is one message of many steps; each step is an an
 gave a message of its own (`convertToModelMessages`). Sources and the application's own data are not sent. Seen of
 version 6; names of version 4 (`args`, `result`, `toolInvocations`) are read too.
 https://ai-sdk.dev/docs/reference/ai-sdk-core
+
+No usual place: the application stores it.
 """
 
 from __future__ import annotations

@@ -8,8 +8,11 @@ console lines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.aider.signature import ID, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -28,4 +31,11 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider")
+def _places(machine: Machine) -> Iterator[Place]:
+    if history := machine.named("AIDER_CHAT_HISTORY_FILE"):
+        yield Place("aider", ID, history.parent, (history.name,))
+    for folder in machine.projects:
+        yield Place("aider", ID, folder, (".aider.chat.history.md",))
+
+
+FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider", places=_places)

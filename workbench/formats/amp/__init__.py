@@ -8,8 +8,11 @@ only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.amp.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -18,4 +21,8 @@ def _codec() -> Codec:
     return Codec(read.read)
 
 
-FORMAT = Format(ID, "Amp thread", recognise, _codec, keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    yield Place("Amp", ID, machine.data / "amp/threads", ("T-*.json",))
+
+
+FORMAT = Format(ID, "Amp thread", recognise, _codec, keys=KEYS, places=_places)

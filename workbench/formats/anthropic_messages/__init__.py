@@ -1,4 +1,7 @@
-"""Anthropic Messages API: a request body, or its bare list of messages."""
+"""Anthropic Messages API: a request body, or its bare list of messages.
+
+No usual place: request bodies are stored wherever a proxy or program logs them.
+"""
 
 from __future__ import annotations
 

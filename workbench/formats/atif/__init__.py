@@ -3,6 +3,8 @@
 A step of the agent holds its calls and what they gave, so it is two messages. A summarisation is a system step that
 refers to the sub-agents which made it: a boundary. The user's step after it is the summary, and what stood before is no
 longer sent. Step numbers count from 1 without gaps, so a kept step may get a new number. Kinds are noted in `extra`.
+
+No usual place: harbor writes it to the trial folder that the user names.
 """
 
 from __future__ import annotations

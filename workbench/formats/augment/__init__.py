@@ -8,8 +8,11 @@ A recorded summary ends an epoch and opens the next one; the versions of summari
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.augment.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, Way
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -31,4 +34,9 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Augment CLI session", recognise, _codec, keys=KEYS, preset="augment-example")
+def _places(machine: Machine) -> Iterator[Place]:
+    augment = machine.first("AUGMENT_CACHE_DIR", otherwise=machine.home / ".augment")
+    yield Place("Augment CLI", ID, augment / "sessions", ("*.json",))
+
+
+FORMAT = Format(ID, "Augment CLI session", recognise, _codec, keys=KEYS, preset="augment-example", places=_places)

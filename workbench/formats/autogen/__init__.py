@@ -3,6 +3,8 @@
 A state has of each agent the context that its model is sent, but for the system prompt. A list of messages (a task's
 result, a team's thread) is what a team said; each agent is sent of it what it did itself, and what the others said as
 the user's. Each agent can be read; without a choice it is the one that spoke last. Read only.
+
+No usual place: the program that saves its state chooses the file.
 """
 
 from __future__ import annotations

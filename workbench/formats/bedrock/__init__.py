@@ -3,6 +3,8 @@
 A block has no type: its one key says what it is. The log of an invocation holds the body (`input.inputBodyJson`) and
 the answer (`output.outputBodyJson`), whose `usage` counts what the cache held apart.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+
+No usual place: the program that calls the API stores it.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ A capture has no conversation, only requests and what came back, whole or stream
 session: a request that goes on from another's context, or from a response that the server kept, continues it, and where
 it holds only a part of that, an epoch ends. Headers are never read, and of an address nothing is kept: keys stand in
 them. Read only.
+
+No usual place: a browser, a proxy or claude-trace writes it to the folder it was started in.
 """
 
 from __future__ import annotations

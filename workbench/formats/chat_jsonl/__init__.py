@@ -1,6 +1,8 @@
 """Chat JSONL: one message a line, as OpenAI Chat or Anthropic Messages have it.
 
 Programs log so what they send and get; nothing else stands in such a file, so there is one epoch. Read only.
+
+No usual place: the program that logs its messages chooses the file.
 """
 
 from __future__ import annotations

@@ -16,10 +16,12 @@ Held against Claude Code 2.1.330: every request that its files record, and what 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, Skimmed
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -58,4 +60,14 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, repair.context)
 
 
-FORMAT = Format(ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code")
+def _places(machine: Machine) -> Iterator[Place]:
+    moved = machine.named("CLAUDE_CONFIG_DIR")
+    config = machine.first("XDG_CONFIG_HOME", otherwise=machine.home / ".config")
+    for folder in [moved] if moved else [machine.home / ".claude", config / "claude"]:
+        # A sub-agent's file belongs to the session that called it.
+        yield Place("Claude Code", ID, folder / "projects", ("*/*.jsonl",), except_for="agent-*")
+
+
+FORMAT = Format(
+    ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code", places=_places
+)

@@ -8,8 +8,11 @@ as text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.cline_sdk.signature import ID, KEYS, recognise, recognise_folder
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -27,4 +30,11 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder, keys=KEYS, preset="cline")
+def _places(machine: Machine) -> Iterator[Place]:
+    cline = machine.first("CLINE_DIR", otherwise=machine.home / ".cline")
+    data = machine.first("CLINE_DATA_DIR", otherwise=cline / "data")
+    sessions = machine.first("CLINE_SESSION_DATA_DIR", otherwise=data / "sessions")
+    yield Place("Cline SDK", ID, sessions, ("*/*.messages.json",))
+
+
+FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder, keys=KEYS, preset="cline", places=_places)

@@ -8,8 +8,11 @@ context before are that message.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.codex.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, Way
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -38,4 +41,13 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, repair.context)
 
 
-FORMAT = Format(ID, "Codex rollout", recognise, _codec, api="openai-responses", keys=KEYS, preset="codex")
+def _places(machine: Machine) -> Iterator[Place]:
+    codex = machine.first("CODEX_HOME", otherwise=machine.home / ".codex")
+    rollouts = ("rollout-*.jsonl", "rollout-*.jsonl.zst")
+    yield Place("Codex", ID, codex / "sessions", tuple(f"*/*/*/{name}" for name in rollouts))
+    yield Place("Codex", ID, codex / "archived_sessions", rollouts)
+
+
+FORMAT = Format(
+    ID, "Codex rollout", recognise, _codec, api="openai-responses", keys=KEYS, preset="codex", places=_places
+)

@@ -3,6 +3,8 @@
 A capture shows what was done, not what was sent: no prompt, no instructions, no results of web searches, and one usage
 for a whole turn, which is the bill of a call only where the turn made one. Seen of Codex 0.169; the events:
 https://github.com/openai/codex, `codex-rs/exec`. Codex goes on from its rollout, never from a capture: none is written.
+
+No usual place: it is printed; the user stores it.
 """
 
 from __future__ import annotations

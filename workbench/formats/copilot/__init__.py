@@ -7,8 +7,11 @@ Events of sub-agents are in the file view only. The system prompt stands beside 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.copilot.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -33,4 +36,9 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, repair.context)
 
 
-FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS, preset="copilot")
+def _places(machine: Machine) -> Iterator[Place]:
+    copilot = machine.first("COPILOT_HOME", otherwise=machine.home / ".copilot")
+    yield Place("Copilot CLI", ID, copilot / "session-state", ("*/events.jsonl", "*.jsonl"))
+
+
+FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS, preset="copilot", places=_places)

@@ -7,8 +7,11 @@ as interrupted. Read only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.crush.signature import ID, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -17,4 +20,9 @@ def _codec() -> Codec:
     return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
 
 
-FORMAT = Format(ID, "Crush", recognise, _codec)
+def _places(machine: Machine) -> Iterator[Place]:
+    for folder in machine.projects:
+        yield Place("Crush", ID, folder / ".crush", ("crush.db",))
+
+
+FORMAT = Format(ID, "Crush", recognise, _codec, places=_places)

@@ -6,8 +6,11 @@ everything up to its anchor. `/compress` begins a new session with the summary a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.droid.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -16,4 +19,8 @@ def _codec() -> Codec:
     return Codec(read.read)
 
 
-FORMAT = Format(ID, "Droid", recognise, _codec, keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    yield Place("Droid", ID, machine.home / ".factory/sessions", ("*/*.jsonl",))
+
+
+FORMAT = Format(ID, "Droid", recognise, _codec, keys=KEYS, places=_places)

@@ -10,8 +10,11 @@ send both, which the API refuses.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format, RecordRepair, Way
 from workbench.formats.gemini.signature import ID, KEYS, recognise
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -37,4 +40,9 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, is_headless=repair.is_headless)
 
 
-FORMAT = Format(ID, "Gemini CLI", recognise, _codec, api="gemini", keys=KEYS, preset="gemini-cli")
+def _places(machine: Machine) -> Iterator[Place]:
+    folder = machine.first("GEMINI_CLI_HOME", otherwise=machine.home) / ".gemini/tmp"
+    yield Place("Gemini CLI", ID, folder, ("*/chats/session-*.json", "*/chats/session-*.jsonl"))
+
+
+FORMAT = Format(ID, "Gemini CLI", recognise, _codec, api="gemini", keys=KEYS, preset="gemini-cli", places=_places)

@@ -1,6 +1,8 @@
 """Gemini API: the body of a `generateContent` request, as it is or as Code Assist wraps it.
 
 A body is a context already, so there is one epoch. Read only: what resumes a conversation takes its own file.
+
+No usual place: request bodies are stored wherever a proxy or program logs them.
 """
 
 from __future__ import annotations

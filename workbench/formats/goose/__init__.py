@@ -6,8 +6,11 @@ sees. A database becomes records like those of an export, one for each message o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format, RecordRepair
 from workbench.formats.goose.signature import ID, KEYS, recognise
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -34,4 +37,15 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records)
 
 
-FORMAT = Format(ID, "goose", recognise, _codec, keys=KEYS, preset="goose")
+def _places(machine: Machine) -> Iterator[Place]:
+    if root := machine.named("GOOSE_PATH_ROOT"):
+        folders = [root / "data/sessions"]
+    elif machine.system == "win32":
+        folders = [machine.settings / "Block/goose/data/sessions", machine.settings / "Block/goose/sessions"]
+    else:
+        folders = [machine.data / "goose/sessions", machine.home / ".goose/sessions"]
+    for folder in folders:
+        yield Place("goose", ID, folder, ("sessions.db", "*.jsonl"))
+
+
+FORMAT = Format(ID, "goose", recognise, _codec, keys=KEYS, preset="goose", places=_places)

@@ -7,8 +7,11 @@ that. Written is the list of messages, with a mark that what the events tell was
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
 from workbench.formats.inspect_log.signature import ID, KEYS, recognise
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -27,4 +30,8 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Inspect log", recognise, _codec, keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    yield Place("Inspect", ID, machine.first("INSPECT_LOG_DIR", otherwise=machine.here / "logs"), ("*.eval", "*.json"))
+
+
+FORMAT = Format(ID, "Inspect log", recognise, _codec, keys=KEYS, places=_places)

@@ -6,8 +6,11 @@ compaction the person's messages stand before the summary, word for word. Read o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
 from workbench.formats.kimi.signature import ID, recognise
+from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
@@ -16,4 +19,11 @@ def _codec() -> Codec:
     return Codec(read.read)
 
 
-FORMAT = Format(ID, "Kimi Code", recognise, _codec, preset="kimi-cli")
+def _places(machine: Machine) -> Iterator[Place]:
+    kimi = machine.first("KIMI_CODE_HOME", otherwise=machine.home / ".kimi-code")
+    yield Place("Kimi Code", ID, kimi / "sessions", ("*/*/agents/main/wire.jsonl",))
+    kimi_cli = machine.first("KIMI_SHARE_DIR", otherwise=machine.home / ".kimi")
+    yield Place("Kimi CLI", ID, kimi_cli / "sessions", ("*/*/context.jsonl",))
+
+
+FORMAT = Format(ID, "Kimi Code", recognise, _codec, preset="kimi-cli", places=_places)

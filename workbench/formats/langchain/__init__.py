@@ -2,6 +2,8 @@
 
 A call may stand in `content` as the provider wrote it and in `tool_calls` as LangChain reads it: it is one call. The
 summaries of LangChain's own middleware are user messages whose `additional_kwargs` name their source.
+
+No usual place: the program that dumps messages chooses the file.
 """
 
 from __future__ import annotations

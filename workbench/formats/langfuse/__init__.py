@@ -4,6 +4,8 @@ observations alone, as one document or one a line.
 A generation holds what was sent and what came back in the form of the library that called, its tokens in
 `usageDetails` (older: `usage`), its dollars in `costDetails`. A session of several traces is one conversation.
 https://langfuse.com/docs/observability/data-model
+
+No usual place: a trace is fetched from the server.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ A run of `run_type` llm holds what was sent in `inputs.messages` (LangChain's me
 wrapped client) and what came back in `outputs`. Runs of one thread (`thread_id`, `session_id` or `conversation_id` in
 their metadata) are one conversation, else those of one trace.
 https://docs.langchain.com/langsmith/run-data-format
+
+No usual place: runs are fetched from the server.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A file has all messages of an agent and says which of them are in its context. What is not was taken out, mostly for a
 summary, which is one of the user's messages as a system alert. The person's words stand in a JSON envelope. Read only.
+
+No usual place: the user chooses where an agent is exported to.
 """
 
 from __future__ import annotations

@@ -7,7 +7,10 @@ a run is never sent: a message of role `exit` in newer files, the submitted patc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.mini_swe_agent.signature import ID, KEYS, recognise
 
 
@@ -19,4 +22,9 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ()))
 
 
-FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    folder = machine.first("MSWEA_GLOBAL_CONFIG_DIR", otherwise=machine.settings / "mini-swe-agent")
+    yield Place("mini-swe-agent", ID, folder, ("*.traj.json",))
+
+
+FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS, places=_places)

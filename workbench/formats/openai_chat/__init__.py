@@ -3,6 +3,8 @@
 Call ids may repeat within one list (tau-bench), so pairs are matched in order. A LiteLLM log's `response` is the
 newest answer, with its bill; an export has it among the messages where it is kept. A summary is marked by the `name` of
 its message, the one field that the API leaves to its caller.
+
+No usual place: request bodies are stored wherever a proxy or program logs them.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Every line is a conversation of its own: `{messages}`; `{input, preferred_output}` of preferences, read with what was
 preferred; `{custom_id, body}` or `{custom_id, params}` of a request; `{custom_id, response}` or `{custom_id, result}`
 of what came back, which holds the answer alone. Read only.
+
+No usual place: the author of the examples or the batch chooses the file.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Neighbouring items of one answer (reasoning, then text, then calls) are one mess
 is kept as it is, in a message of kind summary, and replaces what an agent said and did before it. The user's messages
 alone before one are what `/responses/compact` kept, and part of the context. A kind of which an item's role says
 nothing is written into the item's id, the one field that is left to the caller.
+
+No usual place: request bodies are stored wherever a proxy or program logs them.
 """
 
 from __future__ import annotations

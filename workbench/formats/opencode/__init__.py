@@ -14,7 +14,10 @@ one message here, of the user's role as summaries are in other formats, so that 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -35,4 +38,8 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "opencode", recognise, _codec, recognise_folder, keys=KEYS, preset="opencode")
+def _places(machine: Machine) -> Iterator[Place]:
+    yield Place("opencode", ID, machine.data / "opencode", ("opencode*.db", "storage/session/*/ses_*.json"))
+
+
+FORMAT = Format(ID, "opencode", recognise, _codec, recognise_folder, keys=KEYS, preset="opencode", places=_places)

@@ -9,7 +9,10 @@ its events, in the order of their file names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -28,4 +31,15 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "OpenHands conversation", recognise, _codec, recognise_folder, keys=KEYS, preset="openhands")
+def _places(machine: Machine) -> Iterator[Place]:
+    kept = machine.first("OPENHANDS_PERSISTENCE_DIR", otherwise=machine.home / ".openhands")
+    conversations = machine.first("OPENHANDS_CONVERSATIONS_DIR", otherwise=kept / "conversations")
+    yield Place("OpenHands", ID, conversations, ("*/base_state.json",))
+    store = machine.first("FILE_STORE_PATH", otherwise=kept)
+    for folder in dict.fromkeys((store, machine.home / ".openhands-state")):
+        yield Place("OpenHands", ID, folder / "sessions", ("*/events/0.json",))
+
+
+FORMAT = Format(
+    ID, "OpenHands conversation", recognise, _codec, recognise_folder, keys=KEYS, preset="openhands", places=_places
+)

@@ -6,6 +6,8 @@ and `gen_ai.output.messages` (OpenTelemetry), `gen_ai.prompt.0.role` (OpenLLMetr
 `llm.input_messages.0.message.role` (OpenInference), or events of the span (OpenTelemetry before 1.37).
 https://opentelemetry.io/docs/specs/semconv/gen-ai/, https://arize-ai.github.io/openinference/spec/. Seen of
 opentelemetry-instrumentation-openai 0.62 and openinference-instrumentation-openai 0.1.66.
+
+No usual place: the collector or backend chooses where a trace is stored.
 """
 
 from __future__ import annotations

@@ -10,7 +10,10 @@ the loaders of @mariozechner/pi-coding-agent 0.73.1 and @earendil-works/pi-codin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format, RecordRepair, Way
+from workbench.formats.machine import Machine, Place
 from workbench.formats.pi.signature import ID, KEYS, recognise
 
 
@@ -37,4 +40,9 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, repair.context, repair.is_headless)
 
 
-FORMAT = Format(ID, "pi", recognise, _codec, keys=KEYS, preset="pi")
+def _places(machine: Machine) -> Iterator[Place]:
+    pi = machine.first("PI_CODING_AGENT_DIR", otherwise=machine.home / ".pi/agent")
+    yield Place("pi", ID, pi / "sessions", ("*/*.jsonl",))
+
+
+FORMAT = Format(ID, "pi", recognise, _codec, keys=KEYS, preset="pi", places=_places)

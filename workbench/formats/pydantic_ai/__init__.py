@@ -5,6 +5,8 @@ sent before all of them and are not kept by later requests. A provider's compact
 system prompts outlast it, for providers take them beside the messages; a summary of the application's stands in a
 request, in place of what it dropped. Seen of version 2.62.
 https://ai.pydantic.dev/message-history
+
+No usual place: the program that runs the agent stores it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,10 @@ stands before it in the file and is sent behind that history. Qwen Code itself f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.qwen_code.signature import ID, KEYS, recognise
 
 
@@ -17,4 +20,9 @@ def _codec() -> Codec:
     return Codec(read.read)
 
 
-FORMAT = Format(ID, "Qwen Code", recognise, _codec, keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    qwen = machine.first("QWEN_RUNTIME_DIR", "QWEN_HOME", otherwise=machine.home / ".qwen")
+    yield Place("Qwen Code", ID, qwen / "projects", ("*/chats/*.jsonl",))
+
+
+FORMAT = Format(ID, "Qwen Code", recognise, _codec, keys=KEYS, places=_places)

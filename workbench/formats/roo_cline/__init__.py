@@ -12,7 +12,10 @@ environment details) is of kind meta.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.machine import Machine, Place
 from workbench.formats.roo_cline.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -38,6 +41,20 @@ def _repair() -> RecordRepair:
     return RecordRepair(repair.records, listed="")
 
 
+def _places(machine: Machine) -> Iterator[Place]:
+    from workbench.formats.roo_cline.places import places
+
+    yield from places(machine)
+
+
 FORMAT = Format(
-    ID, "Cline or Roo task", recognise, _codec, recognise_folder, api="anthropic-messages", keys=KEYS, preset="roo"
+    ID,
+    "Cline or Roo task",
+    recognise,
+    _codec,
+    recognise_folder,
+    api="anthropic-messages",
+    keys=KEYS,
+    preset="roo",
+    places=_places,
 )

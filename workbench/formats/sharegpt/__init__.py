@@ -2,6 +2,8 @@
 
 Later data sets put calls and results into turns of their own, a prompt and tools beside the turns, and name the keys
 `role` and `content`. Every entry is a conversation of its own. Read only.
+
+No usual place: the author of the data set chooses the file.
 """
 
 from __future__ import annotations

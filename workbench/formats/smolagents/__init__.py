@@ -3,6 +3,8 @@
 Steps are a task, a plan, or an action with its calls and what was observed. A full step holds the request it made: the
 system prompt is taken from there. smolagents sends calls and observations as texts with a heading; here they are calls
 and results. Read only.
+
+No usual place: the program that saves its memory chooses the file.
 """
 
 from __future__ import annotations

@@ -8,7 +8,10 @@ history has it all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.swe_agent.signature import ID, KEYS, recognise
 
 
@@ -20,4 +23,9 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ()))
 
 
-FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    trajectories = machine.first("SWE_AGENT_TRAJECTORY_DIR", otherwise=machine.here / "trajectories")
+    yield Place("SWE-agent", ID, trajectories, tuple("*/" * depth + "*.traj" for depth in range(1, 4)))
+
+
+FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS, places=_places)

@@ -2,6 +2,8 @@
 
 Every entry is a session, opened as a list of that one entry. Call ids repeat within one. Kinds are
 noted beside a message's own keys: the benchmark reads its results, and never sends them again.
+
+No usual place: the benchmark writes to the folder that the user names.
 """
 
 from __future__ import annotations

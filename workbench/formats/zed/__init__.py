@@ -6,7 +6,10 @@ provider's own compaction hides everything before it. Read only; agents that Zed
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.formats.format import Codec, Format
+from workbench.formats.machine import Machine, Place
 from workbench.formats.zed.signature import ID, KEYS, recognise
 
 
@@ -16,4 +19,9 @@ def _codec() -> Codec:
     return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
 
 
-FORMAT = Format(ID, "Zed", recognise, _codec, keys=KEYS)
+def _places(machine: Machine) -> Iterator[Place]:
+    zed = machine.settings / "Zed" if machine.system in ("darwin", "win32") else machine.data / "zed"
+    yield Place("Zed", ID, zed / "threads", ("threads.db",))
+
+
+FORMAT = Format(ID, "Zed", recognise, _codec, keys=KEYS, places=_places)

@@ -1,0 +1,67 @@
+"""A machine and the folders on it in which agents keep sessions: `Format.places` maps the one to the others."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which an agent keeps its sessions.
+
+    A session is a file below `folder` that matches one of `patterns`: names with `*`, joined by `/`. Where the agent
+    keeps a session as a folder, the pattern matches the file that marks it. Names that match `except_for` are skipped.
+    `format` is the id of the format that is tried first.
+    """
+
+    agent: str
+    format: str
+    folder: Path
+    patterns: tuple[str, ...]
+    except_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What places depend on. `system` is `sys.platform`, `here` the project in which the user is."""
+
+    system: str = sys.platform
+    home: Path = field(default_factory=Path.home)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    here: Path = field(default_factory=Path.cwd)
+
+    def named(self, variable: str) -> Path | None:
+        """The folder in a variable, with `~` for the home; None where it is not set or not absolute."""
+        text = self.variables.get(variable, "").strip()
+        if not text or "\0" in text:
+            return None
+        path = self.home / text[2:] if text.startswith(("~/", "~\\")) else self.home if text == "~" else Path(text)
+        return path if path.is_absolute() else None
+
+    def first(self, *variables: str, otherwise: Path) -> Path:
+        """The folder in the first of these variables that names one."""
+        return next((path for name in variables if (path := self.named(name))), otherwise)
+
+    @property
+    def data(self) -> Path:
+        """Data folder of agents that follow XDG on every platform."""
+        return self.first("XDG_DATA_HOME", otherwise=self.home / ".local/share")
+
+    @property
+    def settings(self) -> Path:
+        """Settings folder of editors and Python programs, by the platform's custom."""
+        if self.system == "win32":
+            return self.first("APPDATA", otherwise=self.home / "AppData/Roaming")
+        if self.system == "darwin":
+            return self.home / "Library/Application Support"
+        return self.first("XDG_CONFIG_HOME", otherwise=self.home / ".config")
+
+    @property
+    def projects(self) -> tuple[Path, ...]:
+        """The project and, where it is another folder, the top of its repository."""
+        top = next((one for one in (self.here, *self.here.parents) if (one / ".git").exists()), self.here)
+        return (self.here,) if top == self.here else (self.here, top)

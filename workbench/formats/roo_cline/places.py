@@ -1,0 +1,33 @@
+"""Folders in which Cline and Roo keep their tasks: in each editor's settings, and Cline's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.formats.machine import Machine, Place
+from workbench.formats.roo_cline.signature import HISTORY, ID
+
+EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+"""Settings folders of VS Code and its kin."""
+
+SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server")
+"""The same on the far side of a remote connection."""
+
+EXTENSIONS = (
+    ("Cline", "saoudrizwan.claude-dev"),
+    ("Roo Code", "rooveterinaryinc.roo-cline"),
+    ("Kilo Code", "kilocode.kilo-code"),
+)
+
+
+def places(machine: Machine) -> Iterator[Place]:
+    users = [machine.settings / editor / "User" for editor in EDITORS]
+    users += [machine.home / server / "data/User" for server in SERVERS]
+    if portable := machine.named("VSCODE_PORTABLE"):
+        users.insert(0, portable / "user-data/User")
+    for user in users:
+        for agent, extension in EXTENSIONS:
+            yield Place(agent, ID, user / "globalStorage" / extension / "tasks", (f"*/{HISTORY}",))
+    cline = machine.first("CLINE_DIR", otherwise=machine.home / ".cline")
+    data = machine.first("CLINE_DATA_DIR", otherwise=cline / "data")
+    yield Place("Cline", ID, data / "tasks", (f"*/{HISTORY}",))
