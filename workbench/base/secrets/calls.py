@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.secrets.places import NO_PASSWORD
-from workbench.base.secrets.spans import SHORTEST, Read, Span, lowered, places_of
+from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, lowered, places_of
 from workbench.base.secrets.values import (
     has_inner_digit,
     is_algorithm,
@@ -138,6 +138,8 @@ wifi wi-fi wlan users
 """
 _LOGIN_WORDS = tuple(word.replace("·", " ") for word in _LOGIN.split())
 """Words before the name of a user, or of a network, and a password."""
+_BY_WORD = by_word(_word for _word in _LOGIN_WORDS if _word.isascii())
+_NOT_ASCII = [_word for _word in _LOGIN_WORDS if not _word.isascii()]
 _NEAR_A_LOGIN = 160
 _PROMPT = re.compile(r"(?:ftp> ?|quote |[>C]: |-+> )?")
 _TO_A_SERVER = re.compile(
@@ -239,8 +241,9 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
         found = _PASSWORD.match(text, at)
         if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
             yield found.span(1)
-    small = near.lower() if text.isascii() else lowered(text)
-    for label in (label for label in _LOGIN_WORDS if not label.isascii() or re.split("[ -]", label)[0] in words):
+    labels = hints_in(words, _BY_WORD) + ([] if text.isascii() else _NOT_ASCII)
+    small = lowered(text) if labels else ""
+    for label in labels:
         for at in places_of(label, small):
             yield from _pairs(text, at + len(label))
     for word in ("user ", "USER ") if "user" in words else ():
