@@ -16,8 +16,6 @@ READY := .venv/.installed
 run: $(RUNS)  ## open the workbench: your sessions, or a sample that overflows
 	@$(BIN) -m workbench open
 
-# The tests start the program some hundred times: what is compiled is kept, whatever the environment says.
-test test-all: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)  ## the suite, on two processes
 	@$(BIN) -m pytest -n 2 --dist worksteal
 

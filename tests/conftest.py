@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,11 @@ from hypothesis import HealthCheck, settings
 from tests.paths import SHARED
 from workbench.base import in_use
 from workbench.base.environment import PREFIX
+
+# Each process of a run imports five thousand modules, and the tests start the program some hundred times: what is
+# compiled is kept, whatever the environment says. Without that, collecting the tests takes three times as long.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The same twenty examples of each property in every run: the suite judges the code that lies here, and a stranger's
 # first `make test` finds nothing that ours did not. `--hypothesis-profile=thorough` draws two hundred new ones, and
