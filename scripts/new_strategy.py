@@ -23,13 +23,13 @@ SECTION = """## $id
     before   system  a b c d │ e f g
     after    system          │ e f g
 
-The newest `newest_messages` stay, what is older goes. Loses whatever stood in the older ones.
+The newest `newest_messages` stay. Loses everything older.
 """
 ROWS = (
     ("workbench/compaction/strategies/__init__.py", '"ledger": "ledger"', '    "$id": "$module",'),
     ("docs/strategies.md", "| [ledger](#ledger)", "| [$id](#$id) | none | the newest messages | messages | yes |"),
     ("docs/strategies.md", "## ledger", SECTION),
-    ("docs/reference.md", "| `ledger` |", "| `$id` | the newest messages stay; no model |"),
+    ("docs/reference.md", "| `ledger` |", "| `$id` | keeps the newest messages; no model |"),
     ("tests/compaction/test_conformance.py", '"ledger": {"budget', '    "$id": {"newest_messages": 6},'),
     ("tests/borders/test_limits.py", '"trim.target_messages"', '    "$id.newest_messages": Row(left, 4, (3, 4, 5)),'),
 )

@@ -18,7 +18,7 @@ from tests.commands import cwb, document
 from tests.documents.rules import rule
 from tests.formats.test_augment import document as augment_document
 from tests.formats.test_augment import entry, text_node
-from tests.paths import ROOT, SAMPLES
+from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
 from workbench.analysis.recorded import recorded_outcome
@@ -1489,11 +1489,9 @@ PRODUCTS = {
 
 
 @rule("000-114")
-def test_the_docs_show_the_table_of_the_command() -> None:
-    lines = (ROOT / "docs/strategies.md").read_text("utf-8").split("## What each of them has")[1].splitlines()
-    table = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines if line.startswith("| ")]
-    assert table == [HEADS, *map(cells, all_properties())]
-    assert cwb("list", "presets", "--properties").stdout.split("\n")[0].split() == " ".join(HEADS).split()
+def test_the_command_prints_the_comparison_as_a_table() -> None:
+    printed = [" ".join(line.split()) for line in cwb("list", "presets", "--properties").stdout.splitlines()]
+    assert printed == [" ".join(row) for row in (HEADS, *map(cells, all_properties()))]
 
 
 @rule("000-115")
