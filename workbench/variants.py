@@ -6,8 +6,8 @@
     assessed(bench, variant)                  runs it offline, and assesses that
     ask_all(live, purse)                      runs every variant by its summarizer, all at once
 
-`analysis.replay` simulates a variant's preset over the session, and `trials` asks two on many sessions. The tables at
-the end show any number of assessments.
+`analysis.replay` simulates a variant's preset over the session, and `experiment` runs variants on many sessions. The
+tables at the end show any number of assessments.
 """
 
 from __future__ import annotations

@@ -11,10 +11,9 @@ from typing import Any
 import click
 
 from workbench.analysis.prompt_use import by_id
-from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.cli.compacting import NO_SUMMARY
-from workbench.cli.experiment import compared
+from workbench.cli.experiment import experiment
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
@@ -43,8 +42,9 @@ def side_by_side(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    """Compact with each prompt by each model, and write every draft and what it lost; of several sessions the verdict
-    over all pairs. Raises BadInput where there is only one variant."""
+    """Compact with each prompt by each model, and write every draft and what it lost; of several sessions the verdicts.
+
+    Raises BadInput where there is only one variant."""
     named = [*(asking(model) for model in models), *map(parsed, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
@@ -82,23 +82,20 @@ def _many(
     chosen: Selection, prompts: tuple[str, ...], named: list[Name], purse: Purse, keeps: bool, *, batch: bool,
     as_json: bool, as_csv: str | None,
 ) -> None:  # fmt: skip
-    """Every session as a pair."""
+    """Every variant on every session."""
     if chosen.part:
         raise click.UsageError("--part needs one session; name one FILE.")
     found = [by_id(prompt) for prompt in prompts]
-    if sorted((len(found), len(named))) not in ([0, 2], [1, 2]):
-        raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt; "
-                       "one FILE takes more.")  # fmt: skip
+    check_several(found, named)
     _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
-    def opened(path: Path) -> tuple[LiveRun, LiveRun]:
+    def opened(path: Path) -> tuple[LiveRun, ...]:
         let_go()
         bench = on_bench(replace(chosen, files=(path,)), policy)
-        a, b = (one.live(bench) for one in of_prompts(bench, found, named))
-        return a, b
+        return tuple(one.live(bench) for one in of_prompts(bench, found, named))
 
-    compared(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
+    experiment(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
 
 def _tell_where(named: Sequence[Name]) -> None:

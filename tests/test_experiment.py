@@ -1,5 +1,5 @@
-"""Two summarizers on many sessions: the verdict by hand, what is held meanwhile, and by command what is asked, kept,
-gone on with and left."""
+"""Variants on many sessions: the verdicts by hand, what is held meanwhile, and by command what is asked, kept,
+resumed and left."""
 
 from __future__ import annotations
 
@@ -30,6 +30,17 @@ from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
+from workbench.experiment import (
+    Asking,
+    Compared,
+    Figures,
+    Open,
+    Verdict,
+    compare_in_batches,
+    compare_live,
+    queued,
+    verdicts,
+)
 from workbench.live_run import LiveRun
 from workbench.summarizers import journal
 from workbench.summarizers.batches import UnderWay
@@ -37,49 +48,61 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import but_known, recorded
-from workbench.trials import Came, Open, Trial, Verdict, Ways, foreseen, tried, tried_in_batches, verdicts
 from workbench.variants import of_prompts
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
-NONE = Came("compacted", (), 100, 10, {}, None, (), (), 0.0, "")
+NONE = Figures("compacted", (), 100, 10, {}, None, (), (), 0.0, "")
 
 
 def facts(*told: float) -> dict[tuple[str, str, int], float]:
     return {("path", f"f{number}", number): one for number, one in enumerate(told)}
 
 
-def trial(a: Came, b: Came) -> Trial:
-    return Trial(Path("s.jsonl"), 1, 1_000, a, b)
+def session(*variants: Figures) -> Compared:
+    return Compared(Path("s.jsonl"), 1, 1_000, variants)
 
 
 def test_the_verdict_is_over_pairs() -> None:
     """By hand: of six facts A tells 3.5 and B 5; the claims' shares are 1/2 and 3/4, then 1 and 3/4; B answers one
     question more of the two that both were asked, and of two watched sentences that stood there B lost one."""
-    one = trial(
+    one = session(
         replace(NONE, facts=facts(1, 0, 0.5), claims=(1, 2), answered=(True, False, None), watched=(True, None, True)),
         replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4), answered=(True, True, False), watched=(False, None, True)),
     )
-    other = trial(
+    other = session(
         replace(NONE, facts=facts(1, 1, 0), claims=(2, 2)), replace(NONE, facts=facts(1, 1, 0.5), claims=(3, 4))
     )
-    failed = trial(replace(NONE, facts=facts(1), failed=("the summary failed",)), replace(NONE, facts=facts(0)))
-    idle = trial(replace(NONE, facts=facts(1), status="unchanged"), replace(NONE, facts=facts(0)))
+    failed = session(replace(NONE, facts=facts(1), failures=("the summary failed",)), replace(NONE, facts=facts(0)))
+    idle = session(replace(NONE, facts=facts(1), status="unchanged"), replace(NONE, facts=facts(0)))
     told, ground, asked, watched = verdicts([one, other, failed, idle])
-    assert (told.measure, told.sessions, told.a, told.b) == ("facts correct", 2, 3.5 / 6, 5 / 6)
+    assert (told.measure, told.sessions, told.first, told.share) == ("facts correct", 2, 3.5 / 6, 5 / 6)
     assert told.mean == pytest.approx(1.5 / 6)
-    assert (ground.sessions, ground.a, ground.b, ground.mean, ground.better) == (2, 0.75, 0.75, 0.0, "")
-    assert (asked.sessions, asked.a, asked.b, asked.mean) == (1, 0.5, 1.0, 0.5)
-    assert (watched.measure, watched.a, watched.b, watched.mean) == ("watched rules kept", 1.0, 0.5, -0.5)
+    assert (ground.sessions, ground.first, ground.share, ground.mean, ground.better) == (2, 0.75, 0.75, 0.0, None)
+    assert (asked.sessions, asked.first, asked.share, asked.mean) == (1, 0.5, 1.0, 0.5)
+    assert (watched.measure, watched.first, watched.share, watched.mean) == ("watched rules kept", 1.0, 0.5, -0.5)
     assert verdicts([failed, idle]) == verdicts([]) == ()
 
 
 @pytest.mark.parametrize(
     ("low", "high", "better"),
-    [(0.001, 0.2, "B"), (0.0, 0.2, ""), (-0.1, 0.1, ""), (-0.2, 0.0, ""), (-0.2, -0.001, "A")],
+    [(0.001, 0.2, 2), (0.0, 0.2, None), (-0.1, 0.1, None), (-0.2, 0.0, None), (-0.2, -0.001, 0)],
 )
-def test_a_side_is_better_where_the_interval_says_so(low: float, high: float, better: str) -> None:
-    assert Verdict("facts correct", 3, 0.5, 0.6, 0.1, low, high).better == better
+def test_a_variant_is_better_where_the_interval_says_so(low: float, high: float, better: int | None) -> None:
+    assert Verdict("facts correct", 2, 3, 0.5, 0.6, 0.1, low, high).better == better
+
+
+def test_each_variant_is_judged_against_the_first() -> None:
+    """By hand: B is as two sides alone were; C keeps all, and where B failed C still counts. Each pair draws as it
+    would without the others."""
+    a, b, c = (replace(NONE, facts=facts(*values)) for values in ((1, 0, 0, 0), (0, 0, 0, 0), (1, 1, 1, 1)))
+    several = [session(a, b, c), session(a, replace(b, failures=("no summary",)), c)]
+    worse, better = verdicts(several)
+    assert (worse.variant, worse.sessions, worse.first, worse.share, worse.better) == (1, 1, 0.25, 0.0, None)
+    assert (better.variant, better.sessions, better.first, better.share, better.better) == (2, 2, 0.25, 1.0, 2)
+    assert [one.counts(1) for one in several] == [True, False]
+    (alone,) = verdicts([session(a, c), session(a, c)])
+    assert replace(better, variant=1) == alone
 
 
 def test_only_what_is_not_known_is_asked() -> None:
@@ -109,31 +132,31 @@ def test_only_what_is_not_known_is_asked() -> None:
 
 
 def opening(*names: str) -> tuple[Open, list[str]]:
-    """Opens a file as both sides, where none that was opened before is held any more; and the files opened."""
+    """Opens a file under each variant, where none that was opened before is held any more; and the files opened."""
     held: list[weakref.ref[Bench]] = []
     order: list[str] = []
     # The only thread has let go of its last call when it takes the next one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
 
-    def opened(file: Path) -> tuple[LiveRun, LiveRun]:
+    def opened(file: Path) -> tuple[LiveRun, ...]:
         gc.collect()
         assert [one() for one in held] == [None] * len(held)
         bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
         held.append(weakref.ref(bench))
         order.append(file.name)
-        a, b = (one.live(bench) for one in of_prompts(bench, [], [parsed(name) for name in names]))
-        return a, b
+        return tuple(one.live(bench) for one in of_prompts(bench, [], [parsed(name) for name in names]))
 
     return opened, order
 
 
 async def test_of_many_sessions_one_is_held(sessions: Path) -> None:
     files = [sessions / "a.jsonl", sessions / "b.jsonl"]
-    opened, order = opening("extractive", "rehearse:garbage")
-    seen = [await asyncio.to_thread(foreseen, file, opened, again=True, batch=False) for file in files]
-    trials = [await tried(file, opened, Ways(Purse(), False, print)) for file in files]
+    opened, order = opening("extractive", "rehearse:garbage", "rehearse:empty")
+    seen = [await asyncio.to_thread(queued, file, opened, again=True, batch=False) for file in files]
+    done = [await compare_live(file, opened, Asking(Purse(), False, print)) for file in files]
     assert order == ["a.jsonl", "b.jsonl"] * 2
-    assert ([one.file for one in seen], [one.file for one in trials]) == (files, files)
+    assert ([one.file for one in seen], [one.file for one in done]) == (files, files)
+    assert [len(one.variants) for one in done] == [3, 3]
 
 
 def test_what_was_found_out_of_a_sessions_texts_goes_with_it(sessions: Path) -> None:
@@ -175,13 +198,13 @@ async def test_none_is_held_while_its_batch_is_under_way(
                 await every_batch(api, "I did /src/part1.py.")(to)
 
         api.replies = [at_the_second_look] * 50
-        ways, turn = Ways(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
-        trials = await asyncio.gather(*(tried_in_batches(file, opened, ways, turn) for file in files))
+        asking, turn = Asking(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
+        done = await asyncio.gather(*(compare_in_batches(file, opened, asking, turn) for file in files))
         assert [one.method for one in api.received].count("POST") == 4
-    assert [one.counts for one in trials] == [True, True]
+    assert [one.counts(1) for one in done] == [True, True]
     assert sorted(order) == ["a.jsonl"] * 3 + ["b.jsonl"] * 3
-    assert [one.b.dollars for one in trials] == [pytest.approx(2 * (1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
-    assert [bool(one.b.run) for one in trials] == [keeps, keeps]
+    assert [one.variants[1].dollars for one in done] == [pytest.approx(2 * (1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
+    assert [bool(one.variants[1].run) for one in done] == [keeps, keeps]
     assert {one.id for one in told} == {f"msgbatch_{number}" for number in range(4)}
     assert {one.resumed for one in told} == {False}
     assert list(paths.batches().iterdir()) == []
@@ -218,18 +241,18 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
         third = await ab(sessions)
         assert len(api.received) == 3
     assert [Path(one["file"]).name for one in first["sessions"]] == ["a.jsonl", "b.jsonl"]
-    assert [bool(one["b"]["failures"]) for one in first["sessions"]] == [False, True]
+    assert [bool(one["variants"][1]["failures"]) for one in first["sessions"]] == [False, True]
     assert {one["sessions"] for one in first["verdicts"]} == {1}
-    assert [one["b"]["claims"] for one in second["sessions"]] == [
+    assert [one["variants"][1]["claims"] for one in second["sessions"]] == [
         {"supported": 1, "claims": 1},
         {"supported": 1, "claims": 2},
     ]
     assert {one["sessions"] for one in second["verdicts"]} == {2}
     told = second["verdicts"][0]
-    assert (told["measure"], told["better"]) == ("correct_facts", "A")
-    assert told["mean_difference"] == pytest.approx(told["b"] - told["a"])
+    assert (told["measure"], told["variant"], told["better"]) == ("correct_facts", "B", "A")
+    assert told["mean_difference"] == pytest.approx(told["variant_share"] - told["first_share"])
     assert third["verdicts"] == second["verdicts"]
-    assert [one["b"]["usd"] for one in third["sessions"]] == [0.0, 0.0]
+    assert [one["variants"][1]["usd"] for one in third["sessions"]] == [0.0, 0.0]
     assert "call" not in third["notes"]
     assert [(entry.end, entry.calls) for entry in journal.kept()] == [("finished", 1), ("failed", 1), ("finished", 1)]
 
@@ -242,7 +265,7 @@ async def test_the_limit_stops_it_and_it_goes_on_there(sessions: Path, monkeypat
         # The first may cost $0.2361 and costs 1 000 × $5 + 4 000 × $25 a million, $0.105; the second may cost $0.2268.
         some = await ab(sessions, "--max-cost", "0.238", code=5)
         assert [Path(one).name for one in some["not_run"]] == ["b.jsonl"]
-        assert "1 session not tried: This may cost $0.2" in some["notes"]
+        assert "1 session not run: This may cost $0.2" in some["notes"]
         rest = await ab(sessions, "--max-cost", "0.238")
         assert (len(rest["sessions"]), rest["not_run"], len(api.received)) == (2, [], 2)
 
@@ -270,9 +293,11 @@ async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.
         assert [one.method for one in api.received].count("POST") == 2
         again = await ab(sessions, "--batch")
         assert len(api.received) == 8
-    assert [one["b"]["usd"] for one in found["sessions"]] == [pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)] * 2
+    assert [one["variants"][1]["usd"] for one in found["sessions"]] == [
+        pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)
+    ] * 2
     assert again["verdicts"] == found["verdicts"]
-    assert [entry.dollars for entry in journal.kept()] == [one["b"]["usd"] for one in found["sessions"]]
+    assert [entry.dollars for entry in journal.kept()] == [one["variants"][1]["usd"] for one in found["sessions"]]
     assert list(paths.batches().iterdir()) == []
 
 
@@ -303,8 +328,8 @@ async def test_what_is_gone_on_with_comes_to_what_an_unbroken_run_does(
         assert TOKEN not in run.output
         found: dict[str, Any] = json.loads(run.stdout)
         for one in found["sessions"]:
-            for side in (one["a"], one["b"]):
-                del side["usd"], side["run"]
+            for variant in one["variants"]:
+                del variant["usd"], variant["run"]
         return found
 
     async with fake_api() as api:
@@ -347,4 +372,21 @@ def test_a_report_and_what_gives_nothing(sessions: Path) -> None:
     assert run.stdout.startswith("A: extractive\nB: rehearse:garbage\n")
     assert "facts correct" in run.stdout
     assert "broken.jsonl" in run.stderr
-    assert cwb("compare", sessions, "--model", "m").stderr.startswith("Error: Give two prompts and at most one")
+    assert cwb("compare", sessions, "--model", "m").stderr.startswith("Error: Give at least two prompts")
+
+
+def test_three_variants_on_many_sessions(sessions: Path) -> None:
+    """The figures of two of them are those without the third."""
+    two = ("--summarizer", "extractive", "--summarizer", "rehearse:garbage", "--strategy", "exchange-summary")
+    three = (*two, "--summarizer", "rehearse:empty")
+    found, pair = (
+        json.loads(cwb("compare", sessions, *names, "--no-journal", "--json").stdout) for names in (three, two)
+    )
+    assert found["labels"] == ["extractive", "rehearse:garbage", "rehearse:empty"]
+    assert [[one["label"] for one in each["variants"]] for each in found["sessions"]] == [found["labels"]] * 2
+    assert [each["variants"][:2] for each in found["sessions"]] == [each["variants"] for each in pair["sessions"]]
+    assert [one for one in found["verdicts"] if one["variant"] == "B"] == pair["verdicts"]
+    assert {one["variant"] for one in found["verdicts"]} <= {"B", "C"}
+    run = cwb("compare", sessions, *three, "--no-journal")
+    assert run.stdout.startswith("A: extractive\nB: rehearse:garbage\nC: rehearse:empty\n")
+    assert run.exit_code == 0

@@ -1,0 +1,367 @@
+"""Variants of a compaction on many sessions: the figures of each, and whether one is better than the first.
+
+    queued(file, open, …)               what a session will ask and cost
+    compare_live(file, open, asking)    every variant of a session at once
+    compare_in_batches(file, open, …)   the same through Message Batches
+    verdicts(sessions)                  each variant against the first, over all sessions
+
+All variants of a session summarize the same head, so that they are compared pair by pair: the same facts, the same
+questions. The interval of a difference draws sessions first, and then pairs of each drawn session.
+
+One session is held at a time: of the others there are figures, and each is opened when its turn comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from math import fsum
+from pathlib import Path
+from typing import Literal, get_args
+
+from workbench.analysis.head_index import texts_of
+from workbench.analysis.probes import looked_up
+from workbench.analysis.probes.graded import drawn_mean
+from workbench.analysis.retention import HeldFact
+from workbench.assessment import Assessment, assess
+from workbench.base.errors import BadInput
+from workbench.bench import Bench, Stand
+from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed
+from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
+from workbench.probing import exam_of, in_batch, questions
+from workbench.quotes import quotes_for
+from workbench.session import fingerprint
+from workbench.summarizers import batches, driver, journal
+from workbench.summarizers.connections import DEFAULT
+from workbench.summarizers.driver import drive
+from workbench.summarizers.estimate import estimate
+from workbench.summarizers.named import need_key
+from workbench.summarizers.purse import Purse
+from workbench.summarizers.recorded import but_known, heard_as_kept, kept, recorded
+from workbench.summarizers.server_side import can_be_read
+from workbench.tokens.cost import actual_of_all, added
+
+Measure = Literal["facts correct", "supported claims", "questions answered", "watched rules kept"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+HALF = 0.5
+"""Credit for a fact that is kept in part."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one assessment, which stay when its session is closed.
+
+    `after` and `summary` are tokens. `facts` of the head by kind, words and place: 1 where kept and correct, 0 where
+    not. `claims` of the summary: how many are supported, of how many. `answered`: for each question, in their order,
+    whether the outcome answers it; `watched`: for each rule that stood before, whether it still does, verbatim or
+    paraphrased. None where that cannot be known. `dollars` was billed now, None where the price is not known; `run` is
+    the id of its record, "" where nothing was asked now or kept.
+    """
+
+    status: str
+    failures: tuple[str, ...]
+    after: int
+    summary: int
+    facts: Mapping[tuple[str, str, int], float]
+    claims: tuple[int, int] | None
+    answered: tuple[bool | None, ...]
+    watched: tuple[bool | None, ...]
+    dollars: float | None
+    run: str
+
+    @property
+    def is_compacted(self) -> bool:
+        """False where a call failed, or there was nothing to do."""
+        return not self.failures and self.status == "compacted"
+
+    def share(self, measure: Measure) -> float | None:
+        """From 0 to 1; None where there is nothing to be kept."""
+        if measure == "facts correct":
+            return sum(self.facts.values()) / len(self.facts) if self.facts else None
+        if measure == "supported claims":
+            return self.claims[0] / self.claims[1] if self.claims and self.claims[1] else None
+        known = [hit for hit in self.hits(measure) if hit is not None]
+        return sum(known) / len(known) if known else None
+
+    def hits(self, measure: Measure) -> tuple[bool | None, ...]:
+        """The single questions or rules of a measure."""
+        return self.answered if measure == "questions answered" else self.watched
+
+
+def figures_of(one: Assessment, dollars: float | None, run: str) -> Figures:
+    """Read every message: not for an event loop."""
+    bench, answers, ground = one.bench, one.run.answers, one.grounding
+    readable = can_be_read(answers)
+    probes = questions(bench).probes if readable else ()
+    summaries = "\n\n".join(each.text for each in answers if isinstance(each, Summary))
+    return Figures(
+        one.outcome.status,
+        tuple(str(each) for each in answers if isinstance(each, SummaryFailed)),
+        one.after.tokens,
+        bench.layout.sizes.meter.text_tokens(summaries),
+        {(fact.kind, fact.text, fact.index): _credit(fact) for fact in one.retention.facts} if readable else {},
+        (ground.claims - len(ground.unfounded), ground.claims) if ground else None,
+        tuple(looked_up(exam_of(bench, probes, [("", one.outcome)])).hits(1)) if probes else (),
+        tuple(map(_stands, one.watched)),
+        dollars,
+        run,
+    )
+
+
+def _credit(fact: HeldFact) -> float:
+    return {"full": 1.0, "part": HALF}.get(fact.state, 0.0)
+
+
+def _stands(one: Stand) -> bool | None:
+    """None for a rule that did not stand before: nothing can keep it."""
+    there = ("verbatim", "paraphrased")
+    return one.after in there if one.now in there and one.after not in (None, "unknown") else None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A session, the size of its context in tokens, and the figures of every variant, in their order."""
+
+    file: Path
+    epoch: int
+    before: int
+    variants: tuple[Figures, ...]
+
+    def counts(self, variant: int) -> bool:
+        """True if this variant and the first were both compacted; only then are there pairs. `variant` counts from
+        0."""
+        return self.variants[0].is_compacted and self.variants[variant].is_compacted
+
+    def pairs(self, measure: Measure, variant: int) -> list[tuple[float, float]]:
+        """The first variant's value and this one's, for every fact, question and rule that both have; for claims the
+        shares."""
+        first, other = self.variants[0], self.variants[variant]
+        if measure == "facts correct":
+            return [(first.facts[key], other.facts[key]) for key in first.facts if key in other.facts]
+        if measure == "supported claims":
+            shares = first.share(measure), other.share(measure)
+            return [] if shares[0] is None or shares[1] is None else [(shares[0], shares[1])]
+        hits = first.hits(measure), other.hits(measure)
+        both = zip(*hits, strict=True) if all(hits) else ()
+        return [(float(one), float(two)) for one, two in both if one is not None and two is not None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One variant against the first, over all pairs of the sessions that both compacted: the mean of `first` and of
+    this one (`share`), and by how much it is above the first (`mean`, from `low` to `high` in 95 % of the draws).
+    `variant` counts from 0."""
+
+    measure: Measure
+    variant: int
+    sessions: int
+    first: float
+    share: float
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def better(self) -> int | None:
+        """The variant that is better in 95 % of the draws: this one or 0, the first; None where neither is."""
+        return self.variant if self.low > 0 else 0 if self.high < 0 else None
+
+
+def verdicts(sessions: Sequence[Compared]) -> tuple[Verdict, ...]:
+    """For each variant but the first, one for each measure that some session has."""
+    found = []
+    count = len(sessions[0].variants) if sessions else 0
+    for variant, measure in product(range(1, count), MEASURES):
+        several = [pairs for one in sessions if one.counts(variant) and (pairs := one.pairs(measure, variant))]
+        if drawn := drawn_mean([[other - first for first, other in pairs] for pairs in several]):
+            every = [pair for pairs in several for pair in pairs]
+            first, share = (fsum(values) / len(every) for values in zip(*every, strict=True))
+            found.append(Verdict(measure, variant, len(several), first, share, *drawn))
+    return tuple(found)
+
+
+# --- before anything is asked -----------------------------------------------------------------------------------------
+
+Open = Callable[[Path], tuple[LiveRun, ...]]
+"""Opens a file, its tokens counted, under each variant; not for an event loop. Raises BadInput."""
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A session that waits: `calls` are still to be made, which cost at `most` and `about` so much, None where a price
+    is not known. `models` in words. `content` is equal for sessions that say the same. `reason` it was not run."""
+
+    file: Path
+    labels: tuple[str, ...]
+    models: str
+    content: str
+    calls: int
+    most: float | None
+    about: float | None
+    reason: str = ""
+
+
+def queued(file: Path, open: Open, *, again: bool, batch: bool) -> Queued:
+    """`again`: answers in the run history are not asked for again. Renders and counts the requests: not for an event
+    loop. Raises BadInput."""
+    live = open(file)
+    calls = 0
+    costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
+    for one in live:
+        if one.name.model:
+            run = drive(but_known(one.bench.compacting(), known_answers(one) if again else {}), estimate)
+            found = quotes_for(run, one.bench.layout.sizes.meter, one.name)
+            share = batches.PRICE if batch else 1.0
+            most, about = added(each.at_most.dollars for each in found), added(each.cost.dollars for each in found)
+            calls += len(found)
+            costs.append((most and most * share, about and about * share))
+    models = " and ".join(dict.fromkeys(one.name.model for one in live if one.name.model))
+    most, about = (added(amounts) for amounts in zip(*costs, strict=True))
+    labels = tuple(one.label for one in live)
+    return Queued(file, labels, models, _content_digest(live[0].bench), calls, most, about)
+
+
+def _content_digest(bench: Bench) -> str:
+    """Hash of roles and texts: ids, times and names differ where a session was copied, or forked."""
+    digest = hashlib.blake2b(digest_size=16)
+    for message in bench.messages:
+        for part in (message.role, *texts_of(message)):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:%b" % (len(data), data))
+    return digest.hexdigest()
+
+
+def copies(several: Sequence[Queued]) -> dict[Path, Path]:
+    """Files whose context says exactly what that of an earlier one says, and which one."""
+    first: dict[str, Path] = {}
+    return {one.file: there for one in several if (there := first.setdefault(one.content, one.file)) != one.file}
+
+
+def known_answers(live: LiveRun) -> dict[str, Answer]:
+    """Answers of the same summarizer about the session in the run history, by the request's key. Raises BadInput for a
+    run history that cannot be read."""
+    if not live.name.is_kept:
+        return {}
+    session, name = fingerprint(live.bench.session), str(live.name)
+    ids = [one.id for one in journal.kept() if (one.session, one.summarizer) == (session, name)]
+    found: dict[str, Answer] = {}
+    for id in reversed(ids):
+        with suppress(BadInput):  # one that is damaged is asked for again
+            found |= {key: answer for key, answer in journal.load(id).answers.items() if isinstance(answer, Summary)}
+    return found
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How variants are asked: the spend limit, whether runs are kept and kept answers used again, and who hears why one
+    could not be kept, and of batches."""
+
+    purse: Purse
+    keeps: bool
+    warn: Callable[[str], None]
+    on_batch: batches.OnBatch = lambda _: None
+    every_s: float = batches.EVERY_S
+
+
+async def compare_live(file: Path, open: Open, asking: Asking) -> Compared:
+    """Run all variants at once. Raises BadInput."""
+    live = await asyncio.to_thread(open, file)
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_ask_live(one, asking)) for one in live]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return _compared(file, live[0].bench, [task.result() for task in tasks])
+
+
+async def compare_in_batches(file: Path, open: Open, asking: Asking, turn: asyncio.Semaphore) -> Compared:
+    """The same through Message Batches. While one is under way the session is closed; it is open, with all that belongs
+    to it, only while it has its `turn`. Raises BadInput without a key, and where a batch is not accepted."""
+    done: dict[int, Figures] = {}
+    while True:
+        async with turn:
+            bench, waits = await _as_far_as_it_goes(file, open, asking, done)
+            if bench is not None:
+                return _compared(file, bench, [done[place] for place in sorted(done)])
+        for id, resumed in waits.items():
+            await batches.until_ended(id, asking.on_batch, asking.every_s, resumed=resumed)
+
+
+async def _as_far_as_it_goes(
+    file: Path, open: Open, asking: Asking, done: dict[int, Figures]
+) -> tuple[Bench | None, dict[str, bool]]:
+    """Put the figures of each variant into `done`. Return the bench where all are there, else the batches to wait for,
+    and whether an earlier run sent them; not the exceptions, which hold all that was at hand where they were raised."""
+    live = await asyncio.to_thread(open, file)
+    left = [place for place in range(len(live)) if place not in done]
+    ends = await asyncio.gather(*(_ask_in_batches(live[place], asking) for place in left), return_exceptions=True)
+    waits: dict[str, bool] = {}
+    for place, end in zip(left, ends, strict=True):
+        if isinstance(end, Figures):
+            done[place] = end
+        elif isinstance(end, batches.StillUnderWay):
+            waits[end.id] = end.resumed
+            end.__traceback__ = None
+        else:
+            raise end
+    return None if waits else live[0].bench, waits
+
+
+def _compared(file: Path, bench: Bench, variants: Sequence[Figures]) -> Compared:
+    return Compared(file, bench.epoch, bench.context.total.tokens, tuple(variants))
+
+
+async def _ask_live(live: LiveRun, asking: Asking) -> Figures:
+    """Ask what is not known yet, keep that, and assess it all. Raises BadInput without a key."""
+    summarizer = await connect(live, asking.purse)
+    known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
+    run = await drive_live(live, _but_known(live, known), summarizer, keeps=asking.keeps)
+    dollars = live.recorder.cost(live.name.model).dollars if live.name.model else 0.0
+    return await asyncio.to_thread(_figures, live, known, run, dollars, asking)
+
+
+async def _ask_in_batches(live: LiveRun, asking: Asking) -> Figures:
+    """The same, as far as batches have ended. Raises StillUnderWay."""
+    name = live.name
+    if not name.model:
+        return await _ask_live(live, asking)
+    if name.kind != DEFAULT:
+        raise BadInput(f"{name} uses a connection without batches; leave --batch out.")
+    await need_key(name)
+    known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
+    going = batches.ran_so_far(_but_known(live, known), name.model, live.bench.session, tell=live.recorder.heard)
+    async with going as run:
+        live.recorder.took(run.requests, run.answers)
+        bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
+        dollars = None if live.recorder.misbilled else in_batch(actual_of_all(bills, name.model)).dollars
+        return await asyncio.to_thread(_figures, live, known, run, dollars, asking)
+
+
+def _but_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
+    """New answers are used as they are kept, secrets masked: a resumed run gives what an unbroken one does."""
+    return heard_as_kept(but_known(live.bench.compacting(), known))
+
+
+def _figures(
+    live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: Asking
+) -> Figures:
+    """Keep the new answers first: assessing may fail, and they are paid for."""
+    id = _keep(live, run, dollars, asking.warn) if asking.keeps and live.name.is_kept and run.requests else ""
+    complete = drive(live.bench.compacting(), recorded({**known, **kept(run.recording)}))
+    return figures_of(assess(live.bench, complete), dollars, id)
+
+
+def _keep(live: LiveRun, run: driver.Run, dollars: float | None, warn: Callable[[str], None]) -> str:
+    record = FinishedRun(live, run).record.model_copy(update={"dollars": dollars})
+    if trouble := journal.keep(record):
+        warn(trouble)
+        return ""
+    return record.id
