@@ -165,7 +165,7 @@ OF_THE_KIT = {"broken_document", "document", "jsonl", "outline"}
 BOUNDED_OTHERWISE = {
     "analysis/sweep/journal",  # a file of ours
     "finding/following",  # asks whether it is JSON
-    "finding/glances",  # likewise
+    "formats/kit/ends",  # likewise
     "formats/claude_code/skim",  # looks for a key at the top
     "formats/faults",  # stops where Python's calls end
     "formats/gemini/rules",  # likewise

@@ -14,7 +14,7 @@ from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover
-from workbench.finding.glances import Found
+from workbench.formats.found import Found
 from workbench.formats.registry import by_id
 from workbench.repairs.engine import Repair, repair
 

@@ -16,7 +16,7 @@ from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, summary, user
-from workbench.finding.glances import Found
+from workbench.formats.found import Found
 from workbench.session import Span
 from workbench.summarizers.driver import drive
 from workbench.summarizers.runs import Call, Checked, Run, Tokens

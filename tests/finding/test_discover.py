@@ -13,7 +13,8 @@ from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
 from workbench.finding import discover as discovery
 from workbench.finding.discover import Result, discover
-from workbench.finding.glances import Found, Unreadable
+from workbench.finding.glances import Unreadable
+from workbench.formats.found import Found
 from workbench.formats.machine import Machine
 from workbench.formats.registry import places
 

@@ -13,9 +13,11 @@ from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
 from workbench.compaction.opening import context_at
 from workbench.finding import glances
-from workbench.finding.glances import FURTHER, REACH, Found, Unreadable, glance
+from workbench.finding.glances import Unreadable, glance
 from workbench.formats.export import export, save
 from workbench.formats.files import load
+from workbench.formats.found import Found
+from workbench.formats.kit.ends import FURTHER, REACH
 from workbench.tokens import Counter
 
 

@@ -11,12 +11,13 @@ from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
-from workbench.finding.glances import Found, glance
+from workbench.finding.glances import glance
 from workbench.formats.cline_sdk import FORMAT
 from workbench.formats.cline_sdk.read import read_folder
 from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.export import export, save
 from workbench.formats.format import no_progress
+from workbench.formats.found import Found
 from workbench.formats.read_back import shape
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 

@@ -12,11 +12,11 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.compaction.opening import context_at
-from workbench.finding.glances import Found
-from workbench.finding.stores import stored
+from workbench.finding.glances import glances
 from workbench.formats.crush import FORMAT
 from workbench.formats.files import load, parts_of
 from workbench.formats.format import no_progress
+from workbench.formats.found import Found
 from workbench.formats.look import Look
 from workbench.session import Media, Session, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
@@ -190,9 +190,11 @@ def test_what_is_in_the_log_is_read_and_nothing_beside_the_database_changes(tmp_
     assert before["crush.db-wal"]
     assert [part.id for part in parts_of(path)] == ["main", "sub"]
     assert [m.id for m in load(path).context()] == ["sum", "u2", "a3"]
-    assert [(one.title, one.tokens, one.model, one.folder) for one in stored(path)] == [
-        ("A title", 4_200, "model-x", str(tmp_path))
-    ]
+    assert [
+        (one.tool, one.format, one.title, one.tokens, one.model, one.folder)
+        for one in glances(path)
+        if isinstance(one, Found)
+    ] == [("Crush", "crush", "A title", 4_200, "model-x", str(tmp_path))]
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
     KEPT.pop().close()
 
@@ -221,6 +223,6 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
 
 def test_a21_one_size_at_a_glance_and_when_it_is_opened(tmp_path: Path) -> None:
     path = database(tmp_path / "project/.crush/crush.db")
-    glanced = next(one for one in stored(path) if isinstance(one, Found) and one.part == "main")
+    glanced = next(one for one in glances(path) if isinstance(one, Found) and one.part == "main")
     session = load(path, part="main")
     assert (glanced.tokens, context_at(session, None, Counter()).total.tokens) == (4_200, 4_200)

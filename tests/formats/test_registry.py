@@ -15,11 +15,11 @@ from tests.formats.test_conformance import samples
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.finding.discover import discover
-from workbench.finding.glances import Found
 from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import Format
+from workbench.formats.found import Found
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine
 

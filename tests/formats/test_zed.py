@@ -12,8 +12,11 @@ import zstandard
 
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
+from workbench.base.stamps import shown
+from workbench.finding.glances import glances
 from workbench.formats import files
 from workbench.formats.format import no_progress
+from workbench.formats.found import Found
 from workbench.formats.look import Look
 from workbench.formats.zed import FORMAT
 from workbench.session import Session, Usage
@@ -127,6 +130,13 @@ def test_the_threads_of_a_database(database: Path) -> None:
     assert files.load(database, part="old").context() == session.context()
     with pytest.raises(BadInput, match=r"has no thread 'x'; choose a listed one\.$"):
         files.load(database, part="x")
+
+
+def test_the_threads_of_a_database_are_listed(database: Path) -> None:
+    found = [one for one in glances(database) if isinstance(one, Found)]
+    assert [(one.tool, one.part, one.title, shown(one.time, "%Y-%m-%d")) for one in found[1:]] == [
+        ("Zed", "new", "Newest", "2026-05-03"), ("Zed", "old", "Old", "2026-05-01"),
+    ]  # fmt: skip
 
 
 def test_a_thread_without_a_message_is_refused() -> None:

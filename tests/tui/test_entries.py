@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import SAMPLES
-from workbench.finding.glances import Found
+from workbench.formats.found import Found
 from workbench.tui.entries import (
     Entry,
     found_entry,

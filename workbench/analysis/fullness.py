@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.finding.glances import Found
+from workbench.formats.found import Found
 from workbench.tokens.window import Window, known_window
 
 

@@ -109,7 +109,7 @@ def first_shown(*, bare: bool) -> Path | Literal["sessions"]:
     """What is shown without a FILE: the sessions of this machine, or the sample where there are none or an option is
     given."""
     from workbench.finding.discover import discover
-    from workbench.finding.glances import Found
+    from workbench.formats.found import Found
 
     if bare and any(isinstance(one, Found) for one in discover()):
         return "sessions"

@@ -17,8 +17,9 @@ from workbench.base.tables import Row, Table, columns, csv
 from workbench.base.text import counted
 from workbench.cli.output import only, plain, warn, write_json, write_tables
 from workbench.finding.discover import discover, is_session_folder
-from workbench.finding.glances import Found, Unreadable
+from workbench.finding.glances import Unreadable
 from workbench.formats.files import load, parts_of
+from workbench.formats.found import Found
 from workbench.formats.machine import Place
 from workbench.formats.registry import places
 

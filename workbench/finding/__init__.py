@@ -1,5 +1,5 @@
-"""Sessions on this machine: where the tools keep them, what one holds at a glance, what a growing one has finished.
+"""Sessions on this machine, found in the places of every format or below a folder, and following one that grows.
 
-In come folders and files; out go `Found` sessions, each told by its first and last bytes, and marks by which one is
-followed. Nothing is changed, locked or held open. Not known here: strategies, counting of tokens, the screen.
+Takes folders and files; returns `Found` sessions, each read in part, and marks by which one is followed. Nothing is
+changed, locked or held open. Unknown here: any format by name, strategies, counting of tokens, the screen.
 """

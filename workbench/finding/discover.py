@@ -1,8 +1,7 @@
-"""Sessions that lie on this machine: the files in the places of every tool, or below any folder, the newest first.
+"""Sessions on this machine: the files in the places of every agent, or below any folder, the newest first.
 
-Finding looks at names and dates only; each file is then glanced at when it is asked for. Whatever lies there is
-bounded: a walk does not follow links to folders and ends at a depth and a number of files, and nothing but regular
-files is opened.
+The search looks at names and dates only; a file is read, in part, when its result is asked for. The walk does not
+follow links to folders, ends at a depth and a number of files, and opens regular files only.
 """
 
 from __future__ import annotations
@@ -12,16 +11,15 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.finding.glances import Found, Unreadable, glance
-from workbench.finding.stores import stored, stored_file
+from workbench.finding.glances import Unreadable, glances
 from workbench.formats import registry
 from workbench.formats.format import Format
-from workbench.formats.kit.database import is_database
+from workbench.formats.found import Found
 from workbench.formats.machine import Place
-from workbench.formats.roo_cline.signature import HISTORY
 
 MOST = 50_000
 """Files that one search looks at; what lies beyond is told as one that could not be read."""
@@ -29,7 +27,6 @@ MOST = 50_000
 DEEPEST = 12
 """Folders below the root into which a search goes."""
 
-_SUFFIXES = (".jsonl", ".json", ".jsonl.zst", ".traj", ".eval", ".har", ".af", ".db", ".md")
 _PASSED_BY = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".tox", ".mypy_cache"])
 
 
@@ -56,9 +53,9 @@ def never() -> bool:
 def discover(
     looked_at: Sequence[Place] | None = None, root: Path | None = None, cancelled: Callable[[], bool] = never
 ) -> Iterator[Result]:
-    """Every session in the places of all tools, or below `root`, the newest file first, each read when it is asked for.
+    """Every session in the places of all agents, or below `root`, the newest file first, read when it is asked for.
 
-    A database gives all its sessions where it stands. Ends early when `cancelled` says so.
+    A database gives all its sessions at its position. Ends early when `cancelled` says so.
     """
     found: list[Candidate] = []
     over: list[Unreadable] = []
@@ -78,24 +75,14 @@ def discover(
 
 
 def _results(candidate: Candidate) -> Iterator[Result]:
-    path = candidate.path
-    if path.suffix == ".db" and is_database(path):
-        try:
-            yield from stored(path)
-        except BadInput as refused:
-            yield Unreadable(path, str(refused))
-        return
-    if path.name.startswith("ses_") and (session := stored_file(path)):
-        yield session
-        return
-    result = glance(path, candidate.expected)
-    if isinstance(result, Found):
-        yield replace(result, whole=None, tool=candidate.tool or result.tool)
-    elif path.suffix != ".md" or candidate.expected:
-        yield result
+    for result in glances(candidate.path, candidate.expected):
+        if isinstance(result, Found):
+            yield replace(result, whole=None, tool=candidate.tool or result.tool)
+        elif candidate.path.suffix != ".md" or candidate.expected:
+            yield result
 
 
-# --- where the tools keep them --------------------------------------------------------------------------------------
+# --- where agents keep them -----------------------------------------------------------------------------------------
 
 
 def in_places(looked_at: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
@@ -146,15 +133,24 @@ def is_session_folder(path: Path) -> bool:
 
 def _folder_marked(path: Path) -> Path | None:
     """The folder that is a session because this file lies in it: a task, a conversation, a session of an SDK."""
-    folder = path.parent
-    if not _marks(path.name, folder.name):
-        return None
-    return folder.parent if path.name == "0.json" else folder
+    levels = _marks_in(path.parent.name).get(path.name)
+    return None if levels is None else path.parents[levels]
 
 
-def _marks(name: str, folder: str) -> bool:
-    """Whether a file of this name marks the folder in which it lies, or the one about that, as a session."""
-    return name in (HISTORY, "base_state.json", f"{folder}.messages.json") or (name == "0.json" and folder == "events")
+def _marks_in(folder: str) -> dict[str, int]:
+    """Names of files that, in a folder so called, mark a session, and how many levels above the folder that is."""
+    found = {}
+    for inner, name in _marks():
+        if not inner or inner[-1] == folder:
+            found[name.format(name=folder)] = len(inner)
+    return found
+
+
+@cache
+def _marks() -> tuple[tuple[list[str], str], ...]:
+    """Folders and name of each path by which a format knows the folder of a session."""
+    paths = [mark.split("/") for known in registry.every([]) for mark in known.marks]
+    return tuple((path[:-1], path[-1]) for path in paths)
 
 
 # --- below a folder -------------------------------------------------------------------------------------------------
@@ -162,20 +158,21 @@ def _marks(name: str, folder: str) -> bool:
 
 def below(root: Path) -> Iterator[Candidate | Unreadable]:
     """What may be a session below a folder, by its name. Links to folders are passed by, so no walk goes in circles."""
+    suffixes = (".jsonl", ".json", *{one for known in registry.every([]) for one in known.suffixes})
     waiting: list[tuple[str, int]] = [(str(root), 0)]
     count = 0
     while waiting:
         folder, depth = waiting.pop()
         entries = _entries(folder)
-        here = Path(folder).name
-        if marks := [entry for entry in entries if _marks(entry.name, here)]:
+        marked = _marks_in(Path(folder).name)
+        if marks := [entry for entry in entries if entry.name in marked]:
             yield _candidate(marks[0], _time(marks[0]), "", None)
             continue
         for entry in entries:
             if _is_folder(entry, follow=False):
                 if depth < DEEPEST and entry.name not in _PASSED_BY:
                     waiting.append((entry.path, depth + 1))
-            elif entry.name.endswith(_SUFFIXES):
+            elif entry.name.endswith(suffixes):
                 count += 1
                 if count > MOST:
                     yield Unreadable(root, f"More than {MOST} files: the search ended at {folder}.")

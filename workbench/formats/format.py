@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench.formats.found import Found
 from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.note import NoteSlot
 from workbench.formats.kit.sheet import Entry, Sheet
@@ -230,6 +231,11 @@ class Format:
     preset: the id of the preset that compacts as the tool does; "" where there is none.
     places(machine): the folders in which the agent keeps its sessions, moved by the variables that it reads; whether
       they exist is not checked. None where it has no usual place.
+    suffixes: of its files, besides those of JSON and lines.
+    marks: paths of files, in the folder of a session, that mark it as one; `{name}` stands for the folder's name.
+    main_file(path): the file with the messages in the folder of a session; None where there is none.
+    glance(path): a session at a glance, read in part; None where the two ends of its file tell it.
+    list_sessions(path): the sessions in a database at a glance, the newest first, by queries alone. Raises BadInput.
     """
 
     id: str
@@ -241,6 +247,11 @@ class Format:
     preset: str = ""
     keys: frozenset[str] = frozenset()
     places: Callable[[Machine], Iterable[Place]] | None = None
+    suffixes: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    main_file: Callable[[Path], Path | None] | None = None
+    glance: Callable[[Path], Found | None] | None = None
+    list_sessions: Callable[[Path], list[Found]] | None = None
 
     @cached_property
     def codec(self) -> Codec:

@@ -16,8 +16,9 @@ from workbench.auditing.columns import SESSIONS, Record
 from workbench.base.resources import SAMPLES
 from workbench.base.tables import columns
 from workbench.finding.discover import is_session_folder
-from workbench.finding.glances import Found, Unreadable, glance
+from workbench.finding.glances import Unreadable, glance
 from workbench.formats.format import Part
+from workbench.formats.found import Found
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure, one_line, percent, several
 

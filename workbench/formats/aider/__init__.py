@@ -38,4 +38,4 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("aider", ID, folder, (".aider.chat.history.md",))
 
 
-FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider", places=_places)
+FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider", places=_places, suffixes=(".md",))

@@ -21,4 +21,4 @@ def _codec() -> Codec:
     return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, requests=requests)
 
 
-FORMAT = Format(ID, "API capture", recognise, _codec, keys=KEYS)
+FORMAT = Format(ID, "API capture", recognise, _codec, keys=KEYS, suffixes=(".har",))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.cline_sdk.signature import ID, KEYS, recognise, recognise_folder
+from workbench.formats.cline_sdk.signature import ID, KEYS, main_file, recognise, recognise_folder
 from workbench.formats.format import Codec, Format
 from workbench.formats.machine import Machine, Place
 
@@ -37,4 +37,15 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Cline SDK", ID, sessions, ("*/*.messages.json",))
 
 
-FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder, keys=KEYS, preset="cline", places=_places)
+FORMAT = Format(
+    ID,
+    "Cline SDK session",
+    recognise,
+    _codec,
+    recognise_folder,
+    keys=KEYS,
+    preset="cline",
+    places=_places,
+    marks=("{name}.messages.json",),
+    main_file=main_file,
+)

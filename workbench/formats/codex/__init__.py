@@ -49,5 +49,13 @@ def _places(machine: Machine) -> Iterator[Place]:
 
 
 FORMAT = Format(
-    ID, "Codex rollout", recognise, _codec, api="openai-responses", keys=KEYS, preset="codex", places=_places
+    ID,
+    "Codex rollout",
+    recognise,
+    _codec,
+    api="openai-responses",
+    keys=KEYS,
+    preset="codex",
+    places=_places,
+    suffixes=(".jsonl.zst",),
 )

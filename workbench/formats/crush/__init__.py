@@ -8,9 +8,11 @@ as interrupted. Read only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.formats.crush.signature import ID, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 
 
@@ -25,4 +27,10 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("Crush", ID, folder / ".crush", ("crush.db",))
 
 
-FORMAT = Format(ID, "Crush", recognise, _codec, places=_places)
+def _list(path: Path) -> list[Found]:
+    from workbench.formats.crush import sessions
+
+    return sessions.list_sessions(path)
+
+
+FORMAT = Format(ID, "Crush", recognise, _codec, places=_places, list_sessions=_list, suffixes=(".db",))

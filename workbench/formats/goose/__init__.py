@@ -7,8 +7,10 @@ sees. A database becomes records like those of an export, one for each message o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.found import Found
 from workbench.formats.goose.signature import ID, KEYS, recognise
 from workbench.formats.machine import Machine, Place
 
@@ -48,4 +50,12 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("goose", ID, folder, ("sessions.db", "*.jsonl"))
 
 
-FORMAT = Format(ID, "goose", recognise, _codec, keys=KEYS, preset="goose", places=_places)
+def _list(path: Path) -> list[Found]:
+    from workbench.formats.goose import database
+
+    return database.list_sessions(path)
+
+
+FORMAT = Format(
+    ID, "goose", recognise, _codec, keys=KEYS, preset="goose", places=_places, list_sessions=_list, suffixes=(".db",)
+)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
+from workbench.base.values import json_value
 from workbench.formats.format import Part
-from workbench.formats.kit.database import opened, rows
+from workbench.formats.found import Found
+from workbench.formats.goose.signature import ID
+from workbench.formats.kit.database import LISTED, listed, opened, rows
 from workbench.formats.kit.several import sessions_of
+from workbench.formats.kit.titles import shortened
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 
 _TABLES = frozenset(["sessions", "messages"])
+_FIRST = "SELECT content_json FROM messages m WHERE m.session_id = s.id AND m.role = 'user' ORDER BY m.rowid LIMIT 1"
+_BYTES = "SELECT SUM(LENGTH(content_json)) FROM messages m WHERE m.session_id = s.id"
+_LIST = (
+    f"SELECT s.*, ({_FIRST}) AS _first, ({_BYTES}) AS _bytes FROM sessions s ORDER BY updated_at DESC LIMIT {LISTED}"
+)
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -27,3 +39,28 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
     if not found:
         raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
     return found[0], messages
+
+
+def list_sessions(path: Path) -> list[Found]:
+    """The sessions that have messages at a glance, the newest first. Raises BadInput."""
+    with listed(path) as database:
+        return [_found(path, row) for row in rows(database, _LIST) if row["_bytes"]]
+
+
+def _found(path: Path, row: Mapping[str, Any]) -> Found:
+    model = dict_of(json_value(row.get("model_config_json")))
+    texts = [part.get("text") for part in list_of(json_value(row.get("_first"))) if isinstance(part, dict)]
+    return Found(
+        path,
+        count_of(row["_bytes"]),
+        seconds_of(row.get("updated_at")) or path.stat().st_mtime,
+        ID,
+        "goose",
+        title=text_of(row.get("name") or row.get("description")),
+        request=shortened(next((text for text in texts if isinstance(text, str)), "")),
+        folder=text_of(row.get("working_dir")),
+        model=text_of(model.get("model_name")),
+        part=text_of(row["id"]),
+        tokens=count_of(row.get("total_tokens")) or None,
+        window=count_of(model.get("context_limit")) or None,
+    )

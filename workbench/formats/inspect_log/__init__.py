@@ -34,4 +34,4 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Inspect", ID, machine.first("INSPECT_LOG_DIR", otherwise=machine.here / "logs"), ("*.eval", "*.json"))
 
 
-FORMAT = Format(ID, "Inspect log", recognise, _codec, keys=KEYS, places=_places)
+FORMAT = Format(ID, "Inspect log", recognise, _codec, keys=KEYS, places=_places, suffixes=(".eval",))

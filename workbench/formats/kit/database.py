@@ -36,6 +36,9 @@ SMALLEST = 1_000_000
 WORDS = 300
 """Characters of what SQLite says of a database that are shown."""
 
+LISTED = 5_000
+"""Sessions listed of one database, the newest."""
+
 _ALONE = b"\x01\x01"
 """Bytes 18 and 19 of a database that needs no log."""
 
@@ -109,6 +112,17 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
             shutil.copyfile(_log_of(path), _log_of(source))
         with closing(sqlite3.connect(f"file:{quote(str(source))}{mode}", uri=True)) as database:
             yield _only_read(database, size + logged)
+
+
+@contextmanager
+def listed(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a file whose sessions are listed by queries. Raises BadInput for any trouble with it."""
+    try:
+        with connected(path) as database:
+            yield database
+    except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
+        told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
+        raise BadInput(f"The database cannot be read ({told}).") from None
 
 
 @contextmanager

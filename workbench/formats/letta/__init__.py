@@ -18,4 +18,4 @@ def _codec() -> Codec:
     return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
 
 
-FORMAT = Format(ID, "Letta agent file", recognise, _codec, keys=KEYS, preset="letta")
+FORMAT = Format(ID, "Letta agent file", recognise, _codec, keys=KEYS, preset="letta", suffixes=(".af",))

@@ -15,8 +15,10 @@ one message here, of the user's role as summaries are in other formats, so that 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.formats.format import Codec, Format
+from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_folder
 
@@ -42,4 +44,28 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("opencode", ID, machine.data / "opencode", ("opencode*.db", "storage/session/*/ses_*.json"))
 
 
-FORMAT = Format(ID, "opencode", recognise, _codec, recognise_folder, keys=KEYS, preset="opencode", places=_places)
+def _glance(path: Path) -> Found | None:
+    from workbench.formats.opencode import sessions
+
+    return sessions.glance(path)
+
+
+def _list(path: Path) -> list[Found]:
+    from workbench.formats.opencode import sessions
+
+    return sessions.list_sessions(path)
+
+
+FORMAT = Format(
+    ID,
+    "opencode",
+    recognise,
+    _codec,
+    recognise_folder,
+    keys=KEYS,
+    preset="opencode",
+    places=_places,
+    glance=_glance,
+    list_sessions=_list,
+    suffixes=(".db",),
+)

@@ -10,8 +10,10 @@ its events, in the order of their file names.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.formats.format import Codec, Format
+from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise_folder
 
@@ -40,6 +42,21 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("OpenHands", ID, folder / "sessions", ("*/events/0.json",))
 
 
+def _glance(path: Path) -> Found | None:
+    from workbench.formats.openhands import glance
+
+    return glance.glance(path)
+
+
 FORMAT = Format(
-    ID, "OpenHands conversation", recognise, _codec, recognise_folder, keys=KEYS, preset="openhands", places=_places
+    ID,
+    "OpenHands conversation",
+    recognise,
+    _codec,
+    recognise_folder,
+    keys=KEYS,
+    preset="openhands",
+    places=_places,
+    marks=("base_state.json", "events/0.json"),
+    glance=_glance,
 )

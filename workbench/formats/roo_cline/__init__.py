@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from workbench.formats.format import Codec, Format, RecordRepair
 from workbench.formats.machine import Machine, Place
-from workbench.formats.roo_cline.signature import ID, KEYS, recognise, recognise_folder
+from workbench.formats.roo_cline.signature import HISTORY, ID, KEYS, main_file, recognise, recognise_folder
 
 
 def _codec() -> Codec:
@@ -57,4 +57,6 @@ FORMAT = Format(
     keys=KEYS,
     preset="roo",
     places=_places,
+    marks=(HISTORY,),
+    main_file=main_file,
 )

@@ -29,4 +29,10 @@ def recognise(look: Look) -> str:
 
 
 def recognise_folder(path: Path) -> str:
-    return f"a folder with {HISTORY}" if (path / HISTORY).is_file() else ""
+    return f"a folder with {HISTORY}" if main_file(path) else ""
+
+
+def main_file(path: Path) -> Path | None:
+    """The messages that are sent, in the folder of a task."""
+    found = path / HISTORY
+    return found if found.is_file() else None

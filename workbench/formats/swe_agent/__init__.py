@@ -28,4 +28,6 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("SWE-agent", ID, trajectories, tuple("*/" * depth + "*.traj" for depth in range(1, 4)))
 
 
-FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS, places=_places)
+FORMAT = Format(
+    ID, "SWE-agent trajectory", recognise, _codec, api="openai-chat", keys=KEYS, places=_places, suffixes=(".traj",)
+)

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part
+from workbench.formats.found import Found
 from workbench.formats.kit import zstd
-from workbench.formats.kit.database import opened, rows
+from workbench.formats.kit.database import LISTED, listed, opened, rows
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
+from workbench.formats.zed.signature import ID
 
 _TABLES = frozenset(["threads"])
 
@@ -43,3 +46,18 @@ def _document(path: Path, row: dict[str, Any]) -> bytes:
     data = row.get("data")
     raw = data if isinstance(data, bytes) else text_of(data).encode()
     return zstd.unpack(path, raw) if row.get("data_type") == "zstd" else raw
+
+
+def list_sessions(path: Path) -> list[Found]:
+    """The threads at a glance, the newest first. Raises BadInput."""
+    query = (
+        f"SELECT id, summary, updated_at, LENGTH(data) AS _bytes FROM threads ORDER BY updated_at DESC LIMIT {LISTED}"
+    )
+    with listed(path) as database:
+        return [_found(path, row) for row in rows(database, query) if row["_bytes"]]
+
+
+def _found(path: Path, row: dict[str, Any]) -> Found:
+    time = seconds_of(row["updated_at"]) or path.stat().st_mtime
+    title, part = text_of(row["summary"]), text_of(row["id"])
+    return Found(path, count_of(row["_bytes"]), time, ID, "Zed", title=title, part=part)

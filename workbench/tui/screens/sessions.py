@@ -33,7 +33,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import dollars, unbroken
 from workbench.base.tables import Column
 from workbench.finding.discover import Result, discover, is_session_folder
-from workbench.finding.glances import Found
+from workbench.formats.found import Found
 from workbench.tui import entries
 from workbench.tui.entries import Entry
 from workbench.tui.failures import failure_of

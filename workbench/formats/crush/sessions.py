@@ -1,0 +1,42 @@
+"""The sessions in Crush's database at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.base.stamps import seconds_of
+from workbench.formats.crush.signature import ID
+from workbench.formats.found import Found
+from workbench.formats.kit.database import LISTED, listed, rows
+from workbench.formats.kit.values import count_of, text_of
+
+_MODEL = "SELECT model FROM messages m WHERE m.session_id = s.id AND m.role = 'assistant' ORDER BY m.rowid DESC LIMIT 1"
+_BYTES = "SELECT SUM(LENGTH(parts)) FROM messages m WHERE m.session_id = s.id"
+_LIST = (
+    f"SELECT s.*, ({_MODEL}) AS _model, ({_BYTES}) AS _bytes FROM sessions s ORDER BY updated_at DESC LIMIT {LISTED}"
+)
+
+
+def list_sessions(path: Path) -> list[Found]:
+    """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
+    with listed(path) as database:
+        found = rows(database, _LIST)
+        return [_found(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
+
+
+def _found(path: Path, row: Mapping[str, Any]) -> Found:
+    project = path.absolute().parent
+    return Found(
+        path,
+        count_of(row["_bytes"]),
+        seconds_of(row.get("updated_at")) or path.stat().st_mtime,
+        ID,
+        "Crush",
+        title=text_of(row.get("title")),
+        folder=str(project.parent) if project.name == ".crush" else "",
+        model=text_of(row.get("_model")),
+        part=text_of(row["id"]),
+        tokens=count_of(row.get("prompt_tokens")) + count_of(row.get("completion_tokens")) or None,
+    )

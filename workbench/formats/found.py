@@ -1,0 +1,79 @@
+"""A session at a glance: what a list of sessions shows of it before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.formats.kit.titles import first_words
+from workbench.session import Message, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A session at a glance. `format` is its id, `tool` the agent's name; `time` of the last change, in seconds since
+    the epoch.
+
+    `part` is its id among several in one file. `tokens`: context and answer of the last recorded call, None if unknown;
+    `window`: the model's context window if recorded. `compactions` counts the recorded ones, at least these where not
+    `complete`. `whole` is the session itself where the file is so short that all of it was read. Unknown texts are "".
+    """
+
+    path: Path
+    bytes: int
+    time: float
+    format: str
+    tool: str
+    title: str = ""
+    request: str = ""
+    folder: str = ""
+    model: str = ""
+    part: str = ""
+    tokens: int | None = None
+    window: int | None = None
+    compactions: int = 0
+    complete: bool = False
+    whole: Session | None = None
+
+    def matches(self, query: str) -> bool:
+        """Whether every word of `query` occurs in one of the texts."""
+        known = (self.tool, self.title, self.request, self.folder, self.model, str(self.path), self.part)
+        haystack = "\n".join(known).casefold()
+        return all(word in haystack for word in query.casefold().split())
+
+
+def described(found: Found, session: Session, *, is_whole: bool, shows_newest: bool = True) -> Found:
+    """`found` with the texts and figures of a session that was read from parts of its file, all of it if `is_whole`.
+
+    `shows_newest`: the newest call is in `session`, so that its usage is that of the context.
+    """
+    return replace(
+        found,
+        title=session.title,
+        request=first_words(session.messages),
+        folder=session.cwd or "",
+        model=session.model or "",
+        tokens=_tokens(session) if shows_newest else None,
+        window=session.epochs[-1].window,
+        compactions=sum(epoch.ended_by is not None for epoch in session.epochs),
+        complete=is_whole,
+        whole=session if is_whole else None,
+    )
+
+
+def _tokens(session: Session) -> int | None:
+    """Context of the last recorded call and its answer; None after a compaction that no call followed."""
+    now = session.facts.tokens_now
+    if now and now > 0:
+        return now
+    ended = session.epochs[-2].ended_by if len(session.epochs) > 1 else None
+    return _last_context(session.context(), (ended.time if ended else None) or 0.0)
+
+
+def _last_context(messages: Sequence[Message], since: float) -> int | None:
+    for message in reversed(messages):
+        usage = message.usage
+        if usage is not None and message.bill:
+            return message.bill + usage.output if message.time is None or message.time >= since else None
+    return None
