@@ -18,7 +18,7 @@ from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, 
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.later_use import LaterUse
-from workbench.analysis.receipt import Receipt
+from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, unread
 from workbench.analysis.spent import Spent, spent
@@ -175,6 +175,11 @@ class Assessment:
         """Cost of the summarizer's calls, in the rates' unit; None where they are not recorded."""
         return None if self.spent is None else self.spent.cost(self.rates)
 
+    @property
+    def summary_price(self) -> str:
+        """`summary_cost` in words; "" for nothing, and where it is not recorded."""
+        return self.rates.words(self.summary_cost) if self.summary_cost else ""
+
     @cached_property
     def cache(self) -> CacheLoss:
         return cache_loss(self.context, self.outcome)
@@ -231,13 +236,16 @@ class Assessment:
         return rank(self.fit, self.retention.whole.share, self.summary_cost, foreign=bool(self.language_note))
 
     @property
-    def receipt(self) -> Receipt:
-        """Rules and facts kept, cost of the summary, and when it is paid back."""
-        held, cost = self.retention, self.summary_cost
-        kept, rules = held.rules_kept
-        words = self.rates.words(cost) if cost else ""
-        whole = held.whole
-        return Receipt(rules, kept, whole.facts, whole.share, whole.lost, whole.unknown > 0, words, self.pays_off_after)
+    def receipt(self) -> tuple[str, ...]:
+        """Rules and facts kept, cost of the summary, and when it is paid back, in words."""
+        held = self.retention
+        return receipt(held.rules_kept, held.whole, self.summary_price, self.pays_off_after)
+
+    @property
+    def brief_receipt(self) -> tuple[str, ...]:
+        """The same in fewer words."""
+        held = self.retention
+        return brief_receipt(held.rules_kept, held.whole, self.summary_price, self.pays_off_after)
 
 
 FIGURES = ("fit", "language_note", "triggers", "head", "tail", "spent", "cache", "rates")

@@ -8,29 +8,40 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
-from workbench.analysis.receipt import Receipt
+from workbench.analysis.receipt import brief_receipt, receipt
+from workbench.analysis.retention import Share
 from workbench.bench import open_bench
 from workbench.tokens import Counter
 from workbench.tui.headline import Headline, headline_cells, height_of, plans_of, wrapped
 from workbench.tui.widgets.headline import HeadlineView
 
-RECEIPT = Receipt(11, 10, 1_200, 0.84, 39, False, "$0.60", 12)
+FACTS = Share(1_200, 1_161, 0, 0, 0, 0, 0, 0.84, 0.84, 0.84)
+NONE_LOST = replace(FACTS, full=1_200, share=1.0)
+UNKNOWN = replace(FACTS, full=0, unknown=1_200, share=None)
 
 
 @pytest.mark.parametrize(
-    ("receipt", "says"),
+    ("rules", "facts", "cost", "calls", "parts", "brief"),
     [
-        (RECEIPT, "keeps 10 of 11 rules · 84 % of 1 200 facts (39 lost) · summary $0.60, paid back after 12 calls"),
-        (replace(RECEIPT, rules=0, kept=0, summary_cost="", pays_off_after=0),
-         "keeps 84 % of 1 200 facts (39 lost) · paid back at once"),
-        (replace(RECEIPT, lost=0, held=1.0, pays_off_after=None),
-         "keeps 10 of 11 rules · 100 % of 1 200 facts · summary $0.60, never paid back"),
-        (replace(RECEIPT, held=None, unknown=True, summary_cost="", pays_off_after=1),
-         "keeps 10 of 11 rules · its summary cannot be read · paid back after 1 call"),
+        ((10, 11), FACTS, "$0.60", 12,
+         "keeps 10 of 11 rules · 84 % of 1 200 facts (39 lost) · summary $0.60, paid back after 12 calls",
+         "10 of 11 rules · 39 of 1 200 facts lost · $0.60 · paid back after 12 calls"),
+        ((0, 0), FACTS, "", 0,
+         "keeps 84 % of 1 200 facts (39 lost) · paid back at once",
+         "39 of 1 200 facts lost · paid back at once"),
+        ((10, 11), NONE_LOST, "$0.60", None,
+         "keeps 10 of 11 rules · 100 % of 1 200 facts · summary $0.60, never paid back",
+         "10 of 11 rules · 0 of 1 200 facts lost · $0.60 · never paid back"),
+        ((10, 11), UNKNOWN, "", 1,
+         "keeps 10 of 11 rules · its summary cannot be read · paid back after 1 call",
+         "10 of 11 rules · its summary cannot be read · paid back after 1 call"),
     ],
 )  # fmt: skip
-def test_what_the_receipt_says(receipt: Receipt, says: str) -> None:
-    assert str(receipt) == says
+def test_what_the_receipt_says(
+    rules: tuple[int, int], facts: Share, cost: str, calls: int | None, parts: str, brief: str
+) -> None:
+    assert " · ".join(receipt(rules, facts, cost, calls)) == parts
+    assert " · ".join(brief_receipt(rules, facts, cost, calls)) == brief
 
 
 def drawn(headline: Headline, width: int, height: int) -> list[str]:

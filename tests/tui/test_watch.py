@@ -263,8 +263,9 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.store.subscribe(partial(watching.find_receipt, desk))
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
-    assert (desk.view.received is desk.bench) is told
+    assert (desk.view.assessed is not None) is told
     desk.store.step(steps.committed(desk.bench, desk.bench.offline))
     desk.rest()
-    assert desk.view.received is desk.bench
-    assert desk.view.receipt == assess(desk.bench, desk.bench.offline).receipt
+    assert desk.view.assessed
+    assert desk.view.assessed.bench is desk.bench
+    assert desk.view.assessed.receipt == assess(desk.bench, desk.bench.offline).receipt

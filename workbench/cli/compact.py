@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.analysis.grounding import Grounding
-from workbench.analysis.receipt import Receipt
-from workbench.analysis.retention import HeldFact
+from workbench.assessment import Assessment
 from workbench.base.environment import PREFIX
 from workbench.base.figures import change, grouped
-from workbench.bench import Bench, Stand, stands
-from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
+from workbench.bench import Stand, stands
+from workbench.cli.compacting import CHECK_FAILED, DONE, Compacted, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
@@ -28,21 +27,15 @@ from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.checks import Check
-from workbench.compaction.edits import given
 from workbench.compaction.memories import changes
-from workbench.compaction.outcome import Rung, verdict
+from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
-from workbench.live_run import FinishedRun
 from workbench.mending import Mend, ways_of
-from workbench.session import Usage
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import with_blocks
-from workbench.tokens.cost import Cost
-from workbench.tokens.sizes import Size
 
 STDOUT = Path("-")
 
@@ -147,55 +140,15 @@ def command(
     bench = on_bench(chosen, policy)
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
-    call, context, checks, made, code = done.call, done.context, done.checks, done.made, done.code
-    outcome, answers = done.outcome, call.run.answers
-    exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
+    found, made, code = done.found, done.made, done.code
+    messages = with_blocks(found.outcome, found.run.answers)
+    exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    judged = None if name.kind == "estimate" else call.found
-    watched = stands(bench, None if name.kind == "estimate" else outcome)
-    triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
-    result = Result(
-        strategy=bench.strategy.id,
-        preset=bench.preset,
-        setting_sources=presets[-1].told_sources,
-        epoch=bench.epoch,
-        left_out=bench.left_behind,
-        summarizer=str(call.live.name),
-        trigger=_fired(triggers, by_hand=context.manual),
-        triggers=triggers,
-        before=context.total,
-        after=context.outcome_size(outcome),
-        counting=context.layout.sizes.meter.method,
-        fates={fate.value: count for fate, count in outcome.fate_counts.items()},
-        checks=checks,
-        status=outcome.status,
-        reason=outcome.reason,
-        rungs=outcome.rungs,
-        trace=outcome.trace,
-        prompt_problems=bench.doubts,
-        memories=outcome.memories,
-        memory_changes=() if outcome.memories is None else tuple(changes(context.memories, outcome.memories)),
-        calls=answers,
-        adjustments=tuple(changed_words(call)),
-        usage=call.usage,
-        billed=call.cost,
-        seconds=round(call.run.seconds, 3),
-        run=done.kept or None,
-        grounding=judged.grounding if judged else None,
-        receipt=judged.receipt if judged and outcome.status != "unchanged" else None,
-        watched=watched,
-        fixes=_kept_by(bench, watched),
-        lost_facts=judged.lost if judged else None,
-        exact=exactly,
-        output_file=str(saved.where) if saved else None,
-        written=saved is not None and saved.word == "written",
-        export=made,
-        resume_steps=steps(made.written, _lies(made, saved)) if made and saved else (),
-    )
+    result = Result(done, presets[-1].told_sources, exactly, saved)
     if as_json:
-        write_json(result, of_outcome(context, outcome, call.run.requests) if full else {})
+        write_json(result, of_outcome(found.context, found.outcome, found.run.requests) if full else {})
     else:
-        _report(result, call, saved, code, err=out == STDOUT)
+        _report(result, err=out == STDOUT)
     raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)
 
 
@@ -209,66 +162,92 @@ def _lies(made: Export, saved: Saved) -> Path:
     return Path(made.written.name) if saved.where == STDOUT else saved.where
 
 
-@dataclass(frozen=True, slots=True)
-class Fired:
-    """Why it was compacted: a person's own command is a reason, too."""
-
-    fired: bool
-    reasons: list[str]
-    all: list[str]
-
-
-def _fired(triggers: Sequence[Trigger], *, by_hand: bool) -> Fired:
-    reasons = ["run by hand"] * by_hand + [str(trigger) for trigger in triggers if trigger.fires]
-    return Fired(bool(reasons), reasons, list(map(str, triggers)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Result:
-    """One compaction and everything that is said about it; as JSON as it stands here."""
+    """A compaction with its assessment, where its settings are from, the API's counts, and the file written."""
 
-    strategy: str
-    preset: str
+    done: Compacted
     setting_sources: Mapping[str, str]
-    epoch: int
-    left_out: str
-    summarizer: str
-    trigger: Fired
-    triggers: tuple[Trigger, ...]
-    before: Size
-    after: Size
-    counting: str
-    fates: dict[str, int]
-    checks: tuple[Check, ...]
-    status: str
-    reason: str
-    rungs: tuple[Rung, ...]
-    trace: tuple[str, ...]
-    prompt_problems: tuple[str, ...]
-    memories: str | None
-    memory_changes: tuple[str, ...]
-    calls: tuple[Answer, ...]
-    adjustments: tuple[str, ...]
-    usage: Usage | None
-    billed: Cost | None
-    seconds: float
-    run: str | None
-    grounding: Grounding | None
-    receipt: Receipt | None
-    watched: tuple[Stand, ...]
-    fixes: tuple[Mend, ...]
-    lost_facts: tuple[HeldFact, ...] | None
     exact: ExactSizes | None
-    output_file: str | None
-    written: bool
-    export: Export | None
-    resume_steps: tuple[str, ...]
+    saved: Saved | None
+
+    @property
+    def judged(self) -> Assessment | None:
+        """None where the summary is an estimate, of which nothing can be said but its size."""
+        return None if self.done.call.live.name.kind == "estimate" else self.done.found
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it was compacted: the user's own command is a reason, too."""
+        found = self.done.found
+        by_hand = ["run by hand"] * found.context.manual
+        return by_hand + [str(trigger) for trigger in found.triggers if trigger.fires]
+
+    @cached_property
+    def watched(self) -> tuple[Stand, ...]:
+        return self.judged.watched if self.judged else stands(self.done.found.bench, None)
+
+    @cached_property
+    def fixes(self) -> tuple[Mend, ...]:
+        """What would keep the first watched rule that is lost, tried offline."""
+        bench = self.done.found.bench
+        by_hand = replace(bench, opened=bench.opened.with_(manual=True))
+        ways = ways_of(by_hand, self.watched) if self.watched else None
+        return tuple(one for one in (ways.pin, ways.number) if one) if ways else ()
+
+    @property
+    def resume_steps(self) -> tuple[str, ...]:
+        made, saved = self.done.made, self.saved
+        return steps(made.written, _lies(made, saved)) if made and saved else ()
 
 
-def _kept_by(bench: Bench, watched: Sequence[Stand]) -> tuple[Mend, ...]:
-    """What would keep the first watched sentence that is lost, tried offline."""
-    ways = ways_of(bench, watched) if watched else None
-    return tuple(one for one in (ways.pin, ways.number) if one) if ways else ()
+@plain.register
+def _(result: Result) -> dict[str, Any]:
+    done, judged, saved = result.done, result.judged, result.saved
+    call, found, bench, outcome = done.call, done.found, done.found.bench, done.found.outcome
+    reasons, memories = result.reasons, outcome.memories
+    return {
+        "strategy": found.strategy,
+        "preset": bench.preset,
+        "setting_sources": result.setting_sources,
+        **only(bench, "epoch", "left_out=left_behind"),
+        "summarizer": str(call.live.name),
+        "trigger": {"fired": bool(reasons), "reasons": reasons, "all": list(map(str, found.triggers))},
+        **only(found, "triggers", "before", "after"),
+        "counting": found.context.layout.sizes.meter.method,
+        "fates": {fate.value: count for fate, count in outcome.fate_counts.items()},
+        "checks": done.checks,
+        **only(outcome, "status", "reason", "rungs", "trace"),
+        "prompt_problems": bench.doubts,
+        "memories": memories,
+        "memory_changes": () if memories is None else tuple(changes(found.context.memories, memories)),
+        "calls": found.run.answers,
+        "adjustments": changed_words(call),
+        **only(call, "usage", "billed=cost"),
+        "seconds": round(found.run.seconds, 3),
+        "run": done.kept or None,
+        "grounding": judged.grounding if judged else None,
+        "receipt": _receipt(judged) if judged and outcome.status != "unchanged" else None,
+        **only(result, "watched", "fixes"),
+        "lost_facts": judged.lost if judged else None,
+        "exact": result.exact,
+        "output_file": str(saved.where) if saved else None,
+        "written": saved is not None and saved.word == "written",
+        "export": done.made,
+        "resume_steps": result.resume_steps,
+    }
+
+
+def _receipt(one: Assessment) -> dict[str, Any]:
+    (kept, rules), facts = one.retention.rules_kept, one.retention.whole
+    return {
+        "rules": rules,
+        "kept_rules": kept,
+        **only(facts, "facts", "kept_share=share", "lost_facts=lost"),
+        "summary_unreadable": facts.unknown > 0,
+        "summary_price": one.summary_price,
+        "paid_back_after_calls": one.pays_off_after,
+    }
 
 
 @plain.register
@@ -283,39 +262,40 @@ def _(made: Export) -> dict[str, Any]:
     }
 
 
-def _report(result: Result, call: FinishedRun, saved: Saved | None, code: int, *, err: bool) -> None:
-    bench, before, after = call.live.bench, result.before, result.after
+def _report(result: Result, *, err: bool) -> None:
+    done, found, judged, saved = result.done, result.done.found, result.judged, result.saved
+    bench, outcome, before, after = found.bench, found.outcome, found.before, found.after
     changed = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
-    fates = (f"{fate} {grouped(count)}" for fate, count in result.fates.items() if count)
-    failed = [one for one in result.checks if not one.passed]
+    fates = (f"{fate.value} {grouped(count)}" for fate, count in outcome.fate_counts.items() if count)
+    failed = [one for one in done.checks if not one.passed]
+    memories = [] if outcome.memories is None else changes(found.context.memories, outcome.memories)
     rows = [
         ("strategy", policy_words(bench)),
         ("epoch", epoch_words(bench.session, bench.epoch)),
         ("variables", ", ".join(source for source in result.setting_sources.values() if source.startswith(PREFIX))),
-        ("fires", "\n".join(result.trigger.reasons) or "no trigger"),
+        ("fires", "\n".join(result.reasons) or "no trigger"),
         ("before", size_words(before)),
         ("after", size_words(after) + changed),
         ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
-        ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),
-        ("doubts", "\n".join(result.prompt_problems)),
-        ("status", verdict(call.run.outcome.status, call.run.outcome.reason)),
-        ("why", "\n".join(result.trace)),
-        ("memories", "\n".join(result.memory_changes)),
-        ("summary by", call_words(call)),
-        ("kept as", f"run {result.run}; `cwb list runs show {result.run}`" if result.run else ""),
-        ("receipt", str(result.receipt) if result.receipt else ""),
+        ("checks", "\n".join([f"{len(done.checks) - len(failed)} passed", *map(_check_words, failed)])),
+        ("doubts", "\n".join(bench.doubts)),
+        ("status", verdict(outcome.status, outcome.reason)),
+        ("why", "\n".join(outcome.trace)),
+        ("memories", "\n".join(memories)),
+        ("summary by", call_words(done.call)),
+        ("kept as", f"run {done.kept}; `cwb list runs show {done.kept}`" if done.kept else ""),
+        ("receipt", " · ".join(judged.receipt) if judged and outcome.status != "unchanged" else ""),
         ("watched", "\n".join(map(stand_words, result.watched))),
         ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.fixes)),
-        *found_rows(result.grounding, result.lost_facts),
+        *found_rows(judged.grounding if judged else None, judged.lost if judged else None),
     ]
-    if saved and result.export:
-        written = result.export.written
+    if saved and done.made:
         rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.resume_steps))]
-        left_out = f"{result.left_out}; --epoch last compacts that one" if result.left_out else ""
-        rows += [("left out", left_out), ("notes", "\n".join(written.notes))]
+        left_out = f"{bench.left_behind}; --epoch last compacts that one" if bench.left_behind else ""
+        rows += [("left out", left_out), ("notes", "\n".join(done.made.written.notes))]
     else:
-        rows.append(("written", _why_nothing(result.status, code)))
+        rows.append(("written", _why_nothing(outcome.status, done.code)))
     write_fields([(name, value) for name, value in rows if value], err=err)
 
 

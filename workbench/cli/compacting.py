@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
+from workbench.assessment import Assessment
 from workbench.bench import Bench
 from workbench.cli.running import keep, run_named
 from workbench.compaction.checks import Check, export_check
-from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.exporting import exported
-from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
@@ -25,23 +24,22 @@ DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A run that has ended, and everything that was checked about it. `kept` is its id in the journal, "" where it is
-    not kept; `made` is not on disk, None where no export was asked for."""
+    """A run that has ended. `checks` are those of its assessment, and that of the export. `kept` is its id in the run
+    history, "" where it is not saved; `made` is not on disk, None where no export was asked for."""
 
     call: FinishedRun
-    context: Context
     checks: tuple[Check, ...]
     kept: str
     made: Export | None
 
     @property
-    def outcome(self) -> Outcome:
-        return self.call.run.outcome
+    def found(self) -> Assessment:
+        return self.call.found
 
     @property
     def code(self) -> int:
         """The exit code, were nothing forced."""
-        if self.outcome.status in ("unchanged", "not_smaller"):
+        if self.found.outcome.status in ("unchanged", "not_smaller"):
             failed = any(isinstance(answer, SummaryFailed) for answer in self.call.run.answers)
             return NO_SUMMARY if failed else NOTHING
         return CHECK_FAILED if any(one.hard and not one.passed for one in self.checks) else DONE
@@ -69,4 +67,4 @@ def compacted(
         messages = messages_for(outcome, call.run.answers, to)
         made = exported(bench.session, context.from_outcome(outcome), messages, to)
         checks = (*checks, export_check(not made.problems, made.verdict))
-    return Compacted(call, context, checks, kept, made)
+    return Compacted(call, checks, kept, made)

@@ -24,8 +24,6 @@ KEYS = {
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
     "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
         "trigger_tokens=trigger",
-    "analysis.receipt.Receipt": "rules kept_rules=kept facts kept_share=held lost_facts=lost "
-        "summary_unreadable=unknown summary_price=summary_cost paid_back_after_calls=pays_off_after",
     "analysis.recorded.MadeRoom": "epoch call kind=way manual=asked tokens_before=tokens",
     "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported=unfounded",
     "analysis.replay.Compacted": "call message round triggers status reason tokens_before=before tokens_after=after "
@@ -60,8 +58,6 @@ KEYS = {
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.Stand": "sentence state_before=now state_after=after",
     "cli.repair.Result": "file format fixes remaining=left branches messages output_file=out resume_steps=steps",
-    "cli.rescue.Result": "file part format title project=folder preset=policy window_tokens=window before after status "
-        "reason checks run id output_file=out notes watched resume_steps=steps repaired",
     "compaction.checks.Check": "name required=hard passed detail messages",
     "compaction.layers.Layer": "name tokens basis",
     "compaction.outcome.Rung": "name tokens_before=before tokens_after=after note",

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
 from workbench.base.printable import printable
 from workbench.base.text import counted
-from workbench.bench import Bench, Stand, choose_preset, stands
+from workbench.bench import Bench, choose_preset
 from workbench.cli.compacting import DONE, Compacted, compacted
 from workbench.cli.loading import on_bench
-from workbench.cli.output import write_json
+from workbench.cli.output import only, plain, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
-from workbench.compaction.checks import Check
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, place, refuse_place, save
+from workbench.formats.format import Written
 from workbench.formats.masked import without_secrets
 from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
@@ -29,7 +30,6 @@ from workbench.repairs.saving import steps_of
 from workbench.rescue import newest_in, repaired, with_model, without_model
 from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
-from workbench.tokens.sizes import Size
 
 NO_MODEL = "extractive"
 """Who answers should a named policy ask: nothing is sent."""
@@ -95,8 +95,8 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
     saved = None
     if made and done.code == DONE:
         saved = save(made, out) if out else place(made)
-    result, code = replace(_result(bench, done, saved), file=damaged, repaired=_reasons(repair)), done.code
-    if repair is not None and done.outcome.status != "compacted":  # the repair alone is the rescue
+    result, code = _result(damaged, done, saved, _reasons(repair)), done.code
+    if repair is not None and done.found.outcome.status != "compacted":  # the repair alone is the rescue
         repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair
         where = save_repair(repair, out)
         result, code = replace(result, out=str(where), steps=steps_of(repair, where)), DONE
@@ -106,7 +106,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
         if result.repaired:
             click.echo(printable(f"repaired first: {'; '.join(result.repaired)}"), err=True)
         click.echo(printable(_sentence(result)), err=True)
-        for stand in result.watched:
+        for stand in done.found.watched:
             click.echo(f"watched {stand_words(stand)}", err=True)
         click.echo("".join(f"{printable(line)}\n" for line in result.steps), nl=False)
     raise click.exceptions.Exit(code)
@@ -129,70 +129,61 @@ def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
     return choose_preset(bench, chosen.policy(own.preset)) if named else own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Result:
-    """What was found, what became of it, and how to go on; as JSON as it stands here. `policy` is the preset,
-    else the strategy; `out` where the new session lies, None where none was written; `repaired` the fixes that were
-    made before, each with its place."""
+    """A compaction, its assessment, and how to go on. `written` is the export where it is on disk; `out` where the new
+    session lies, None where none was written; `repaired` the fixes that were made before, each with its place."""
 
     file: Path
-    part: str | None
-    format: str
-    title: str
-    folder: str | None
-    policy: str
-    window: int | None
-    before: Size
-    after: Size
-    status: str
-    reason: str
-    checks: tuple[Check, ...]
-    run: str | None
-    id: str
+    done: Compacted
+    written: Written | None
     out: str | None
-    notes: tuple[str, ...]
-    watched: tuple[Stand, ...]
     steps: tuple[str, ...]
-    repaired: tuple[str, ...] = ()
+    repaired: tuple[str, ...]
 
 
-def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
-    session = bench.session
+def _result(file: Path, done: Compacted, saved: Saved | None, repaired: tuple[str, ...]) -> Result:
     written = done.made.written if done.made and saved else None
-    return Result(
-        file=session.path or Path(),
-        part=session.facts.part or None,
-        format=session.format,
-        title=session.title,
-        folder=session.cwd,
-        policy=bench.chosen.name,
-        window=bench.window,
-        before=done.context.total,
-        after=done.context.outcome_size(done.outcome),
-        status=done.outcome.status,
-        reason=done.outcome.reason,
-        checks=done.checks,
-        run=done.kept or None,
-        id=written.id if written else "",
-        out=str(saved.where) if saved else None,
-        notes=tuple(written.notes) if written else (),
-        watched=stands(bench, done.outcome),
-        steps=steps(written, saved.where) if written and saved else (),
-    )
+    out, after = (str(saved.where), steps(written, saved.where)) if written and saved else (None, ())
+    return Result(file, done, written, out, after, repaired)
+
+
+@plain.register
+def _(result: Result) -> dict[str, Any]:
+    done, found, written = result.done, result.done.found, result.written
+    session = found.bench.session
+    return {
+        "file": result.file,
+        "part": session.facts.part or None,
+        **only(session, "format", "title", "project=cwd"),
+        "preset": found.name,
+        "window_tokens": found.bench.window,
+        **only(found, "before", "after"),
+        **only(found.outcome, "status", "reason"),
+        "checks": done.checks,
+        "run": done.kept or None,
+        "id": written.id if written else "",
+        "output_file": result.out,
+        "notes": written.notes if written else (),
+        "watched": found.watched,
+        **only(result, "resume_steps=steps", "repaired"),
+    }
 
 
 def _sentence(result: Result) -> str:
     """What was found, from how many to how many tokens, which checks passed, and where it lies now."""
-    part = f" --part {result.part}" if result.part else ""
-    found = f"{by_id(result.format).title}, {result.file}{part}"
-    if result.out is None and all(one.passed or not one.hard for one in result.checks):
+    one, checks = result.done.found, result.done.checks
+    session, outcome = one.bench.session, one.outcome
+    part = f" --part {session.facts.part}" if session.facts.part else ""
+    found = f"{by_id(session.format).title}, {result.file}{part}"
+    if result.out is None and all(check.passed or not check.hard for check in checks):
         nothing = "nothing was written; `cwb rescue FILE` takes another session; `cwb compact` offers every strategy"
-        return f"{found}: {verdict(result.status, result.reason)}; {nothing}."
-    if result.status != "compacted" and result.out:
-        return f"{found}: {verdict(result.status, result.reason)}; the repaired session was written to {result.out}."
-    passed = [one.name for one in result.checks if one.passed]
-    failed = [f"{one.name} ({one.detail})" for one in result.checks if not one.passed]
-    checks = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
-    sizes = " → ".join(f"{counted(size.messages, 'message')}, {size} tokens" for size in (result.before, result.after))
+        return f"{found}: {verdict(outcome.status, outcome.reason)}; {nothing}."
+    if outcome.status != "compacted" and result.out:
+        return f"{found}: {verdict(outcome.status, outcome.reason)}; the repaired session was written to {result.out}."
+    passed = [check.name for check in checks if check.passed]
+    failed = [f"{check.name} ({check.detail})" for check in checks if not check.passed]
+    told = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
+    sizes = " → ".join(f"{counted(size.messages, 'message')}, {size} tokens" for size in (one.before, one.after))
     written = f"written to {result.out}" if result.out else "nothing was written"
-    return f"{found}: {sizes}, by {result.policy}; {counted(len(result.checks), 'check')}, {checks}; {written}."
+    return f"{found}: {sizes}, by {one.name}; {counted(len(checks), 'check')}, {told}; {written}."

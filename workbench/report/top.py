@@ -89,7 +89,7 @@ def top(report: Report) -> Top:
     return Top(
         printable(report.diagnosis.verdict),
         _bars(report, rows),
-        f"{first.name}: {first.receipt}",
+        f"{first.name}: {' · '.join(first.receipt)}",
         _cards(report),
     )
 
@@ -113,7 +113,7 @@ def _now(report: Report) -> Bar:
 
 
 def _after(report: Report, name: str, one: Assessment, *, told: bool = False) -> Bar:
-    receipt = str(one.receipt) if told else ""
+    receipt = " · ".join(one.receipt) if told else ""
     return _bar(name, layers_after(report.bench.context, one.outcome), receipt)
 
 

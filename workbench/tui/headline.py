@@ -15,7 +15,7 @@ from workbench.compaction.outcome import verdict
 from workbench.tui.plain import change, fit, plain
 
 if TYPE_CHECKING:
-    from workbench.analysis.receipt import Receipt
+    from workbench.assessment import Assessment
 
 Cells = list[tuple[str, str]]
 
@@ -28,7 +28,7 @@ class Headline:
     plans: tuple[str, ...] = ()
 
 
-def plans_of(bench: Bench, receipt: Receipt | None) -> tuple[str, ...]:
+def plans_of(bench: Bench, found: Assessment | None) -> tuple[str, ...]:
     """What a compaction does, or did: sizes, then what it keeps, loses and costs; the longest first."""
     outcome, before = bench.outcome, bench.plan.before.tokens
     if outcome.status == "unchanged":
@@ -41,11 +41,11 @@ def plans_of(bench: Bench, receipt: Receipt | None) -> tuple[str, ...]:
         return (f"A compaction would not make this smaller: {sizes}.",)
     if outcome.status == "fallback":
         return f"{whole} {verdict(outcome.status, outcome.reason).capitalize()}", whole
-    if receipt is None:
+    if found is None:
         return (whole,)
-    *kept, paid = receipt.parts
+    *kept, paid = found.receipt
     told = f"{whole} {_sentence(', '.join(kept))}" if kept else whole
-    brief = [f"{done}: {sizes}", *receipt.brief]
+    brief = [f"{done}: {sizes}", *found.brief_receipt]
     shorter = (" · ".join(brief[:count]) for count in range(len(brief), 0, -1))
     return f"{told} {_sentence(paid)}", f"{told} {_sentence(paid.split(', ')[0])}", *shorter
 

@@ -52,9 +52,9 @@ def draw_status(status: TwoEnds, was: View | None, now: View) -> None:
 
 
 def draw_headline(view: HeadlineView, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "tried", "verdict", "receipt", "received"):
-        is_fresh = now.received is now.shown
-        view.show(Headline(now.verdict, plans_of(now.shown, now.receipt if is_fresh else None)))
+    if other(was, now, "shown", "tried", "verdict", "assessed"):
+        is_fresh = now.assessed is not None and now.assessed.bench is now.shown
+        view.show(Headline(now.verdict, plans_of(now.shown, now.assessed if is_fresh else None)))
 
 
 def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:

@@ -25,8 +25,8 @@ from workbench.tui.status_lines import opening_words
 
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
-    from workbench.analysis.receipt import Receipt
     from workbench.analysis.search import Query
+    from workbench.assessment import Assessment
     from workbench.compaction.checks import Check
     from workbench.mending import Ways
 
@@ -96,7 +96,7 @@ class View:
     is told of all epochs (`stretches`, `verdict`, `bills`) is then not told yet. `whole` is the session when
     it is read and not on the bench yet.
     `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
-    `receipt` what a compaction of the bench `received` keeps, loses and costs, `ways` are what keeps a watched sentence
+    `assessed` is what a compaction of the bench keeps, loses and costs, `ways` are what keeps a watched sentence
     that is lost.
     """
 
@@ -126,8 +126,7 @@ class View:
     owed: int = 0
     stands: tuple[Stand, ...] = ()
     stood: Bench | None = None
-    receipt: Receipt | None = None
-    received: Bench | None = None
+    assessed: Assessment | None = None
     ways: Ways | None = None
 
     @property

@@ -16,7 +16,7 @@ from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import View
 
 if TYPE_CHECKING:
-    from workbench.analysis.receipt import Receipt
+    from workbench.assessment import Assessment
     from workbench.mending import Mend
 
 
@@ -95,17 +95,17 @@ def find_receipt(host: Host, was: View | None, now: View) -> None:
 async def make_receipt(host: Host) -> None:
     bench = host.store.view.shown
     try:
-        found = await asyncio.to_thread(_receipt, bench)
+        found = await asyncio.to_thread(_assessed, bench)
     except BadInput:  # nothing can be compacted here, which the status says
         found = None
     if bench is host.store.view.shown:
-        host.store.put(replace(host.store.view, receipt=found, received=bench))
+        host.store.put(replace(host.store.view, assessed=found))
 
 
-def _receipt(bench: Bench) -> Receipt:
-    from workbench.assessment import assess
+def _assessed(bench: Bench) -> Assessment:
+    from workbench.assessment import assess, compute
 
-    return assess(bench, bench.result or bench.offline).receipt
+    return compute(assess(bench, bench.result or bench.offline), "receipt")
 
 
 def _after(bench: Bench, *, again: bool = False) -> tuple[steps.Stand, ...]:
