@@ -178,8 +178,8 @@ def figures(bench: Bench, several: Sequence[Assessment]) -> Table:
     not record it."""
     rates = several[0].rates.kind if several else "money"
     spec = (
-        "preset fit strategy fired:flag head:tokens tail:tokens after:tokens saved:share calls:count "
-        f"summary_cost:{rates} first_changed:tokens:stays_cached rebilled:tokens:billed_again paid_back "
+        "preset fit strategy fired:flag head:tokens tail:tokens tokens_after:tokens:after saved:share calls:count "
+        f"summary_cost:{rates} unchanged_tokens:tokens:stays_cached rebilled_tokens:tokens:billed_again paid_back "
         "kept:count:kept_messages pinned:count summarized:count dropped:count checks status"
     )
     return Table("variants", "", columns(spec), tuple(map(_figures, several)))

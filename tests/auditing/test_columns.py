@@ -60,8 +60,8 @@ def test_what_went_and_is_not_known_is_in_no_sum(
     gone: tuple[int | None, int | None], of_session: int | None, of_group: int | None
 ) -> None:
     row = replace(ROWS[0], compactions=tuple(replace(ROWS[0].compactions[0], gone=one) for one in gone))
-    assert [line["gone"] for line in records([row], "sessions")] == [of_session]
-    assert [line["gone"] for line in records([row], "compactions")] == [*gone]
+    assert [line["removed_messages"] for line in records([row], "sessions")] == [of_session]
+    assert [line["removed_messages"] for line in records([row], "compactions")] == [*gone]
     assert [one.gone for one in groups([row], ())] == [of_group]
 
 
@@ -69,21 +69,24 @@ def test_every_table_has_its_columns_and_lines() -> None:
     for about, columns in TABLES.items():
         lines = list(records(ROWS, about))
         assert all(list(line) == [one.key for one in columns] for line in lines)
-    assert [line["path"] for line in records(ROWS, "sessions")] == ["a", "b", "c"]
-    assert [(line["path"], line["epoch"]) for line in records(ROWS, "compactions")] == [("a", 1), ("a", 2)]
+    assert [line["file"] for line in records(ROWS, "sessions")] == ["a", "b", "c"]
+    assert [(line["file"], line["epoch"]) for line in records(ROWS, "compactions")] == [("a", 1), ("a", 2)]
     assert [line["error"] for line in records(ROWS, "unreadable")] == ["It is empty."]
-    assert {one.key for one in SESSIONS} & {one.key for one in COMPACTIONS} >= {"tool", "path", "rework", "lost"}
+    assert {one.key for one in SESSIONS} & {one.key for one in COMPACTIONS} >= {"agent", "file", "rework", "lost_rules"}
 
 
 def test_a_session_sums_up_its_compactions() -> None:
     first = next(records(ROWS, "sessions"))
-    assert {name: first[name] for name in ("compactions", "larger", "gone", "rework", "rework_tokens", "lost")} == {
+    assert {
+        name: first[name]
+        for name in ("compactions", "grown_compactions", "removed_messages", "rework", "rework_tokens", "lost_rules")
+    } == {
         "compactions": 2,
-        "larger": 1,
-        "gone": 16,
+        "grown_compactions": 1,
+        "removed_messages": 16,
         "rework": 2,
         "rework_tokens": 1_400,
-        "lost": None,
+        "lost_rules": None,
     }
 
 
@@ -99,7 +102,7 @@ def test_a_session_sums_up_its_compactions() -> None:
 )
 def test_what_is_not_known_stands_last(name: str, down: bool, paths: str) -> None:
     lines = sorted_by(records(ROWS, "sessions"), column("sessions", name), down=down)
-    assert "".join(str(line["path"]) for line in lines) == paths
+    assert "".join(str(line["file"]) for line in lines) == paths
 
 
 @pytest.mark.parametrize(
@@ -109,6 +112,24 @@ def test_every_word_must_occur(query: str, paths: str) -> None:
     assert "".join(row.path for row in matching(ROWS, query)) == paths
 
 
+@pytest.mark.parametrize(
+    ("name", "of_sessions", "of_compactions"),
+    [
+        ("larger", "grown_compactions", "grew"),
+        ("cost", "usd", "usd"),
+        ("lost", "lost_rules", "lost_rules"),
+        ("gone", "removed_messages", "removed_messages"),
+        ("path", "file", "file"),
+        ("tool", "agent", "agent"),
+    ],
+)
+def test_a_column_is_found_by_its_heading_and_by_its_former_name(
+    name: str, of_sessions: str, of_compactions: str
+) -> None:
+    assert column("sessions", name).key == of_sessions
+    assert column("compactions", name).key == of_compactions
+
+
 def test_a_column_that_is_not_there() -> None:
-    with pytest.raises(BadInput, match="There is no column 'way'; choose one of changed, tool"):
+    with pytest.raises(BadInput, match="There is no column 'way'; choose one of changed, agent"):
         column("sessions", "way")

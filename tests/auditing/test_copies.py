@@ -53,7 +53,7 @@ def test_a_fork_counts_where_most_came_behind(tmp_path: Path) -> None:
             1,
         )
         assert {
-            Path(str(line["path"])).name: (line["compactions"], line["copies"], line["lost"])
+            Path(str(line["file"])).name: (line["compactions"], line["copies"], line["lost_rules"])
             for line in records(told.rows, "sessions")
         } == {"first.jsonl": (0, 1, 0), "fork.jsonl": (1, 0, 1)}
 

@@ -83,9 +83,9 @@ def test_saved_by_command(corpus: Path, tmp_path: Path, own_home: Path) -> None:
     sheet, page, document = saved
     lines = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
     assert list(lines[0]) == [one.key for one in SESSIONS]
-    by_name = {Path(line["path"]).name: line for line in lines}
+    by_name = {Path(line["file"]).name: line for line in lines}
     assert sorted(by_name) == ["evil.jsonl", "one.jsonl"]
-    assert (by_name["one.jsonl"]["compactions"], by_name["one.jsonl"]["lost"]) == ("1", "1")
+    assert (by_name["one.jsonl"]["compactions"], by_name["one.jsonl"]["lost_rules"]) == ("1", "1")
     assert by_name["evil.jsonl"]["title"] == EVIL
     told = json.loads(document.read_text("utf-8"))
     assert [Path(one["file"]).name for one in told["unreadable"]] == ["torn.jsonl"]
@@ -107,7 +107,7 @@ def test_compactions_as_csv(corpus: Path, tmp_path: Path, own_home: Path) -> Non
     assert cwb("audit", str(corpus), "--list", "compactions", "--save", str(file)).exit_code == 0
     (line,) = csv.DictReader(io.StringIO(file.read_text("utf-8")))
     assert list(line) == [one.key for one in COMPACTIONS]
-    assert (line["before"], line["after"], line["larger"], line["asked"]) == ("1300", "600", "no", "no")
+    assert (line["tokens_before"], line["tokens_after"], line["grew"], line["manual"]) == ("1300", "600", "no", "no")
 
 
 @pytest.mark.parametrize("name", ["audit.txt", "audit"])
@@ -218,6 +218,6 @@ def test_parquet_has_types(tmp_path: Path, corpus: Path) -> None:
     table = parquet.read_table(pyarrow.BufferReader(as_parquet([row, SessionRow("two", error="torn")], "sessions", ())))
     assert table.num_rows == 1
     found = table.to_pylist()[0]
-    assert (found["path"], found["bytes"], found["cost"], found["window"]) == ("one", 7, 0.25, None)
+    assert (found["file"], found["bytes"], found["usd"], found["window_tokens"]) == ("one", 7, 0.25, None)
     assert found["changed"].timestamp() == 1_767_323_045.5
     assert str(table.schema.field("changed").type) == "timestamp[ms, tz=UTC]"

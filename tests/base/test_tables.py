@@ -29,7 +29,7 @@ def test_text_is_aligned_shows_ids_and_obeys_nothing() -> None:
 
 def test_programs_get_values_unrounded_and_ids_whole() -> None:
     heads, *rows = csv.reader(io.StringIO(tables.csv(MADE).decode()))
-    assert heads == ["tokens", "share", "cost", "since", "seconds", "own", "id", "path"]
+    assert heads == ["tokens", "share", "cost", "since", "seconds", "own", "message", "path"]
     assert rows[0] == [
         "1234567",
         "0.9999",

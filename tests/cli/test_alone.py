@@ -45,7 +45,7 @@ def test_without_a_screen_it_is_a_table(sessions: Path) -> None:
     heads, *lines = alone.stdout.splitlines()
     assert heads.split() == [
         "changed",
-        "tool",
+        "agent",
         "title",
         "tokens",
         "full",
@@ -54,7 +54,7 @@ def test_without_a_screen_it_is_a_table(sessions: Path) -> None:
         "rework",
         "cost",
         "next",
-        "path",
+        "file",
     ]
     assert [line.split()[2] for line in lines] == ["Codex", "Claude"]
     assert "Rotating sessions for harbour" in lines[1]
@@ -65,7 +65,7 @@ def test_without_a_screen_it_is_a_table(sessions: Path) -> None:
 
 def test_it_is_csv_and_json_too(sessions: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(cwb("--csv").stdout)))
-    assert [(one["tool"], one["tokens"], one["next"]) for one in rows] == [
+    assert [(one["agent"], one["tokens"], one["next_step"]) for one in rows] == [
         ("Codex", "6679", ""),
         ("Claude Code", "197368", "rescue: 99 % full"),
     ]

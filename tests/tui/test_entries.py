@@ -39,7 +39,7 @@ def test_a_sample_says_whose_session_it_is_and_that_it_is_one_and_is_found_by_bo
     entries = {entry.path.name: entry for entry in sample_entries()}
     names = ("claude-code-overflow.jsonl", "otel-ferry.json", "pi-branches.jsonl")
     rows = [record_of(entries[name]) for name in names]
-    assert [row["tool"] for row in rows] == ["Claude Code", "OpenTelemetry", "pi"]
+    assert [row["agent"] for row in rows] == ["Claude Code", "OpenTelemetry", "pi"]
     assert all(str(row["title"]).startswith("Sample: ") and row["changed"] is None for row in rows)
     assert entries["pi-branches.jsonl"] in matching(list(entries.values()), "pi sample")
     assert all(len(entry.tool) > 1 for entry in entries.values())
@@ -63,7 +63,7 @@ def test_b15_recent_files_are_told_apart_by_agent_size_and_name(tmp_path: Path) 
         shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", path)
     entries = [seen(entry) for entry in recent_entries([Recent(str(path), "the title", 5.0) for path in paths])]
     rows = [record_of(entry) for entry in entries]
-    assert [(row["tool"], row["title"]) for row in rows] == [
+    assert [(row["agent"], row["title"]) for row in rows] == [
         ("Claude Code", "the title · a.jsonl"),
         ("Claude Code", "the title · b.jsonl"),
     ]
@@ -120,9 +120,9 @@ def test_a_path_is_taken_as_terminals_paste_what_is_dropped_on_them(name: str, t
 def test_a_found_session_shows_its_agent_and_how_full_it_is() -> None:
     found = Found(Path("/p/c.jsonl"), 9, 5.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm")
     row = record_of(found_entry(found))
-    assert (row["tool"], row["title"], row["tokens"], row["full"]) == ("Codex", "c", 900, 0.9)
+    assert (row["agent"], row["title"], row["tokens"], row["window_share"]) == ("Codex", "c", 900, 0.9)
     assert (row["project"], row["changed"], row["compactions"]) == ("/home/ada/farm", 5.0, None)
-    assert record_of(found_entry(replace(found, tokens=None)))["full"] is None
+    assert record_of(found_entry(replace(found, tokens=None)))["window_share"] is None
     whole = replace(found, compactions=2, complete=True)
     assert record_of(found_entry(whole))["compactions"] == 2, "known where the whole file was read"
 

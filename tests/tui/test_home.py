@@ -48,7 +48,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         screen = await brought(pilot, SessionsScreen)
         table = screen.query_one(Records)
         titles = [row["title"] for row in table.lines]
-        assert [Path(str(row["path"])) for row in table.lines[:1]] == [given]
+        assert [Path(str(row["file"])) for row in table.lines[:1]] == [given]
         assert titles[1:3] == ["title of paint the door", "title of mend the gate"]
         assert all(str(title).startswith("Sample: ") for title in titles[3:])
         assert "2 unreadable" in str(screen.query_one("#table").border_title)

@@ -44,7 +44,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def names(screen: SessionsScreen) -> list[str]:
-    return [Path(str(line["path"])).name for line in screen.query_one(Records).lines]
+    return [Path(str(line["file"])).name for line in screen.query_one(Records).lines]
 
 
 def title(screen: SessionsScreen) -> str:
@@ -69,7 +69,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         assert "[bold]mole" in mole
         # To the column of the cost and twice s: the dearest first, then the cheapest.
         columns = [one.key for one in screen.query_one(Records).columns]
-        await press(pilot, *["right"] * columns.index("peak"), "s")
+        await press(pilot, *["right"] * columns.index("peak_tokens"), "s")
         assert names(screen) == ["long.jsonl", "mole.jsonl", "quay.jsonl"]
         await press(pilot, "s")
         assert names(screen) == ["quay.jsonl", "mole.jsonl", "long.jsonl"]
@@ -207,7 +207,7 @@ async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home:
             await settled(pilot)
             await press(pilot, *keys)
             assert table.here is not None
-            assert Path(str(table.here["path"])).name == here
+            assert Path(str(table.here["file"])).name == here
 
 
 async def test_sessions_of_every_agent_are_listed_before_they_are_read(
@@ -230,18 +230,18 @@ async def test_sessions_of_every_agent_are_listed_before_they_are_read(
         screen = pilot.app.screen
         assert isinstance(screen, SessionsScreen)
         table = screen.query_one(Records)
-        await until(lambda: any(line["tokens"] for line in table.lines if line["path"] == str(rollout)))
-        await until(lambda: bool(table.lines[-1]["tool"]))
+        await until(lambda: any(line["tokens"] for line in table.lines if line["file"] == str(rollout)))
+        await until(lambda: bool(table.lines[-1]["agent"]))
         assert names(screen)[:3] == ["story.json", "rollout-a.jsonl", "gate.jsonl"], "the named one, then the newest"
         assert len(names(screen)) == 3 + len(sample_entries())
         (codex,) = [line for line in lines(screen) if "The tide" in line]
         assert codex[18:].split()[0] == "Codex"
         assert codex[18:].split()[-4:] == ["779", "3", "%", "2"]
         assert "looking" in title(screen) or "to go" in title(screen)
-        assert all(line["lost"] is None for line in table.lines)
+        assert all(line["lost_rules"] is None for line in table.lines)
         go_on.set()
         await settled(pilot)
-        assert [line["lost"] for line in table.lines if line["path"] == str(rollout)] == [0]
+        assert [line["lost_rules"] for line in table.lines if line["file"] == str(rollout)] == [0]
         assert len(names(screen)) == 3 + len(sample_entries()), "each once"
         await press(pilot, "f", *"wharf", "enter")
         assert names(screen) == ["gate.jsonl"]
@@ -312,17 +312,17 @@ async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpu
             named = shown.strip("‹› ").replace("▾", "").replace("▴", "").split()
             wrong += [shown] if not {*named} <= {one.heading for one in table.columns} or len(shown) > 78 else []
             wrong += [shown] if table.columns[heads.at].heading not in named else []
-            wrong += [shown] if ("‹" in shown, "›" in shown) != (heads.left > 0, named[-1] != "path") else []
-            wrong += [line for line in lines(pilot.app.screen) if line[76:].strip() and named[-1] != "path"]  # type: ignore[arg-type]
+            wrong += [shown] if ("‹" in shown, "›" in shown) != (heads.left > 0, named[-1] != "file") else []
+            wrong += [line for line in lines(pilot.app.screen) if line[76:].strip() and named[-1] != "file"]  # type: ignore[arg-type]
             await press(pilot, "right")
         assert wrong == []
         await press(pilot, *["left"] * len(table.columns))
         at = str(heads.render()).index("agent")
-        for expected in (("changed", True), ("tool", False), ("tool", True)):
+        for expected in (("changed", True), ("agent", False), ("agent", True)):
             assert heads.sorted == expected
             await pilot.click(heads, offset=(at, 0))
             await settled(pilot)
             if expected[0] == "changed":
-                assert (table.columns[heads.at].key, heads.sorted) == ("tool", expected)
+                assert (table.columns[heads.at].key, heads.sorted) == ("agent", expected)
                 await pilot.click(heads, offset=(at, 0))
                 await settled(pilot)

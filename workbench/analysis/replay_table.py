@@ -18,9 +18,9 @@ def replays_table(played: Sequence[Replay]) -> Table:
     """A row for each preset; `sign` is its letter in the plot."""
     rates = played[0].rates.kind if played else "money"
     spec = (
-        "sign:text:_ preset compactions:count first:count:first_at_call mean_after:tokens peak:tokens last:tokens "
-        "over_window:count:calls_over_window summaries:count rebilled:tokens:billed_again "
-        f"cost:{rates} paid_back strategy"
+        "sign:text:_ preset compactions:count first:count:first_at_call mean_tokens_after:tokens:mean_after "
+        "peak_tokens:tokens:peak last_tokens:tokens:last calls_over_window:count summaries:count "
+        f"rebilled_tokens:tokens:billed_again cost:{rates} paid_back strategy"
     )
     rows = (_replay(sign_of(place), one) for place, one in enumerate(played))
     return Table("replays", "", columns(spec), tuple(rows))
@@ -49,9 +49,10 @@ def _replay(sign: str, one: Replay) -> Row:
 def compactions_table(one: Replay) -> Table:
     """Every compaction of one preset, and what each did to the watched sentences."""
     spec = (
-        "call:count round:count before:tokens after:tokens first_changed:tokens:stays_cached "
-        "rebilled:tokens:billed_again request:tokens:summary_input summary:tokens:summary_output "
-        f"cost:{one.rates.kind} paid_back:count:paid_back_at_call"
+        "call:count round:count tokens_before:tokens:before tokens_after:tokens:after "
+        "unchanged_tokens:tokens:stays_cached rebilled_tokens:tokens:billed_again "
+        "request_tokens:tokens:summary_input summary_tokens:tokens:summary_output "
+        f"cost:{one.rates.kind} paid_back_at_call:count"
     )
     sentences = sentence_columns(trail.sentence for trail in one.watched)
     rows = (_compaction(one, number, each) for number, each in enumerate(one.compacted))

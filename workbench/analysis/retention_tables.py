@@ -14,14 +14,16 @@ from workbench.base.tables import Column, Row, Table, Value, columns
 WORDS = 140
 """Characters of a fact that are shown."""
 
-SHARES = columns("kept:share correct:share weighted:share")
+SHARES = columns("kept_share:share:kept correct_share:share:correct weighted_share:share:weighted")
 """Kept: still in the context; correct: kept and not contradicted; weighted: kept, what is used again counts four
 times."""
 
 
 def by_kind(held: Retention) -> Table:
     """Facts of the replaced messages by kind, and of all kinds."""
-    spec = columns("kind facts:count full:count part:count lost:count wrong:count stale:count used:count")
+    spec = columns(
+        "kind facts:count kept_fully:count:full kept_partly:count:part lost:count wrong:count stale:count used:count"
+    )
     rows = [_kind(kind, share) for kind, share in held.kinds.items()]
     return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", held.overall)))
 
@@ -38,7 +40,7 @@ def shares_of(one: Share) -> tuple[Value, ...]:
 
 def lacking(held: Retention) -> Table:
     """Facts that are not kept in full or not correct, the gravest first."""
-    spec = "number:count:message pin:tokens:pin_+tokens kind state used:flag text:text:fact why"
+    spec = "number:count:message pin_tokens:tokens:pin_+tokens kind state used:flag text:text:fact reason:text:why"
     return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, held.lacking)))
 
 
@@ -49,7 +51,7 @@ def _fact(fact: HeldFact) -> Row:
 
 def by_variant(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
     """Shares of all facts of the context that each variant keeps, and with `goes_on` of what was needed later."""
-    needed = columns("needed:share:needed_later") if goes_on else ()
+    needed = columns("later_use:share:needed_later") if goes_on else ()
     kinds = (Column(kind, kind, "share") for kind in KINDS)
     rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)
     return Table("kept", "Facts kept", (*columns("preset"), *SHARES, *needed, *kinds), tuple(rows))
@@ -64,7 +66,10 @@ def _variant(name: str, held: Retention, later: LaterUse | None, *, goes_on: boo
 
 def generations_table(found: Generations, watched: Sequence[str]) -> Table:
     """One row for each compaction in a row: sizes in tokens, the share of the first facts kept, watched sentences."""
-    spec = columns("generation:count grown:count:messages_added before:tokens after:tokens summary:tokens")
+    spec = columns(
+        "number:count:generation new_messages:count:messages_added tokens_before:tokens:before "
+        "tokens_after:tokens:after summary_tokens:tokens:summary"
+    )
     kinds = [Column(kind, kind, "share") for kind in found.survival]
     rows = (_generation(step, [one.key for one in kinds]) for step in found.steps)
     repeated = [str(step.number) for step in found.steps if step.replayed]

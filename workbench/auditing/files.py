@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.auditing.advice import Advice, Choice, advise, next_step
-from workbench.auditing.columns import TABLES, About, column, records, sums, table
-from workbench.auditing.groups import Group, Key, groups
-from workbench.auditing.rows import CompactionRow, SessionRow, Tried
+from workbench.auditing.columns import GROUP_KEYS, TABLES, About, column, keyed, records, sums, table
+from workbench.auditing.groups import Key, groups
+from workbench.auditing.rows import SessionRow, Tried
 from workbench.base import tables
 from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
@@ -65,7 +65,7 @@ def _typed(value: Value, kind: Kind) -> Value | datetime:
 def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
     """One page without a script that needs nothing from elsewhere: the advice, the sums, the sessions, the compactions
     and what could not be read. Every text is escaped by the template."""
-    orders: Mapping[About, str] = {"sessions": "compactions", "compactions": "before", "unreadable": "path"}
+    orders: Mapping[About, str] = {"sessions": "compactions", "compactions": "tokens_before", "unreadable": "file"}
     made = (sums(rows, by), *(table(rows, about, column(about, key)).first(MOST) for about, key in orders.items()))
     advice = [unbroken(printable(str(one))) for one in advise(rows)]
     page = templates(Path(__file__).parent).get_template("page.html.jinja")
@@ -74,44 +74,31 @@ def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> byte
 
 
 _KEYS = {
-    SessionRow: "file=path bytes changed=time format agent=tool version model project title calls tokens "
-        "peak_tokens=peak window_tokens=window window_share=full unrecorded_overhead_tokens=overhead usd=cost "
-        "input_usd_per_million=price",
-    CompactionRow: "epoch call kind=way manual=asked time tokens_before=before tokens_after=after grew=larger seconds "
-        "usd=cost removed_messages=gone removed_tool_results=gone_results removed_user_messages=gone_said rework "
-        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost id is_copy=copy",
-    Group: "sessions compacted_sessions=compacted compactions copies manual_compactions=asked grown_compactions=larger "
-        "tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost removed_messages=gone "
-        "rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
-        "unrecorded_overhead_tokens=overhead",
     Advice: "agent=tool sessions window_tokens=window rework_tokens=rework rules=instructions lost_rules=lost setting",
     Choice: "trigger_tokens=trigger cost summaries",
     Tried: "trigger_tokens=trigger cost_input_tokens=cost summaries",
 }  # fmt: skip
-"""By type the keys in JSON: an attribute's name, or `key=attribute`."""
-
-_JSON_NAMES = {"tool": "agent"}
-"""Keys that differ from the names of groups."""
+"""By type the keys in JSON of what is in no table."""
 
 
 def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
     """The whole audit as JSON values."""
-    names = [_JSON_NAMES.get(name, name) for name in by]
+    names = [GROUP_KEYS.get(name, name) for name in by]
     return {
         "sessions": [_session(row) for row in rows if not row.error],
-        "groups": [{**dict(zip(names, one.key, strict=True)), **_plain(one)} for one in groups(rows, by)],
+        "groups": [{**dict(zip(names, one.key, strict=True)), **keyed(one)} for one in groups(rows, by)],
         "advice": list(map(_advice, advise(rows))),
         "unreadable": [{"file": row.path, "part": row.part or None, "error": row.error} for row in rows if row.error],
     }
 
 
-def _plain(value: SessionRow | CompactionRow | Group | Advice | Choice | Tried) -> dict[str, Any]:
+def _plain(value: Advice | Choice | Tried) -> dict[str, Any]:
     return only(value, *_KEYS[type(value)].split())
 
 
 def _session(row: SessionRow) -> dict[str, Any]:
-    inner = {"compactions": list(map(_plain, row.compactions)), "simulated": list(map(_plain, row.tried))}
-    return {**_plain(row), "part": row.part or None, **inner, "next_step": next_step(row)}
+    inner = {"compactions": list(map(keyed, row.compactions)), "simulated": list(map(_plain, row.tried))}
+    return {**keyed(row), "part": row.part or None, **inner, "next_step": next_step(row)}
 
 
 def _advice(one: Advice) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Table:
             return self
         *others, last = self.columns
         rows = (replace(row, values=(*row.values[:-1], row.message or "", row.values[-1])) for row in self.rows)
-        return replace(self, columns=(*others, Column("id", "id", "message"), last), rows=tuple(rows))
+        return replace(self, columns=(*others, Column("message", "id", "message"), last), rows=tuple(rows))
 
 
 def transposed(table: Table) -> Table:

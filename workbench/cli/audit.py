@@ -42,9 +42,10 @@ from workbench.cli.sessions import is_named, list_sessions
 CELL = 32
 TOLD = 20
 SHOWN: dict[About, str] = {
-    "sessions": "changed tool title tokens full compactions lost rework cost next path",
-    "compactions": "time tool version model way before after larger seconds cost gone rework lost project path",
-    "unreadable": "path error",
+    "sessions": "changed agent title tokens window_share compactions lost_rules rework usd next_step file",
+    "compactions": "time agent version model kind tokens_before tokens_after grew seconds usd removed_messages rework "
+    "lost_rules project file",
+    "unreadable": "file error",
 }
 """The columns that a terminal has room for; --json, --csv and --save have all."""
 
@@ -210,7 +211,7 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
     if all(row.error for row in rows):
         warn("no sessions there; name another folder.")
         return
-    write_tables([replace(sums(rows, by).without("asked", "cost"), title="")])
+    write_tables([replace(sums(rows, by).without("manual_compactions", "usd"), title="")])
     if told := advise(rows):
         click.echo()
     for advice in told:

@@ -340,15 +340,15 @@ def stretches(context: Context) -> Iterator[Stretch]:
 def _sizes(found: Opened) -> dict[str, Table]:
     """The rounds and the epochs, complete."""
     spec = (
-        "round:count note number:count:message id time:time messages:count calls:count chars:count tokens:tokens "
-        "basis words:text:first_words"
+        "round:count note number:count:message message:text:id time:time messages:count calls:count chars:count "
+        "tokens:tokens basis first_words"
     )
     rounds = (
         Row((one.round, one.note, one.number, one.message, one.time, one.messages, one.calls, one.chars, one.tokens,
              one.basis.name.lower(), one.first_words))
         for one in stretches(found.context)
     )  # fmt: skip
-    ended = "ended_by trigger before:tokens:recorded_tokens"
+    ended = "ended_by trigger tokens_before:tokens:recorded_tokens"
     made = (
         Row((one.number, one.messages, one.rounds, one.exchanges,
              *((one.ended_by.way, one.ended_by.trigger, one.ended_by.tokens_before) if one.ended_by else (None,) * 3)))
@@ -392,7 +392,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
         click.echo()
         write_tables([tables["epochs"].without("exchanges")])
     click.echo()
-    write_tables([tables["rounds"].only("round", "number", "time", "calls", "tokens", "note", "words")])
+    write_tables([tables["rounds"].only("round", "number", "time", "calls", "tokens", "note", "first_words")])
 
 
 def _requests(session: Session, context: Context) -> list[tuple[str, str]]:

@@ -15,8 +15,11 @@ from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
 from workbench.tokens.models import BUNDLED, Prices, sources
 
-MODELS = "model window:tokens output:tokens:longest_output in:number:$/M_in out:number:$/M_out"
-CONNECTIONS = "connection protocol address key"
+MODELS = (
+    "id:text:model window_tokens:tokens:window max_output_tokens:tokens:longest_output "
+    "input_usd_per_million:number:$/M_in output_usd_per_million:number:$/M_out"
+)
+CONNECTIONS = "name:text:connection protocol address key"
 
 
 @click.command("models")

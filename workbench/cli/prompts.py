@@ -63,10 +63,10 @@ def list_(as_json: bool, as_csv: str | None) -> None:
 def _list(as_json: bool, as_csv: str | None) -> None:
     every = [found(file) for file in prompt_files()]
     rows = (
-        Row((one.id, one.prompt.language, one.strategy, "yours" if one.own else "", ", ".join(one.prompt.placeholders)))
+        Row((one.id, one.prompt.language, one.strategy, one.own or None, ", ".join(one.prompt.placeholders)))
         for one in every
     )
-    table = Table("prompts", "", columns("prompt language strategy own placeholders"), tuple(rows))
+    table = Table("prompts", "", columns("id:text:prompt language strategy is_own:flag:own placeholders"), tuple(rows))
     if as_csv:
         write_csv({"prompts": table}, as_csv)
     elif as_json:

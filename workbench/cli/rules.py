@@ -65,7 +65,7 @@ def _table(found: Sequence[SuggestedPin]) -> Table:
         Row((pin.index + 1, pin.message, pin.tokens, _reason(pin, numbers), one_line(pin.text, WORDS)), pin.message)
         for pin in found
     )
-    return Table("rules", "", columns("number:count:message id:message tokens:tokens reason text"), tuple(rows))
+    return Table("rules", "", columns("number:count:message message:message:id tokens:tokens reason text"), tuple(rows))
 
 
 def _nothing(marked: bool) -> str:

@@ -29,8 +29,8 @@ REQUEST_CHARS = 1_000
 """Of each request so much is shown; --request shows all of it."""
 
 RUNS = (
-    "run began:time ended status calls:count input:tokens:in output:tokens:out seconds:seconds cost:money strategy "
-    "summarizer:text:by file"
+    "id:text:run began:time end:text:ended status calls:count input_tokens:tokens:in output_tokens:tokens:out "
+    "seconds:seconds usd:money:cost strategy summarizer:text:by file"
 )
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
@@ -72,7 +72,10 @@ def spent(by: By, as_json: bool, as_csv: str | None) -> None:
     if as_json:
         write_json({"grouped_by": by, "groups": rows, "total": whole})
         return
-    spec = f"runs:count calls:count input:tokens:in output:tokens:out cost:money unknown:count:price_unknown {by}"
+    spec = (
+        "runs:count calls:count input_tokens:tokens:in output_tokens:tokens:out usd:money:cost "
+        f"runs_without_price:count:price_unknown name:text:{by}"
+    )
     sums = (
         Row((row.runs, row.calls, row.input, row.output, row.dollars, row.unknown or None, row.title))
         for row in (*rows, whole)

@@ -90,8 +90,8 @@ def _places_of(tool: str) -> tuple[Place, ...]:
 
 def _table(found: Iterable[Found]) -> Table:
     spec = (
-        "changed:time tool bytes:count tokens:tokens full:share window:tokens window_source compactions:text project "
-        "first_request path:text:file"
+        "changed:time agent bytes:count tokens:tokens window_share:share:full window_tokens:tokens:window "
+        "window_source compactions project first_request file"
     )
     return Table("sessions", "", columns(spec), tuple(map(_row, found)))
 

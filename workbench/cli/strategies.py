@@ -48,7 +48,7 @@ def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | Non
     else:
         about = None if as_csv else LONG_TEXT
         rows = (Row((one.id, one.strategy, one_line(one.about, about or len(one.about)))) for one in every)
-        table = Table("presets", "", columns("preset strategy about"), tuple(rows))
+        table = Table("presets", "", columns("id:text:preset strategy description:text:about"), tuple(rows))
         _write(table, {"presets": every}, as_json=as_json, as_csv=as_csv)
 
 
@@ -99,7 +99,7 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool, as_c
 
 def _strategies(shown: Sequence[Strategy[Any]]) -> Table:
     rows = (Row((one.id, one.title, one.unit, one.about)) for one in shown)
-    return Table("strategies", "", columns("strategy title unit description"), tuple(rows))
+    return Table("strategies", "", columns("id:text:strategy title unit description"), tuple(rows))
 
 
 def _settings(one: Strategy[Any]) -> Table:

@@ -151,18 +151,19 @@ PART_COLUMNS = columns("messages:count title part")
 
 
 def part_record(entry: Entry) -> Record:
-    return {"path": str(entry.path), "part": entry.part, "title": entry.words, "messages": entry.about}
+    return {"file": str(entry.path), "part": entry.part, "title": entry.words, "messages": entry.about}
 
 
 def record_of(entry: Entry) -> Record:
     """The row of a file that was not read yet: what a glance at it shows. Samples have no time, so they come last."""
     found = entry.found
-    known: Record = {"path": str(entry.path.absolute()), "part": entry.part, "tool": entry.label}
+    known: Record = {"file": str(entry.path.absolute()), "part": entry.part, "agent": entry.label}
     known |= {"title": f"Sample: {entry.words}" if entry.kind == "sample" else entry.words, "bytes": entry.bytes}
     if entry.kind != "sample":
         known["changed"] = found.time if found else entry.time
     if found:
-        known |= {"tokens": found.tokens, "full": fullness(found), "model": found.model, "project": found.folder}
+        known |= {"tokens": found.tokens, "window_share": fullness(found)}
+        known |= {"model": found.model, "project": found.folder}
         known["compactions"] = found.compactions if found.complete else None
     return {one.key: known.get(one.key) for one in SESSIONS}
 

@@ -14,11 +14,11 @@ def values_table(plan: Plan, rows: Sequence[Setting], best: Setting | None) -> T
     """A row for each setting; `failed` counts the files that could not be replayed."""
     axes = (Column(axis.field, axis.field, "number") for axis in plan.axes)
     cost = "money" if all(row.dollars for row in rows) else "input"
-    kept = columns("kept:share") if plan.retained else ()
+    kept = columns("kept_share:share:kept") if plan.retained else ()
     spec = (
         *axes,
-        *columns("compactions:number mean_after:tokens peak:tokens over_window:count:calls_over_window"),
-        *columns(f"rebilled:tokens:billed_again cost:{cost}"),
+        *columns("compactions:number tokens_after:tokens:mean_after peak_tokens:tokens:peak calls_over_window:count"),
+        *columns(f"rebilled_tokens:tokens:billed_again cost:{cost}"),
         *kept,
         *sentence_columns(plan.watched),
         *columns("failed:count best:flag"),

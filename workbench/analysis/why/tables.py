@@ -34,9 +34,9 @@ def _fillers(found: Diagnosis) -> Iterable[Table]:
     largest = sorted(found.rounds, key=lambda one: -one.tokens)
     rounds = ((one.tokens, (one.upto, one.number), one.message) for one in largest)
     growth = f"In the newest rounds the context grew by {grouped(found.growth_per_round)} tokens each."
-    yield _shares(found, "rounds", "Largest rounds", "upto:tokens:context_then round:count", rounds, growth)
+    yield _shares(found, "rounds", "Largest rounds", "total_tokens:tokens:context_then round:count", rounds, growth)
     messages = ((one.tokens, (one.number, one.what), one.message) for one in found.largest)
-    yield _shares(found, "largest", "Largest messages", "number:count:message what", messages)
+    yield _shares(found, "largest", "Largest messages", "number:count:message description:text:what", messages)
 
 
 def _waste(found: Diagnosis) -> Iterable[Table]:
@@ -94,7 +94,7 @@ def _rework(found: Diagnosis) -> Table:
 
 def rework_table(items: Iterable[tuple[int, Again]], note: str = "") -> Table:
     """Repeated work by size, each item with the epoch whose compaction caused it."""
-    spec = "tokens:tokens epoch:count kind before:message after:message:again what"
+    spec = "tokens:tokens epoch:count kind message_before:message:before message_after:message:again subject:text:what"
     rows = (
         Row((one.tokens, epoch, KINDS[one.kind][0], one.before, one.after, one_line(one.what, WORDS)), one.after)
         for epoch, one in sorted(items, key=lambda pair: -pair[1].tokens)

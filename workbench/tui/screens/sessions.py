@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
@@ -54,16 +54,17 @@ SETTLE_S = 0.05
 
 GROUPS_SHOWN = 12
 SHOWN: dict[About, str] = {
-    "sessions": "changed tool title tokens full compactions lost next rework larger gone cost overhead calls peak "
-    "copies model version project path",
-    "compactions": "tool model project way before after larger seconds cost gone rework lost resumed time version path",
-    "unreadable": "path error bytes",
+    "sessions": "changed agent title tokens window_share compactions lost_rules next_step rework grown_compactions "
+    "removed_messages usd unrecorded_overhead_tokens calls peak_tokens copies model version project file",
+    "compactions": "agent model project kind tokens_before tokens_after grew seconds usd removed_messages rework "
+    "lost_rules resumed_calls time version file",
+    "unreadable": "file error bytes",
 }
-FIRST: dict[About, str] = {"sessions": "changed", "compactions": "before", "unreadable": "path"}
+FIRST: dict[About, str] = {"sessions": "changed", "compactions": "tokens_before", "unreadable": "file"}
 """The column by which each table is sorted at first."""
 
-HEADINGS = {"changed": "when", "tool": "agent", "full": "window"}
-"""Headings that differ from the columns' keys: `full` is the share of the window."""
+HEADINGS = {"changed": "when", "window_share": "window"}
+"""Headings that differ from those of commands, by the columns' keys."""
 
 EMPTY: dict[About, str] = {
     "compactions": "No session here records a compaction. c: what could not be read.",
@@ -76,7 +77,7 @@ Key = tuple[str, str]
 def _columns(about: About) -> list[Column]:
     known = {one.key: one for one in TABLES[about]}
     shown = (known[key] for key in SHOWN[about].split())
-    return [Column(one.key, HEADINGS.get(one.key, one.key), one.kind, one.about) for one in shown]
+    return [replace(one, heading=HEADINGS.get(one.key, one.heading)) for one in shown]
 
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (32, "-high")]
@@ -274,7 +275,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
                 lines += map(entries.record_of, entries.matching(list(glanced), query))
             by = next(one for one in columns if one.key == order[0])
             lines = sorted_by(lines, by, down=order[1])
-            lines.sort(key=lambda line: str(line["path"]) not in given)
+            lines.sort(key=lambda line: str(line["file"]) not in given)
             return lines, _advice(wanted), sums(wanted, self.sums - 1) if self.sums else []
 
         lines, advice, summed = await asyncio.to_thread(made)
@@ -317,11 +318,11 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         parts: list[Part] = []
         if here is not None:
             await asyncio.sleep(SETTLE_S)
-            path, part = Path(str(here["path"])), str(here["part"] or "")
+            path, part = Path(str(here["file"])), str(here["part"] or "")
             entry = self.entries.get((str(path), part)) or Entry("found", path, str(here.get("title") or ""), part=part)
             parts = _drawn(await asyncio.to_thread(entries.preview, entry))
         if not self.sums:
-            self.query_one("#below", TextView).show(parts, key=here and (here["path"], here["part"]))
+            self.query_one("#below", TextView).show(parts, key=here and (here["file"], here["part"]))
 
     def action_sort(self) -> None:
         by = self.query_one(Records).column
@@ -364,7 +365,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.notify(one_line(str(here["error"])), severity="warning", markup=False)
         else:
             epoch = here.get("epoch")
-            self.open(Path(str(here["path"])), str(here["part"] or ""), epoch if isinstance(epoch, int) else None)
+            self.open(Path(str(here["file"])), str(here["part"] or ""), epoch if isinstance(epoch, int) else None)
 
     def open(self, path: Path | None, part: str = "", epoch: int | None = None) -> None:
         if self.file is not None:

@@ -22,7 +22,7 @@ from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 from workbench.tui.widgets.table import BEFORE, MORE
 
-_WIDTHS = {"tool": 12, "version": 9, "model": 18, "project": 16, "time": 16, "changed": 16, "way": 8, "tokens": 7}
+_WIDTHS = {"agent": 12, "version": 9, "model": 18, "project": 16, "time": 16, "changed": 16, "kind": 8, "tokens": 7}
 _WIDTH, _TEXT = 6, 24
 GAP = "  "
 GROWS = "title"
@@ -45,8 +45,8 @@ def width_of(column: Column, within: int = 0) -> int:
 def cell(line: Record, column: Column, width: int) -> str:
     """A value in its column's width; of a folder and a file the name, which stands for a title that is not there."""
     untitled = column.key == GROWS and not line[GROWS]
-    text = words(line["path" if untitled else column.key], column.kind)
-    if untitled or column.key in ("project", "path"):
+    text = words(line["file" if untitled else column.key], column.kind)
+    if untitled or column.key in ("project", "file"):
         text = text.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return fit(one_line(text), width) if column.is_text else text.rjust(width)
 
@@ -72,8 +72,8 @@ def _warns(line: Record, column: Column) -> bool:
     """True for a value that calls for something to be done."""
     value = line[column.key]
     return value is not None and (
-        (column.key in ("larger", "lost") and bool(value))
-        or (column.key == "full" and isinstance(value, float) and value >= NEARLY)
+        (column.key in ("grown_compactions", "grew", "lost_rules") and bool(value))
+        or (column.key == "window_share" and isinstance(value, float) and value >= NEARLY)
     )
 
 
@@ -156,11 +156,11 @@ class Records(LineList):
         """Show these, or `empty` where there are none. The cursor stays on its session where that is still among them,
         and at the top where it is."""
         before = self.here if self.line else None
-        key = None if before is None else (before["path"], before["part"], before.get("epoch"))
+        key = None if before is None else (before["file"], before["part"], before.get("epoch"))
         if columns != self.columns:
             self.columns, self.heads.at, self.heads.left = columns, 0, 0
         self.lines, self.empty = lines, empty
-        same = (n for n, one in enumerate(lines) if (one["path"], one["part"], one.get("epoch")) == key)
+        same = (n for n, one in enumerate(lines) if (one["file"], one["part"], one.get("epoch")) == key)
         self.line = next(same, 0) if key else 0
         self.heads.columns, self.heads.sorted = columns, order
         self.heads.refresh()
