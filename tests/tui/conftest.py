@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
-from textual.cache import FIFOCache
 from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.tokenizer import Token
@@ -61,24 +60,6 @@ def styles_are_parsed_once() -> Iterator[None]:
         patch.setattr("textual.css.stylesheet.parse", parsed)
         # Every widget looks up each of the 500 rules whenever its classes change. The same hash, without a Python call.
         patch.setattr(RuleSet, "__hash__", object.__hash__)
-        yield
-
-
-class NoCache(FIFOCache[object, object]):
-    """Keeps nothing."""
-
-    def set(self, key: object, value: object) -> None:
-        pass
-
-    __setitem__ = set
-
-
-@pytest.fixture(autouse=True, scope="session")
-def strips_have_no_caches() -> Iterator[None]:
-    """Textual makes seven caches for every piece of a line; a tenth of a screen's test, and hardly one is read here."""
-    none = NoCache(0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("textual.strip.FIFOCache", lambda size: none)
         yield
 
 
