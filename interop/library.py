@@ -34,7 +34,7 @@ def since_last(opens: Callable[[Unit], bool]) -> Change:
 
 SYSTEM_PROMPT = Allowance(
     "system prompt",
-    "System messages that open a context are its system prompt, which is no part of the conversation.",
+    "System messages at the start of a context are its system prompt, which is not part of the conversation.",
     sent=_without_prompt,
     shown=_without_prompt,
 )

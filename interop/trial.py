@@ -144,7 +144,7 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
             after = workbench.load(path)
             seen = len(after.epochs) > len(before.epochs) or len(after.context()) < len(before.context())
             if seen or tool.foretold:
-                told = f", as the preset {tool.foretold.by} foretells it" if tool.foretold else ""
+                told = f", as the preset {tool.foretold.by} predicts it" if tool.foretold else ""
                 verdict = replace(_goes_on(tool, home, path, name, tool.foretold), of=name + told)
             else:
                 verdict = Verdict(name, "no compaction is seen in its file")

@@ -140,11 +140,11 @@ TOOL = Tool(
     plans=(*PLANS[:3], Plan("aider", {"keep_tokens": 200})),  # no results to clear
     words=(*_WORDS, "I spoke to you previously about a number of things."),
     allowances=(
-        Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
+        Allowance("reminders", "Each run sends its own instructions about files and the form of changes.", beside=_own),
         Allowance(
             "one text",
-            "Its Markdown has texts only, and neither their borders nor the spaces around lines: calls and results are"
-            " texts in it, and what one speaker says at a time is one; reasoning is left out.",
+            "Its Markdown has only texts: calls and results are texts, consecutive texts of one speaker are one, spaces"
+            " around lines and reasoning are left out.",
             sent=_in_one,
             shown=_in_one,
         ),

@@ -112,42 +112,40 @@ def _tokens_left(unit: Unit) -> bool:
 
 
 _ALLOWED = (
-    Allowance(
-        "line breaks", "Texts that are sent in one message are parted by a line break more.", sent=_one_break_less
-    ),
+    Allowance("line breaks", "Texts in one message are separated by one more line break.", sent=_one_break_less),
     Allowance(
         "no response",
-        "Behind a message of the person's that was never answered “No response requested.” is sent.",
+        "“No response requested.” is sent after a user message that was never answered.",
         sent=without(lambda unit: unit == Unit("assistant", "text", "No response requested.")),
     ),
-    Allowance("blank texts", "Texts of nothing but white space are not sent.", shown=without(_is_blank)),
+    Allowance("blank texts", "Texts with only white space are not sent.", shown=without(_is_blank)),
     Allowance(
         "reasoning",
-        "Reasoning of another model than the one that goes on is not sent.",
+        "Reasoning of a model other than the current one is not sent.",
         sent=without(_is_reasoning),
         shown=without(_is_reasoning),
     ),
     Allowance("renamed tool", "The tool Task is called Agent now.", shown=by_unit(_renamed)),
     Allowance(
         "place of reminders",
-        "Reminders that are kept beside a message are sent before its words, or inside the last result.",
+        "Reminders recorded next to a message are sent before its text, or inside the last result.",
         sent=_reminders_first,
         shown=_reminders_first,
     ),
     Allowance(
         "tokens left",
-        "How many tokens are left is told anew, and not as it was.",
+        "The number of remaining tokens is sent with its new value.",
         sent=without(_tokens_left),
         shown=without(_tokens_left),
     ),
     Allowance(
         "reminders",
-        "A run tells its own reminders: environment, date, tokens left, skills.",
+        "Each run sends its own reminders: environment, date, remaining tokens, skills.",
         beside=lambda unit: bool(_REMINDER.fullmatch(unit.text)),
     ),
     Allowance(
         "texts in one",
-        "What stands beside the person's words in their message is shown apart from them.",
+        "Text next to the user's words in a message is shown separately.",
         sent=texts_in_one,
         shown=texts_in_one,
     ),

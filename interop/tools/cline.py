@@ -137,12 +137,14 @@ TOOL = Tool(
     plans=(*PLANS[1:3], Plan("cline", {"keep_tokens": 1_000})),
     allowances=(
         Allowance(
-            "tags", "What the person typed is kept in tags of its mode, which are not sent.", shown=without(_is_tag)
+            "tags", "The file keeps typed text in tags of the mode; the tags are not sent.", shown=without(_is_tag)
         ),
         Allowance(
-            "results in a list", "Results of its own tools are sent as a list of one.", shown=by_unit(_in_a_list)
+            "results in a list",
+            "Results of the agent's own tools are sent as a list with one entry.",
+            shown=by_unit(_in_a_list),
         ),
-        Allowance("texts in a list", "A result of several texts is sent as the list of them.", sent=by_unit(_of_texts)),
-        Allowance("long results", "Of a result longer than 8 000 characters it sends both ends.", alike=_cut),
+        Allowance("texts in a list", "A result with several texts is sent as a list.", sent=by_unit(_of_texts)),
+        Allowance("long results", "Results over 8 000 characters are sent without their middle.", alike=_cut),
     ),
 )

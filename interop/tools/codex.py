@@ -102,23 +102,23 @@ def _cut(unit: Unit) -> Unit:
 _ALLOWED = (
     Allowance(
         "long results",
-        f"Of a result longer than {_ROOM} bytes Codex sends both ends.",
+        f"Results over {_ROOM} bytes are sent without their middle.",
         shown=by_unit(_cut),
     ),
     Allowance("prompt", "The system prompt is sent as the first developer message.", sent=_without_prompt),
     Allowance(
         "preamble",
-        "Permissions, skills and the environment are told anew, before the new prompt, when a run begins.",
+        "Each run sends permissions, skills and environment before the new prompt.",
         beside=_is_injected,
     ),
     Allowance(
         "aborted",
-        "A call that never got a result gets one that says so.",
+        "A call without a result gets one that says so.",
         beside=lambda unit: unit.kind == "result" and unit.text == "aborted",
     ),
     Allowance(
         "texts in one",
-        "What an editor puts before the person's words is shown apart from them, and is sent in one text with them.",
+        "Text that an editor puts before the user's words is shown separately, and sent in one text with them.",
         sent=texts_in_one,
         shown=texts_in_one,
     ),

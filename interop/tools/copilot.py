@@ -79,7 +79,7 @@ TOOL = Tool(
     allowances=(
         Allowance(
             "time",
-            "The time of a request is sent in one text with its words, and told of every new one.",
+            "The time of a request is sent in one text with the request.",
             sent=_parted,
             beside=lambda unit: unit.text.startswith("<current_datetime>"),
         ),

@@ -97,23 +97,23 @@ TOOL = Tool(
     allowances=(
         Allowance(
             "environment",
-            "Each run tells the date, the system and the folders anew, before everything else.",
+            "Each run sends date, system and folders first.",
             beside=lambda unit: unit.text.startswith("<session_context>"),
         ),
         Allowance(
             "results twice",
-            "What it wrote itself has each result beside its call and as a message of its own; resumed, it sends both.",
+            "The agent records each result twice, next to its call and as a message; after a resume it sends both.",
             sent=_once,
         ),
         Allowance(
             "masked",
-            "Of results beyond the newest 50 000 tokens it sends a note and keeps the rest in files.",
+            "Results beyond the newest 50 000 tokens are sent as a note; the text is in files.",
             alike=_masked,
         ),
         Allowance(
             "first request lost",
-            "Once it has masked results, it keeps the first request in one message with the environment, and leaves "
-            "both out when it resumes: a defect of its own, which its own sessions have, too.",
+            "After masking results, the agent stores the first request with the environment, and loses both when it "
+            "resumes. This also happens in its own sessions.",
             sent=_behind_the_first,
             shown=_behind_the_first,
         ),

@@ -16,6 +16,8 @@ TOOL = library(
     package=Package("PyPI", "harbor", "0.24.0", python="3.12"),
     format="atif",
     allowances=(
-        Allowance("hand-over", "A trajectory is a record: it holds what was before its agent began anew.", sent=_SINCE),
+        Allowance(
+            "hand-over", "A trajectory is a record: it includes what came before the agent's restart.", sent=_SINCE
+        ),
     ),
 )

@@ -48,13 +48,13 @@ TOOL = replace(
         allowances=(
             Allowance(
                 "nothing said",
-                f"Of an empty result, and of an answer whose content is an empty text, it says “{_NOTHING}”.",
+                f"Empty results and empty answers are sent as “{_NOTHING}”.",
                 beside=lambda unit: unit == Unit("assistant", "text", _NOTHING),
                 alike=_says_so,
             ),
             Allowance(
                 "unsigned reasoning",
-                "Reasoning that the API has not signed is sent as a text in `<think>`.",
+                "Reasoning that the API has not signed is sent as text in `<think>`.",
                 alike=_as_text,
             ),
         ),

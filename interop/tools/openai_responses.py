@@ -14,7 +14,5 @@ TOOL = library(
     title="OpenAI SDK, Responses",
     package=Package("PyPI", "openai", "3.54.0"),
     format="openai-responses",
-    allowances=(
-        Allowance("compaction", "The API reads nothing before the newest compaction of its own.", sent=_SINCE),
-    ),
+    allowances=(Allowance("compaction", "The API ignores everything before its newest compaction.", sent=_SINCE),),
 )

@@ -114,7 +114,7 @@ TOOL = Tool(
     allowances=(
         Allowance(
             "summary as an answer",
-            "A summary is sent as what the model answered to “What did we do so far?”, and shown as a request.",
+            "A summary is sent as the answer to “What did we do so far?”, and shown as a request.",
             sent=_summary_asked,
         ),
     ),

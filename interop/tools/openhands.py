@@ -54,13 +54,13 @@ TOOL = replace(
         allowances=(
             Allowance(
                 "reasoning",
-                "Reasoning is sent to those models alone that want it back.",
+                "Reasoning is sent only to models that require it.",
                 sent=_without_reasoning,
                 shown=_without_reasoning,
             ),
             Allowance(
                 "long results",
-                f"Of a result over {_LONGEST} characters the middle is left out when it is sent.",
+                f"Results over {_LONGEST} characters are sent without their middle.",
                 alike=_is_cut,
             ),
         ),

@@ -92,18 +92,20 @@ TOOL = Tool(
     allowances=(
         Allowance(
             "system prompt",
-            "System messages are its prompt: to most models it sends one in front, with all changes in it.",
+            "System messages are its prompt: most models get one at the start that includes all changes.",
             sent=without(_is_system),
             shown=without(_is_system),
         ),
         Allowance(
             "frame",
-            "The summary of a compaction entry is sent in a frame of words.",
+            "Fixed words are sent around the summary of a compaction entry.",
             sent=by_unit(_unframed),
             shown=by_unit(_unframed),
         ),
         Allowance(
-            "empty results", "Of an empty result it says “(no tool output)”, once “(see attached image)”.", alike=_empty
+            "empty results",
+            "Empty results are sent as “(no tool output)”, one as “(see attached image)”.",
+            alike=_empty,
         ),
     ),
     words=(_WORDS,),

@@ -72,7 +72,5 @@ TOOL = Tool(
     configure=_configure,
     compactions={"/compress": _compact},
     turn=with_tools,
-    allowances=(
-        Allowance("reminders", "Reminders before a request are sent, and recorded nowhere.", beside=_is_reminder),
-    ),
+    allowances=(Allowance("reminders", "Reminders before a request are sent but not recorded.", beside=_is_reminder),),
 )

@@ -129,7 +129,7 @@ def test_what_no_file_has_is_held_against_what_is_foretold(kept: int, differing_
         again=lambda *given: (lean if "lean" in given[-1] else honestly).again(*given),
     )
     trial = try_out(tool, home)
-    assert [verdict.of for verdict in trial.own.verdicts] == ["lean, as the preset clear-tool-results foretells it"]
+    assert [verdict.of for verdict in trial.own.verdicts] == ["lean, as the preset clear-tool-results predicts it"]
     assert len(trial.failed) == differing_ones
 
 
