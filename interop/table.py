@@ -11,28 +11,26 @@ from interop.tool import Tool
 from interop.trial import Column, Trial
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "interop.md"
-_HEAD = """# Tried with the tools themselves
+_SHARED = (*BETWEEN_FORMATS, *(one for _, one in TOLD))
+_HEAD = f"""# Tried with the agents themselves
 
-`make interop` installs each agent or library in a home of its own and connects it to a server on this machine. It
-compares what the agent sends with what the workbench shows and promises, unit by unit (every text, call, result and
-piece of reasoning), in order.
+`make interop` installs each agent or library in its own home folder and connects it to a local server. It compares
+what the agent sends with what the workbench shows and promises: every text, call, result and piece of reasoning.
 
 - **Read**: a session that the agent made is resumed; the prompt it sends is the context shown.
 - **Its own compaction**: the same after the agent has compacted the session. Where no file records that (aider), the
   prompt is the one that the agent's preset predicts.
-- **Ours, twice**: the workbench compacts and exports that session in several ways. The agent opens it with exactly the
-  steps that are printed, continues, and is resumed once more; the prompt is the promised context. Where a command would
-  open a screen, a script of the same name passes its arguments to the agent's mode without one.
+- **Ours, twice**: the workbench compacts and exports that session in several ways. The agent opens it with the printed
+  steps, continues, and is resumed once more; the prompt is the promised context. Where a command would open a screen, a
+  script passes its arguments to the agent's mode without one.
 - **From others**: the same with sessions of two other agents, exported into its format.
-- **Repaired**: damaged copies of a session that the agent made are repaired, opened by the printed steps and continued
-  twice; the prompt is the context of the repaired copy.
-- **Every sample** (libraries only, which are quick): each session of `sample_sessions`, unchanged and compacted in each
-  of these ways, is exported into its format and continued once. Those that differ are listed below. A session that an
-  API would refuse before the compaction (it begins with a result without its call) is not exported; the error says why.
+- **Repaired**: damaged copies of a session are repaired, opened by the printed steps and continued twice.
+- **Every sample** (only libraries): each session of `sample_sessions`, unchanged and compacted in each way, is exported
+  into its format and continued once. A session that an API would reject before the compaction is not exported.
 
-A change that an agent is known to make and that does no harm is allowed by name and described below. Names with `told:`
-are losses that the export declares.
+Harmless differences are allowed by name. Each agent's own are listed with it; these hold for all:
 
+{"".join(f"- *{one.name}*: {one.why}{chr(10)}" for one in _SHARED)}
 """
 _NAMES = (
     "Tool", "Version", "Tried on", "Read", "Its own compaction", "Ours, twice", "From others", "Every sample",
@@ -96,11 +94,7 @@ def _section(tool: Tool, outcome: Trial | str) -> str:
             said = verdict.difference or "equal" + (f"; allowed: {', '.join(verdict.allowed)}" * bool(verdict.allowed))
             lines.append(f"- {verdict.of}: {_plain(said)}\n")
     used = {name for column in outcome.columns for name in _allowed(column)}
-    told = [
-        f"- *{one.name}*: {one.why}\n"
-        for one in (*tool.allowances, *BETWEEN_FORMATS, *(one for _, one in TOLD))
-        if one.name in used
-    ]
+    told = [f"- *{one.name}*: {one.why}\n" for one in tool.allowances if one.name in used]
     return "".join(lines) + ("\nAllowed:\n\n" + "".join(told) if told else "")
 
 

@@ -59,7 +59,7 @@ TOLD = (
     (
         (LossKind.REASONING,),
         Allowance(
-            "told: reasoning",
+            "loss: reasoning",
             "Reasoning of another model is left out (a declared loss of the export).",
             sent=without(lambda unit: unit.kind == "reasoning"),
             shown=without(lambda unit: unit.kind == "reasoning"),
@@ -68,7 +68,7 @@ TOLD = (
     (
         (LossKind.SYSTEM_PROMPT, LossKind.SYSTEM_MESSAGES),
         Allowance(
-            "told: system prompt",
+            "loss: system prompt",
             "The system prompt is left out (a declared loss of the export: the agent sends its own).",
             shown=without(lambda unit: unit.role == "system"),
         ),
@@ -76,7 +76,7 @@ TOLD = (
     (
         (LossKind.USER_INSERTED,),
         Allowance(
-            "told: turns",
+            "loss: turns",
             f"Where an API would refuse an answer, a user message “{GAP}” is inserted before it (a declared loss).",
             beside=lambda unit: unit == Unit("user", "text", GAP),
         ),
@@ -84,7 +84,7 @@ TOLD = (
     (
         (LossKind.UNANSWERED_CALLS,),
         Allowance(
-            "told: no result",
+            "loss: no result",
             "A call without a result got a placeholder result (a declared loss of the export).",
             sent=without(lambda unit: unit.kind == "result" and unit.text == NO_RESULT),
         ),
@@ -92,7 +92,7 @@ TOLD = (
     (
         (LossKind.ORPHAN_RESULTS,),
         Allowance(
-            "told: no call",
+            "loss: no call",
             "A result without a call is written as text (a declared loss of the export).",
             shown=by_unit(_as_text),
         ),
@@ -100,7 +100,7 @@ TOLD = (
     (
         (LossKind.UNKNOWN_BLOCKS,),
         Allowance(
-            "told: blocks",
+            "loss: blocks",
             "Blocks that only the source format knows are left out (a declared loss of the export).",
             shown=without(lambda unit: unit.kind == "other"),
         ),

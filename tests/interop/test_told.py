@@ -16,11 +16,11 @@ from workbench.session import Message, Opaque, Text, Thinking, ToolUse
 ASKED, SAID = user("u", "Mend the hinge."), agent("a", "It is mended.")
 BOTH = agent("c", "", call("x", path="a"), call("y", path="b"))
 BECOMES = {
-    "told: reasoning": [ASKED, Message("t", "assistant", (Thinking("hm"), Text("So.")))],
-    "told: turns": [SAID, ASKED],
-    "told: no result": [ASKED, agent("c", "", call("x", path="a")), user("v", "And now?")],
-    "told: no call": [ASKED, SAID, result("r", ("x", "A")), user("v", "And now?")],
-    "told: blocks": [ASKED, Message("o", "assistant", (Text("So."), Opaque("odd", {"type": "odd"})))],
+    "loss: reasoning": [ASKED, Message("t", "assistant", (Thinking("hm"), Text("So.")))],
+    "loss: turns": [SAID, ASKED],
+    "loss: no result": [ASKED, agent("c", "", call("x", path="a")), user("v", "And now?")],
+    "loss: no call": [ASKED, SAID, result("r", ("x", "A")), user("v", "And now?")],
+    "loss: blocks": [ASKED, Message("o", "assistant", (Text("So."), Opaque("odd", {"type": "odd"})))],
     "order of results": [ASKED, BOTH, result("r", ("y", "B"), ("x", "A")), SAID],
     "system messages": [ASKED, SAID, Message("s", "system", (Text("Be kind."),)), user("v", "And now?")],
     "arguments as an object": [
