@@ -20,11 +20,14 @@ class Row(NamedTuple):
     verdict: str
 
 
+_ROW = re.compile(r"- (00\d-\d{3}) (.+?)(?: – \*(differs|does not apply)\*: (.+))?")
+
+
 def rows() -> list[Row]:
-    """The tables' rows, in order."""
+    """The list items that begin with a rule's id, in order."""
     lines = (ROOT / "docs/documents.md").read_text("utf-8").splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if re.match(r"\| 00\d-", line)]
-    return [Row(*row) for row in cells]
+    found = [match.groups() for match in map(_ROW.fullmatch, lines) if match]
+    return [Row(id, text, f"{mark}: {reason}" if mark else "yes") for id, text, mark, reason in found]
 
 
 def rule(*ids: str) -> pytest.MarkDecorator:
