@@ -128,6 +128,14 @@ def test_no_circle_of_imports() -> None:
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
 
 
+def test_what_recognises_files_imports_no_agents_texts() -> None:
+    """It imports the packages of agents, and these their signatures: a circle that the graph does not show."""
+    graph = grimp.build_graph("workbench", cache_dir=None)
+    signatures = [name for name in graph.modules if name.endswith(".signature")]
+    texts = "workbench.formats.agent_texts"
+    assert [one for one in signatures if texts in graph.find_upstream_modules(one)] == []
+
+
 def test_f17_no_package_uses_a_built_in_that_a_module_of_it_takes_the_name_of() -> None:
     """An imported module is an attribute of its package, and so a global of the package's own code."""
     shadowed = []

@@ -12,8 +12,8 @@ from workbench.conformance.formats import read
 from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
 from workbench.formats.anthropic_messages.edits import CLEARED, after_edits
+from workbench.formats.claude_code.texts import CONTINUATION
 from workbench.formats.files import load
-from workbench.formats.kit.blocks import CONTINUATION
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.anthropic_messages.edits import after_edits
 from workbench.formats.anthropic_messages.read import read as read_anthropic
 from workbench.formats.format import no_progress
 from workbench.formats.gemini.parts import NOWHERE, messages_of
-from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction, kind_of
+from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction
 from workbench.formats.kit.chat import dialect, tools_of
 from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import render
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.usage import anthropic_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_chat.read import read as read_chat

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.kit.blocks import CONTINUATION, SUMMARY_LABEL, as_text, from_anthropic, kind_of, to_anthropic
+from workbench.formats.agent_texts import kind_of
+from workbench.formats.claude_code.texts import CONTINUATION
+from workbench.formats.kit.blocks import SUMMARY_LABEL, as_text, from_anthropic, to_anthropic
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from workbench.formats.kit.said import parted, said_through, with_said
+from workbench.formats.agent_texts import TEXTS, parted, with_said
+from workbench.formats.kit.said import said_through
 from workbench.session import Media, Message, Text, ToolResult, ToolUse
 
 REMINDER = "<system-reminder>\nThe oven is on.\n</system-reminder>"
@@ -111,7 +112,7 @@ CLARIFY = f'{REFUSED}The user wants to clarify these questions.\n    Questions a
 )  # fmt: skip
 def test_what_is_said_through_a_tool(tool: str, given: dict[str, object], text: str, said: str) -> None:
     result = ToolResult("t", (Text(text),))
-    assert said_through(ToolUse("t", tool, given), result) == said
+    assert said_through(ToolUse("t", tool, given), result, TEXTS) == said
     asked = Message("a", "assistant", (ToolUse("t", tool, given),))
     (_, answered) = with_said([asked, Message("b", "tool", (result,))])
     assert answered.said == said

@@ -12,13 +12,13 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk.signature import ID, either
 from workbench.formats.adk.view import CALLS, Seen, View, compaction_of, last_speaker, others_in, seen_by, speaker_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of

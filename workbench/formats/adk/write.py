@@ -18,8 +18,9 @@ from zlib import crc32
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
-from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, pieces, with_unread
 from workbench.formats.kit.json_spans import replace_fields

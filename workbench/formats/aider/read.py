@@ -9,11 +9,10 @@ from itertools import groupby
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.mark import CARRIED, MARK, marked
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import numbered
 from workbench.formats.kit.titles import first_words
 from workbench.session.message import Message, Role, Text

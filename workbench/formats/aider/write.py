@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.aider.signature import HEADING, ID, NEWLINE
 from workbench.formats.format import FILE, Written
-from workbench.formats.kit.blocks import as_text, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_text, named, texts_of
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled

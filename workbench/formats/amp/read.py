@@ -8,11 +8,11 @@ from urllib.parse import unquote, urlsplit
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.amp.signature import ID
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, result_parts
+from workbench.formats.kit.blocks import as_text, from_anthropic, result_parts
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session import (

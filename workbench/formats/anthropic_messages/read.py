@@ -13,21 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
 from workbench.formats.anthropic_messages.signature import ID
+from workbench.formats.claude_code.texts import CONTINUATION
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import (
-    CONTINUATION,
-    as_text,
-    compacted,
-    from_anthropic,
-    is_compaction,
-    kind_of,
-    with_summary_answers,
-)
+from workbench.formats.kit.blocks import as_text, compacted, from_anthropic, is_compaction
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.epochs import epochs_at
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import (
     Block,

@@ -9,14 +9,14 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.atif.signature import ID
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kind_of
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import SPENT, marked, without_spent
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of

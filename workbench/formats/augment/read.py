@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import is_summary, with_said
 from workbench.formats.augment.nodes import (
     STRAY,
     is_summary_node,
@@ -23,12 +24,12 @@ from workbench.formats.augment.nodes import (
 )
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import Recorded, current_version, epochs_of
+from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import COPY, SPENT
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Records, Session, SessionFacts

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
+from workbench.formats.agent_texts import is_summary
 from workbench.formats.augment.nodes import (
     STRAY,
     is_node,
@@ -27,8 +28,9 @@ from workbench.formats.augment.nodes import (
 from workbench.formats.augment.sequence import sequence_id_of, sequence_ids, short
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
+from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields

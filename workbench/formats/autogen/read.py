@@ -9,12 +9,12 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.autogen.signature import ID, thread_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session import (

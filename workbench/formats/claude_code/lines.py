@@ -14,6 +14,7 @@ from sys import intern
 from typing import Any
 
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import parted
 from workbench.formats.claude_code import attachments, events
 from workbench.formats.claude_code.events import Event
 from workbench.formats.claude_code.stream import Printed
@@ -22,7 +23,7 @@ from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.mark import SPENT
-from workbench.formats.kit.said import is_injected, parted
+from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.usage import anthropic_cache_life, anthropic_counts
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import ApiError

@@ -12,18 +12,17 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.reading import read_file
 from workbench.base.text import are, counted
+from workbench.formats.agent_texts import with_said
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
 from workbench.formats.claude_code.events import Event
 from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Own, Prompt, Reading, take, time_of
-from workbench.formats.claude_code.signature import ID, WEB_EXPORT
-from workbench.formats.claude_code.stream import is_printed
+from workbench.formats.claude_code.signature import ID, WEB_EXPORT, is_printed
 from workbench.formats.claude_code.tree import JOINED, LINE, RESUMED, Moment, branch_of, branches_of, chain_of
 from workbench.formats.format import Part, Progress, ReadLines, no_progress
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Lines, Record, lines_of, object_of, objects_of
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import shortened
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from workbench.formats.claude_code.stream import is_printed
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.look import Look
 
@@ -77,3 +77,17 @@ def _is_line(value: dict[str, Any]) -> bool:
             and "sessionId" in value
         )
     )
+
+
+def is_printed(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a line of what `claude -p` prints."""
+    if not isinstance(value.get("session_id"), str) or "sessionId" in value:
+        return False
+    match value.get("type"):
+        case "user" | "assistant" | "stream_event":
+            return "parent_tool_use_id" in value or (isinstance(value.get("message"), dict) and "role" not in value)
+        case "system":
+            return isinstance(value.get("subtype"), str)
+        case "result":
+            return "total_cost_usd" in value or "num_turns" in value
+    return False

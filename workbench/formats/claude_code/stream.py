@@ -12,25 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.formats.kit.blocks import is_summary
+from workbench.formats.agent_texts import is_summary
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 
 _SPOKEN = ("user", "assistant", "system")
 _UNDERSCORE = re.compile(r"_([a-z])")
-
-
-def is_printed(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a line of such an output."""
-    if not isinstance(value.get("session_id"), str) or "sessionId" in value:
-        return False
-    match value.get("type"):
-        case "user" | "assistant" | "stream_event":
-            return "parent_tool_use_id" in value or (isinstance(value.get("message"), dict) and "role" not in value)
-        case "system":
-            return isinstance(value.get("subtype"), str)
-        case "result":
-            return "total_cost_usd" in value or "num_turns" in value
-    return False
 
 
 @dataclass(slots=True)

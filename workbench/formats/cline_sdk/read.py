@@ -10,14 +10,14 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.cline_sdk.signature import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.document import beside, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import SPENT, marked, without_spent
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, word_of
 from workbench.session.images import media_of

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.base.stamps import iso
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
+from workbench.formats.kit.blocks import from_anthropic, to_anthropic
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import at_home, folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields

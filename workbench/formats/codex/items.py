@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from workbench.formats.kit.blocks import arguments_of, as_text, in_result, kind_of, named, parts_of, texts_of
+from workbench.formats.agent_texts import kind_of, parted
+from workbench.formats.kit.blocks import arguments_of, as_text, in_result, named, parts_of, texts_of
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.said import is_injected, parted
+from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse

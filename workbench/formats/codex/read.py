@@ -14,6 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.absurd import exceeds, impossible
+from workbench.formats.agent_texts import with_said
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex.signature import ID, is_traes
@@ -24,7 +25,6 @@ from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import Lines, lines_of, objects_of
 from workbench.formats.kit.magic import ZSTD
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.formats.kit.window import RecordedWindow

@@ -16,14 +16,14 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.copilot.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.api_errors import api_error
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow

@@ -11,6 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
+from workbench.formats.agent_texts import with_said
 from workbench.formats.cursor.bubbles import composer, composers_in
 from workbench.formats.cursor.signature import ID
 from workbench.formats.format import Part, Progress
@@ -18,7 +19,6 @@ from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session import (

@@ -10,13 +10,13 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.droid.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import beside
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import left_out, objects_of, records_of
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session import (
     Compaction,

@@ -2,7 +2,7 @@
 
 Files that were named with `@` follow the request in parts of their own, between two lines; the open files of an editor,
 a warning of a loop and the end of a background command come as records of their own; hints that the person gave while
-the model worked stand inside an instruction. Tags that other tools have too (`<hook_context>`) are `kit/said.py`'s.
+the model worked stand inside an instruction. Tags (`<hook_context>`) are in `texts.py`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.base.stamps import iso, seconds_of
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.gemini.injected import own_and_injected
-from workbench.formats.kit.blocks import as_object, as_text, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.said import is_injected

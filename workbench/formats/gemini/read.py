@@ -11,6 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Progress
 from workbench.formats.gemini.parts import (
     NOWHERE,
@@ -27,7 +28,6 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import is_padding, objects_of, records_of
 from workbench.formats.kit.mark import SPENT, without_spent
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import text_of
 from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, SessionFacts

@@ -12,18 +12,17 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Part, Progress
 from workbench.formats.goose.content import Own, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
 from workbench.formats.goose.database import sessions_in as _sessions_in
 from workbench.formats.goose.signature import ID
-from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.jsonl import is_padding, objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, text_of, word_of

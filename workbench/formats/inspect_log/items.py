@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kind_of
+from workbench.formats.agent_texts import kind_of
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.session.images import media_of

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Part, Progress, Sent
 from workbench.formats.inspect_log.contexts import Contexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import Items
@@ -19,7 +20,6 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import SPENT
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import numbered, one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of

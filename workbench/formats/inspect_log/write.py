@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from workbench.base.stamps import iso
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Render, pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields

@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Progress
 from workbench.formats.kimi.context import read_context
 from workbench.formats.kimi.parts import blocks_of, result_of
@@ -20,7 +21,6 @@ from workbench.formats.kimi.survivors import ELIDED, Survivor, survivors_of
 from workbench.formats.kit.document import beside
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import left_out, objects_of, records_of
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.look import Look
 from workbench.session import (

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from sys import intern
 from typing import Any
 
 from workbench.formats.kit.jsonl import loads_text
-from workbench.formats.kit.said import is_injected, parted
 from workbench.formats.kit.values import text_of
 from workbench.formats.loss import Loss, Losses, LossKind
-from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
-
-CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
-"""How Claude Code's summary of older messages begins."""
 
 SUMMARY_LABEL = "[Summary of the conversation so far]"
 """Put before a system summary where messages cannot be the system's."""
-
-RESUMED = ("Ok. I will continue", "好的，我将从这里继续")
-"""How the answer to a summary begins that is an exchange of its own."""
-
-_SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
 
 
 def from_anthropic(content: Any) -> tuple[Block, ...]:
@@ -74,20 +63,6 @@ def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:
             return raw if isinstance(raw, dict) else {"type": "text", "text": as_text(raw)}
 
 
-def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
-    """Kind of an Anthropic message: a summary of older messages, nothing but injected texts, or an ordinary one."""
-    first = blocks[0] if blocks else None
-    if role == "assistant":
-        return "summary" if isinstance(first, Opaque) and is_compaction(first.raw) else "normal"
-    if role != "user" or not all(isinstance(block, Text) for block in blocks):
-        return "normal"
-    texts = [block.text for block in blocks if isinstance(block, Text)]
-    said = [text for text in texts if not is_injected(parted(text))]
-    if said and is_summary(said[0]):
-        return "summary"
-    return "meta" if texts and not said else "normal"
-
-
 def is_compaction(raw: Any) -> bool:
     """Whether a block is an API's own compaction of what was before it. One without content failed, and is nothing."""
     if not isinstance(raw, dict) or raw.get("type") != "compaction":
@@ -104,27 +79,6 @@ def compacted(raw: dict[str, Any]) -> Block:
     """What stands for older messages in such a block: its words, or the block itself where only the API can read it."""
     content = raw.get("content")
     return Text(content) if isinstance(content, str) and content else Opaque("compaction", raw)
-
-
-def is_summary(text: str) -> bool:
-    """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
-    return text.lstrip().startswith((CONTINUATION, SUMMARY_LABEL)) or is_supervisors(text)
-
-
-def is_supervisors(text: str) -> bool:
-    """Whether a text is in the form of Augment's summaries."""
-    return _SUPERVISOR.match(text) is not None
-
-
-def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages, with an answer that only takes note of the summary before it as part of that summary."""
-    found: list[Message] = []
-    for message in messages:
-        before = found[-1].kind if found else "normal"
-        if before == "summary" and message.role == "assistant" and message.text.startswith(RESUMED):
-            message = replace(message, kind="summary")
-        found.append(message)
-    return tuple(found)
 
 
 def as_text(value: Any) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.formats.kit.blocks import arguments_of, from_anthropic, in_result, kind_of
+from workbench.formats.agent_texts import kind_of
+from workbench.formats.kit.blocks import arguments_of, from_anthropic, in_result
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of

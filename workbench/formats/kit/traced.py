@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Codec, Part, Progress, no_progress
 from workbench.formats.kit.calls import Call, Conversation, conversations, requests
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, Usage

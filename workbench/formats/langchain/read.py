@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kind_of, to_anthropic
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, to_anthropic
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.mark import SPENT, marked, without_spent
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, kind_of, texts_of, to_anthropic
+from workbench.formats.kit.blocks import as_object, texts_of, to_anthropic
 from workbench.formats.kit.document import elements, new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields

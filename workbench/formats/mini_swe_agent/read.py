@@ -9,8 +9,9 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import is_summary
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, is_summary
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, kind_of
+from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of
 from workbench.formats.kit.window import RecordedWindow

@@ -10,13 +10,13 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kind_of
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.jsonl import loads_text
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, holds_compaction, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, holds_compaction, named, texts_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, pieces

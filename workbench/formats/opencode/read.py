@@ -12,12 +12,12 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
+from workbench.formats.agent_texts import is_summary, with_said
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
-from workbench.formats.kit.blocks import as_text, is_summary
+from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest, one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import replayed_before

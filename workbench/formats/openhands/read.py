@@ -9,12 +9,12 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of

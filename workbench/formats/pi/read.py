@@ -15,11 +15,11 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, in_result, kind_of, parts_of
+from workbench.formats.kit.blocks import as_text, in_result, parts_of
 from workbench.formats.kit.jsonl import loads, objects_of, records_of
 from workbench.formats.kit.mark import SPENT, marked, without_spent
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, text_of

@@ -16,8 +16,9 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso, moment
+from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
-from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
+from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields

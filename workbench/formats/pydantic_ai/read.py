@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import arguments_of, as_text, in_result, kind_of, with_summary_answers
+from workbench.formats.kit.blocks import arguments_of, as_text, in_result
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.epochs import epochs_at
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of

@@ -10,14 +10,14 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import kind_of, with_said
 from workbench.formats.format import Progress
 from workbench.formats.gemini.injected import own_and_injected
 from workbench.formats.gemini.parts import ACKNOWLEDGED
-from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.contents import Calls, model_block, parts_of, user_block
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.said import is_injected, with_said
+from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
+from workbench.formats.agent_texts import is_summary
+from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse

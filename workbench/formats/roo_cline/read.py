@@ -11,11 +11,11 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import SPENT, marked
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words

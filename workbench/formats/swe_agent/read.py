@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.formats.agent_texts import is_summary
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
+from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import SPENT, marked
 from workbench.formats.kit.titles import first_words

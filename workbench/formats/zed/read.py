@@ -10,13 +10,13 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.agent_texts import with_said
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE, ZSTD
-from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.usage import anthropic_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of

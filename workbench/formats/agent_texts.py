@@ -1,0 +1,75 @@
+"""The texts of all agents, applied to what is read: a file of one format may hold what another's agent wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from workbench.formats.augment import texts as augment
+from workbench.formats.claude_code import texts as claude_code
+from workbench.formats.codex import texts as codex
+from workbench.formats.copilot import texts as copilot
+from workbench.formats.cursor import texts as cursor
+from workbench.formats.gemini import texts as gemini
+from workbench.formats.kit import said
+from workbench.formats.kit.blocks import SUMMARY_LABEL, is_compaction
+from workbench.formats.kit.said import AgentTexts, is_injected
+from workbench.formats.opencode import texts as opencode
+from workbench.formats.qwen_code import texts as qwen_code
+from workbench.formats.roo_cline import texts as roo_cline
+from workbench.session import Block, Kind, Message, Opaque, Text
+
+_UNATTRIBUTED = AgentTexts(tags=("system-notification",))
+
+TEXTS = said.merged(
+    claude_code.TEXTS,
+    codex.TEXTS,
+    gemini.TEXTS,
+    copilot.TEXTS,
+    cursor.TEXTS,
+    opencode.TEXTS,
+    qwen_code.TEXTS,
+    roo_cline.TEXTS,
+    _UNATTRIBUTED,
+)
+
+
+def with_said(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[Message, ...]:
+    """What a format's reader calls last: each user's text split into own and injected ones, and the user's words in
+    results. `also`: further tags whose contents the format's agent writes."""
+    return said.with_said(messages, TEXTS, also)
+
+
+def parted(text: str, also: Collection[str] = ()) -> tuple[Text, ...]:
+    """A user's text as blocks of own and injected words in turn; joined they are `text`."""
+    return said.parted(text, TEXTS, also)
+
+
+def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
+    """Kind of an Anthropic message: a summary of older messages, nothing but injected texts, or an ordinary one."""
+    first = blocks[0] if blocks else None
+    if role == "assistant":
+        return "summary" if isinstance(first, Opaque) and is_compaction(first.raw) else "normal"
+    if role != "user" or not all(isinstance(block, Text) for block in blocks):
+        return "normal"
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    said = [text for text in texts if not is_injected(parted(text))]
+    if said and is_summary(said[0]):
+        return "summary"
+    return "meta" if texts and not said else "normal"
+
+
+def is_summary(text: str) -> bool:
+    """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
+    return text.lstrip().startswith((claude_code.CONTINUATION, SUMMARY_LABEL)) or augment.is_supervisors(text)
+
+
+def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages, with an answer that only takes note of the summary before it as part of that summary."""
+    found: list[Message] = []
+    for message in messages:
+        before = found[-1].kind if found else "normal"
+        if before == "summary" and message.role == "assistant" and message.text.startswith(augment.RESUMED):
+            message = replace(message, kind="summary")
+        found.append(message)
+    return tuple(found)

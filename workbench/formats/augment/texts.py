@@ -1,0 +1,15 @@
+"""The form of Augment's summaries, and of the answer to one."""
+
+from __future__ import annotations
+
+import re
+
+RESUMED = ("Ok. I will continue", "好的，我将从这里继续")
+"""Beginnings of the answer to a summary that is an exchange of its own."""
+
+_SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
+
+
+def is_supervisors(text: str) -> bool:
+    """Whether a text is in the form of Augment's summaries."""
+    return _SUPERVISOR.match(text) is not None

@@ -1,0 +1,30 @@
+"""What Copilot CLI and VS Code's chat write into a user's message, and how the user's answers stand in results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.formats.kit.said import AgentTexts
+
+_SELECTED = re.compile(r"User (?:selected|responded|answered): (.*)", re.DOTALL)
+_ABSENT = "The user is not available to respond"
+"""How the CLI answers in nobody's stead."""
+
+
+def _answer(given: Mapping[str, Any], text: str) -> Iterator[str]:
+    """`User selected: …`."""
+    words = _SELECTED.match(text)
+    if words and not words[1].lstrip().startswith(_ABSENT):
+        yield words[1]
+
+
+TEXTS = AgentTexts(
+    tags=(
+        "available_skills", "current_datetime", "system_notification", "system_reminder",  # the CLI
+        "editorContext", "environment_info", "reminderInstructions", "workspace_info",  # VS Code
+    ),
+    wrappers=("userRequest", "user-request"),
+    answers={"ask_user": (_answer,)},
+)  # fmt: skip

@@ -1,0 +1,13 @@
+"""What Cursor writes into a user's message."""
+
+from __future__ import annotations
+
+from workbench.formats.kit.said import AgentTexts
+
+TEXTS = AgentTexts(
+    tags=(
+        "additional_data", "attached_files", "manually_added_selection", "open_and_recently_viewed_files",
+        "project_layout", "user_info",
+    ),
+    wrappers=("user_query",),
+)  # fmt: skip
