@@ -56,6 +56,9 @@ size   >2000 or >2k tokens
 tool   {tools}
 An empty line shows all, as esc on the bench does."""
 
+TOOL = "tool:"
+"""Before a tool's name that would mean something else."""
+
 LISTED = 10
 """Tools that are named at once, the most used first."""
 
@@ -89,7 +92,9 @@ def read(typed: str, tools: Sequence[str]) -> Filter:
     found = Filter()
     for word in typed.split():
         low = word.casefold()
-        if low in ROLES:
+        if low.startswith(TOOL):
+            found = replace(found, tool=_tool(word[len(TOOL) :], tools))
+        elif low in ROLES:
             found = replace(found, role=low)
         elif low in _FATES:
             found = replace(found, fate=_FATES[low])
@@ -112,12 +117,20 @@ def _tokens(typed: str) -> int:
 
 
 def _tool_word(name: str) -> str:
+    """The word that names a tool in a filter."""
+    word = _without_spaces(name)
+    low = word.casefold()
+    taken = low in (*ROLES, *_FATES, "errors", "pinned") or low.startswith((">", TOOL))
+    return TOOL + word if taken else word
+
+
+def _without_spaces(name: str) -> str:
     return "".join(name.split())
 
 
 def _tool(word: str, tools: Sequence[str]) -> str:
-    names = [name for name in tools if _tool_word(name).casefold().startswith(word.casefold())]
-    exact = [name for name in names if _tool_word(name).casefold() == word.casefold()]
+    names = [name for name in tools if _without_spaces(name).casefold().startswith(word.casefold())]
+    exact = [name for name in names if _without_spaces(name).casefold() == word.casefold()]
     if len(exact or names) == 1:
         return (exact or names)[0]
     if not names:

@@ -169,6 +169,14 @@ def test_a_filter_is_read_as_it_is_written(typed: str, chosen: Filter) -> None:
     assert read(typed_as(chosen), TOOLS) == chosen
 
 
+def test_a_tool_named_like_another_word_of_a_filter_has_a_word_of_its_own() -> None:
+    tools = ("user", "Errors", "tool:x", "Read")
+    for name in tools:
+        assert read(typed_as(Filter(tool=name)), tools) == Filter(tool=name)
+    assert read("tool:user user", tools) == Filter(role="user", tool="user")
+    assert "tool:user (3), Read (1)" in about([("user", 3), ("Read", 1)])
+
+
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
