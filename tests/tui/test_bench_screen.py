@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Static, Tabs
 
 from tests.base.shapes import missed, shapes
 from tests.products import mostly_full
-from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, done, on_bench, press, session_of, settled, story, story_file
 from tests.tui.every_screen import drawn
 from workbench.base.secrets import MASK, masked
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
@@ -31,7 +31,7 @@ async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
     async with on_bench(story(), size=(140, 60)) as (pilot, screen):
         before = screen.bench
         for whole in (True, False):
-            await press(pilot, "m")
+            await done(pilot, "widen")
             assert (screen.maximized is not None, screen.focused) == (whole, screen.query_one(TextView))
         assert screen.bench is before, "nothing was typed into a field that was hidden"
 
@@ -45,7 +45,7 @@ async def test_what_is_styled_for_a_place_is_all_that_its_rules_speak_of(size: t
 
     async with on_bench(story(), size=size) as (pilot, screen):
         seen = []
-        for key in "9045":
+        for key in ("9", "escape", "4", "5"):
             await press(pilot, "escape", key)
             shown = rules()
             screen.update_node_styles()
@@ -61,7 +61,7 @@ async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.Monk
         await press(pilot, "[")
         commands = [command.help for command in pilot.app.commands(screen)]
         missing = {b.id for b in screen.BINDINGS if b.tooltip not in commands}  # type: ignore[union-attr]
-        assert missing == {"bench.leave"}
+        assert missing == {"cancel"}
         not_now = {command.name for command in pilot.app.commands(screen) if not command.can}
         epochs, hits = {"Previous epoch", "Next epoch", "Recorded"}, {"Next match", "Previous match"}
         keeping = {"Keep with a pin", "Keep with a setting"}

@@ -167,7 +167,7 @@ async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
 
 async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_varied() -> None:
     async with on_bench(CODEX, preset="augment-example", window=6_000, size=(120, 44)) as (pilot, bench):
-        screen = await brought(pilot, CompareScreen, "A")
+        screen = await brought(pilot, CompareScreen, "C", "tab")
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
         assert plot.has_focus, "A leads to the plot, C to the table"
         assert screen.course is not None

@@ -70,7 +70,7 @@ async def test_the_hint_of_a_search_fits_into_80_columns(key: str) -> None:
 
 async def test_where_there_is_no_run_it_is_said_what_makes_one() -> None:
     async with on_bench(story(), size=(120, 24)) as (pilot, _):
-        runs = await brought(pilot, RunScreen, "H")
+        runs = await brought(pilot, RunScreen, "R", "H")
         assert "enter on the run screen makes one" in str(runs.query_one("#history .about", Static).content)
 
 

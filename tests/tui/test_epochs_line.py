@@ -6,7 +6,7 @@ import pytest
 
 from tests.commands import document
 from tests.paths import SAMPLES
-from tests.tui.app import notes, on_bench, press, settled, story
+from tests.tui.app import done, notes, on_bench, press, settled, story
 from workbench.analysis.timeline import Stretch
 from workbench.session import Compaction
 from workbench.tui.widgets.epochs_line import EpochsLine, epoch_cells, epoch_under
@@ -86,7 +86,7 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_ea
         await pilot.click(EpochsLine, offset=(3, 0))
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == 1
-        await press(pilot, "exclamation_mark")
+        await done(pilot, "rescue")
         assert notes(pilot)[0] == "The agent resumes epoch 3, the newest: that one is rescued, not epoch 1."
         await press(pilot, *(["escape"] if pilot.app.screen is not screen else []))
         assert screen.bench.epoch == 3

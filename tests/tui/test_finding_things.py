@@ -1,24 +1,24 @@
-"""What can be done is found: in the footer, behind the space bar, in the palette, in the help."""
+"""What can be done is found: in the footer, in the palette, in the help."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, key_id
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.palette import Command, score
-from workbench.tui.screens.all_keys import AllKeysScreen, Entry, Line, poured
-from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.help import HelpScreen, Key, Line, poured
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.keys_line import MORE, KeysLine
+from workbench.tui.widgets.text_view import TextView
 
 SIZE = (140, 42)
 
 
-def entries(count: int, of: str = "") -> list[Entry]:
-    return [Entry(f"{of}{n}", ("x",), f"{of}{n}", True) for n in range(count)]
+def entries(count: int, of: str = "") -> list[Key]:
+    return [Key("x", f"{of}{n}", "", "") for n in range(count)]
 
 
 def told(lines: list[Line]) -> list[str]:
@@ -148,15 +148,19 @@ async def test_the_palette_does_what_was_looked_for() -> None:
         await brought(pilot, WhyScreen, "enter")
 
 
-async def test_space_shows_all_keys_and_the_next_one_does_it() -> None:
+async def test_space_shows_all_keys_in_groups_and_the_next_one_does_it() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
-        front = await brought(pilot, AllKeysScreen, "space")
-        shown = [entry for group in front.groups.values() for entry in group]
-        assert [entry.id for entry in shown] == [
-            id for id, one in ACTIONS.items() if one.key and id not in ("keys", "leave")
-        ]
-        assert not next(entry for entry in shown if entry.id == "undo").can
-        await press(pilot, "f12")  # nothing of the bench: stays
+        front = await brought(pilot, HelpScreen, "space")
+        assert list(front.own) == list(GROUPS)
+        shown = {key.id: key for keys in front.own.values() for key in keys}
+        assert list(shown) == [key_id(id) for id, one in ACTIONS.items() if one.key]
+        assert shown["pin"].can
+        assert not shown["undo"].can
+        rows = front.query_one(TextView).text.split("\n")
+        assert rows[0].startswith("Look ")
+        assert any("   p  Pin " in row for row in rows[:20])
+        assert any(row.startswith("The bench shows") for row in rows)
+        await press(pilot, "f12", "j")  # nothing of the bench; scrolls the text
         assert pilot.app.screen is front
         await brought(pilot, BenchScreen, "p")
         assert len(bench_screen(pilot).bench.pins) == 1
@@ -165,9 +169,10 @@ async def test_space_shows_all_keys_and_the_next_one_does_it() -> None:
         await press(pilot, "space", "U")
         assert notes(pilot)[-1] == "There is nothing to redo."
         await brought(pilot, WhyScreen, "space", "O")
+        await brought(pilot, WhyScreen, "question_mark", "enter", "question_mark")
 
 
-@pytest.mark.parametrize(("width", "more"), [(140, False), (83, False), (82, True), (20, True), (3, True)])
+@pytest.mark.parametrize(("width", "more"), [(140, False), (71, False), (70, True), (20, True), (3, True)])
 async def test_a_footer_that_is_cut_says_so_and_opens_the_help(width: int, more: bool) -> None:
     async with at_rest(story(), size=(width, 24)) as pilot:
         line = bench_screen(pilot).query_one(KeysLine)
@@ -182,8 +187,11 @@ async def test_a_footer_that_is_cut_says_so_and_opens_the_help(width: int, more:
 async def test_the_help_has_the_keys_of_where_one_is_first_and_then_groups() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
         help = await brought(pilot, HelpScreen, "question_mark")
-        assert list(help.keys) == ["Where you are", *GROUPS, "Elsewhere on this screen"]
-        assert help.keys["Where you are"][0][2] == "rounds.open"
-        shown = {id: key for keys in help.keys.values() for key, _, id in keys}
-        assert (shown["bench.jump"], shown["bench.leave"], shown["bench.help"]) == (":", "esc", "? f1")
+        assert list(help.others)[:2] == ["Where you are", "Elsewhere on this screen"]
+        assert {one.name for keys in help.others.values() for one in keys} >= {
+            one.name for one in ACTIONS.values() if not one.key
+        }, "what only the palette has"
+        assert help.others["Where you are"][0].id == "open"
+        shown = {key.id: key.shown for keys in help.own.values() for key in keys}
+        assert (shown["jump"], shown["cancel"], shown["help"]) == (":", "esc", "space ? f1")
         assert [key for key in shown.values() if "_" in key] == []

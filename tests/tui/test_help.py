@@ -10,14 +10,12 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.tui.keys import every_place, known_key_ids
-from workbench.tui.screens.all_keys import AllKeysScreen
+from workbench.tui.keys import FORMER, SHARED, every_place, known_key_ids
 from workbench.tui.screens.help import ABOUT_BENCH, HelpScreen
 
 PLACES = [place for place in every_place() if place.__dict__.get("BINDINGS")]
 SCREENS = [place for place in every_place() if issubclass(place, Screen) and "compose" in place.__dict__]
 SCREENS.remove(HelpScreen)
-SCREENS.remove(AllKeysScreen)  # shows keys and nothing else
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
@@ -38,10 +36,24 @@ def test_every_screen_has_a_text_that_its_help_key_shows(screen: type[Screen[obj
     assert {"f1", "question_mark"} <= keys or "?" in keys
 
 
-def test_one_name_is_one_key_wherever_it_stands() -> None:
-    bindings = {id(binding): binding for place in PLACES for binding in place.__dict__["BINDINGS"]}
-    names = Counter(binding.id for binding in bindings.values())
-    assert [name for name, count in names.items() if count > 1] == []
+MOST_IDS = 108
+
+
+def test_there_are_no_more_ids_than_there_were() -> None:
+    assert len(known_key_ids()) <= MOST_IDS, "share an id of keys.py, or remove a key"
+
+
+def test_an_id_has_the_same_keys_on_every_screen() -> None:
+    keys: dict[str, set[frozenset[str]]] = {}
+    for place in PLACES:
+        for id in {binding.id for binding in place.__dict__["BINDINGS"]}:
+            own = Binding.make_bindings(binding for binding in place.__dict__["BINDINGS"] if binding.id == id)
+            keys.setdefault(id, set()).add(frozenset(one.key for one in own))
+    on_bench = frozenset({"space", *SHARED["help"].split(",")})  # space marks a row on other screens
+    keys["help"].remove(on_bench)
+    assert {id: found for id, found in keys.items() if len(found) > 1} == {}
+    assert {id for id in SHARED if keys[id] != {frozenset(SHARED[id].split(","))}} == set()
+    assert not set(FORMER) & known_key_ids()
 
 
 @pytest.mark.parametrize("word", ["epoch", "round", "exchange", "fact", "fate", "split"])

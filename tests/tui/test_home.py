@@ -135,7 +135,7 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
 
 async def test_every_screen_explains_itself_and_its_keys() -> None:
     assert "cancel without losing anything" in str(LoadingScreen.HELP)
-    assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
+    assert "close" in {key.id for key in explained([LoadingScreen], {})}
     async with at_rest(story(), size=SIZE) as pilot:
         starts = {
             "": "The bench shows",
@@ -150,7 +150,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
             front = await brought(pilot, HelpScreen, "f1")
             assert front.text == behind.HELP
             assert front.text.startswith(words)
-            assert {b.id for b in type(behind).BINDINGS} <= {id for keys in front.keys.values() for _, _, id in keys}  # type: ignore[union-attr]
+            assert {b.id for b in type(behind).BINDINGS} <= {key.id for keys in front.own.values() for key in keys}  # type: ignore[union-attr]
             await press(pilot, "escape")
             assert pilot.app.screen is behind
             if key:
@@ -158,7 +158,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
 
 
 async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
-    keys = {"bench.pin": "f5", "bench.nothing": "f6", "screen.close": "f9", "help.close": "f8", "bench.undo": "f7"}
+    keys = {"bench.pin": "f5", "bench.nothing": "f6", "screen.close": "f9", "bench.undo": "f7"}
     settings = Settings(keys=keys, theme="pink", path=Path("config.toml"))
     async with at_rest(story(), settings=settings, size=SIZE) as pilot:
         assert pilot.app.theme == "workbench"
@@ -173,12 +173,12 @@ async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
         await press(pilot, "p")
         assert len(bench_screen(pilot).bench.pins) == 1
         await brought(pilot, HelpScreen, "question_mark")
-        assert [key for key, _, id in pilot.app.screen.keys["Shape"] if id == "bench.pin"] == ["f5"]
-        await brought(pilot, BenchScreen, "f8", "C", "f1", "f8", "f9")
+        assert [key.shown for key in pilot.app.screen.own["Shape"] if key.id == "pin"] == ["f5"]
+        await brought(pilot, BenchScreen, "f9", "C", "f1", "f9", "f9")
 
 
 async def test_a_first_start_says_where_to_begin_and_the_next_one_nothing(tmp_path: Path) -> None:
-    for said in (["space lists every key; a plays this session as a story; ctrl+o lists your sessions."], []):
+    for said in (["space shows every key; ctrl+p finds a command by its name; ctrl+o lists your sessions."], []):
         async with at_rest(story_file(tmp_path), memory=tmp_path, size=(80, 24)) as pilot:
             assert notes(pilot) == said
 

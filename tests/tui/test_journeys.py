@@ -218,12 +218,13 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
 
 
 async def test_rescue_place_and_copy(tmp_path: Path) -> None:
-    """A session that its tool can compact no longer: one key compacts it without a model, one puts it where the tool
-    looks, one copies the steps that `cwb resume` prints."""
+    """A session that its tool can compact no longer: one command compacts it without a model, one key puts it where
+    the tool looks, one copies the steps that `cwb resume` prints."""
     source = SAMPLES / "cline-sdk-summary.messages.json"
     before = source.read_bytes()
     async with on_bench(SAMPLES / "claude-code-overflow.jsonl") as (pilot, bench):
-        export = await brought(pilot, ExportScreen, "!")
+        await done(pilot, "rescue")
+        export = await brought(pilot, ExportScreen)
         assert (bench.bench.preset, bench.bench.policy.narrative_percent) == ("ledger", 0.0)  # type: ignore[attr-defined]
         assert bench.bench.result is not None
         await press(pilot, "p")
@@ -298,6 +299,6 @@ async def test_the_branch_that_a_repair_keeps_is_chosen_on_the_screen(tmp_path: 
 async def test_nothing_is_rescued_from_what_fits() -> None:
     async with on_bench(story_file(Path.home())) as (pilot, bench):
         was = bench.bench
-        await press(pilot, "!")
+        await done(pilot, "rescue")
         assert pilot.app.screen is bench
         assert bench.bench is was

@@ -164,7 +164,7 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         assert bench.bench.summarizer == "rehearse:truncated"
         assert bench.bench.policy.model_dump()["prompt"] == by_id("exchange-summary.zh").prompt.text
         await press(pilot, "u")
-        run = await brought(pilot, RunScreen, "H")
+        run = await brought(pilot, RunScreen, "R", "H")
         runs = run.query_one(RunHistory)
         view = runs.query_one(TextView)
         assert len(runs.entries) == 2
@@ -173,14 +173,14 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         await settled(pilot)
         assert "weather in Lisbon" in view.text
         assert "Fix the token refresh bug" in view.text
-        await press(pilot, "m")
+        await press(pilot, "space")
         runs.query_one(TextList).go(1 - garbage)
         await press(pilot, "d")
         assert "summarizer: rehearse:garbage → rehearse:truncated" in view.text
         assert "-Sure! Here is the summary" in view.text
-        await press(pilot, "s")
+        await press(pilot, "b")
         assert view.text.startswith("by day")
-        await press(pilot, "s", "delete", "m")
+        await press(pilot, "b", "x", "space")
         assert len(journal.kept()) == 2
         runs.action_delete()
         runs.action_mark()  # at once: lists the runs anew while one is being deleted

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.paths import SAMPLES
-from tests.tui.app import notes, on_bench, press, session_of, settled, story
+from tests.tui.app import done, notes, on_bench, press, session_of, settled, story
 from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
@@ -222,7 +222,8 @@ async def test_folds_open_by_key_and_by_mouse_and_a_copy_holds_everything(bench:
     async with on_bench(bench.session) as (pilot, screen):
         pager = screen.query_one(Pager)
         screen.query_one(RoundsList).go(1)
-        await press(pilot, "1", "m")
+        await press(pilot, "1")
+        await done(pilot, "widen")
         assert pager.size.width > 100
         assert pager.text.count("▸") == 2
         assert "    pass" not in pager.text
@@ -235,7 +236,8 @@ async def test_folds_open_by_key_and_by_mouse_and_a_copy_holds_everything(bench:
         assert "    pass" in pager.text
         await press(pilot, "minus")
         assert "    pass" not in pager.text
-        await press(pilot, "y", "m")
+        await press(pilot, "y")
+        await done(pilot, "widen")
         assert BIG["content"] in pilot.app.clipboard
         assert pager.size.width < 100
 
@@ -264,7 +266,7 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
     async with on_bench(story()) as (pilot, screen):
         screen.query_one(RoundsList).go(0)
         before = screen.bench
-        await press(pilot, "o")
+        await done(pilot, "open-text")
         assert "Never log the token" in kept.read_text()
         assert screen.bench is before
         assert any("changed a copy" in note for note in notes(pilot))

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from tests.paths import SAMPLES
 from tests.play.told import demo, small
-from tests.tui.app import brought, notes, on_bench, press, session_of, story_file
+from tests.tui.app import brought, done, notes, on_bench, press, session_of, story_file
 from tests.tui.test_themes import contrast
 from workbench.play.drawing import drawn
 from workbench.play.frames import Story
@@ -76,11 +76,11 @@ async def test_speed_has_its_ends_and_scenes_their_beginnings() -> None:
         assert pace(screen).endswith("4×")
         await pilot.press(*["minus"] * 9)
         assert pace(screen).endswith("0.25×")
-        await pilot.press("right", "n")
+        await pilot.press("right", "pagedown")
         assert screen.number == 2
-        await pilot.press("b")
+        await pilot.press("pageup")
         assert screen.number == 0
-        await pilot.press("n", "n")
+        await pilot.press("pagedown", "pagedown")
         assert screen.number == 2
 
 
@@ -166,7 +166,8 @@ async def test_the_demonstration_waits_for_nobody() -> None:
 
 async def test_the_bench_plays_its_session_and_takes_over_again(tmp_path: Path) -> None:
     async with on_bench(story_file(tmp_path), preset="trim") as (pilot, bench):
-        screen = await brought(pilot, PlayScreen, "a")
+        await done(pilot, "play")
+        screen = await brought(pilot, PlayScreen)
         assert screen.story.note == "Played offline, code writes, no model, sizes (~) are estimates: story.json"
         assert [lane.name for lane in screen.story.frames[-1].lanes] == ["trim", "ledger"]
         assert bench.view.running == ""
@@ -177,6 +178,6 @@ async def test_the_bench_plays_its_session_and_takes_over_again(tmp_path: Path) 
 async def test_a_session_without_a_call_is_not_played() -> None:
     asked = session_of([Message("m0", "user", (Text("Hello?"),))])
     async with on_bench(asked) as (pilot, bench):
-        await press(pilot, "a")
+        await done(pilot, "play")
         assert pilot.app.screen is bench
         assert "there is no call to play" in notes(pilot)[-1]

@@ -196,7 +196,7 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
 
 async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        await press(pilot, "9", "0", "9", "down", *"700")
+        await press(pilot, "9", "escape", "9", "down", *"700")
         typed = pilot.app.focused
         assert isinstance(typed, Input)
         assert typed.value == "700"

@@ -74,7 +74,7 @@ async def test_rules_are_watched_pinned_and_taken_back() -> None:
 async def test_words_filter_the_list_and_a_sentence_is_ones_own(typed: str, watched: str) -> None:
     """Whoever looked for a rule had its words watched, which stood nowhere by themselves."""
     async with on_bench(story(), size=(80, 30)) as (pilot, screen):
-        front = await brought(pilot, RulesScreen, "home", "W", "n")
+        front = await brought(pilot, RulesScreen, "home", "W", "slash")
         front.query_one(Input).value = "…"
         await press(pilot, "enter")
         assert "no word to watch" in said(front)

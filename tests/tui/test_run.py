@@ -13,7 +13,18 @@ from textual.widgets import Input, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, outlasting, stalling
 from tests.summarizers.live_calls import QUICK, client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, on_bench, press, settled, story, until
+from tests.tui.app import (
+    app_of,
+    bench_screen,
+    brought,
+    failing_story,
+    notes,
+    on_bench,
+    press,
+    settled,
+    story,
+    until,
+)
 from workbench.base import paths
 from workbench.bench import summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -135,14 +146,15 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             await settled(pilot)
             assert screen.reading is not None
             losses = len(screen.reading.lost or ())
-            await press(pilot, "f3")
+            screen.query_one("#facts", TextList).focus()
+            await press(pilot, "i")
             assert "KeyError: 'refresh'" in editor.text
             assert len(screen.reading.lost or ()) == losses - 1
             screen.query_one("#facts", TextList).go(2)
             await settled(pilot)
             assert screen.loss is not None
             pinned = screen.loss.message
-            await press(pilot, "f2")
+            await press(pilot, "p")
             assert screen.bench.pins == {pinned}
             assert screen.reading is not None
             assert not unanswered(screen.reading.run)

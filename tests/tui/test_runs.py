@@ -36,6 +36,6 @@ async def test_in_a_wide_terminal_a_runs_line_is_whole(monkeypatch: pytest.Monke
     kept = tuple(replace(one, summarizer="anthropic:claude-sonnet-4-5", strategy="exchange-summary") for one in ENTRIES)
     monkeypatch.setattr(journal, "kept", lambda: kept)
     async with on_bench(story(), size=(200, 60)) as (pilot, _):
-        screen = await brought(pilot, RunScreen, "H")
+        screen = await brought(pilot, RunScreen, "R", "H")
         rows = drawn(screen).rows_of(screen.query_one("#history TextList"))
         assert [row.text for row in rows[: len(kept)] if "…" in row.text] == []

@@ -30,6 +30,7 @@ def test_keys_theme_and_window_are_read(tmp_path: Path) -> None:
     found = read_settings(path)
     assert (found.theme, found.window) == ("workbench-contrast", 300_000)
     assert found.keys == {"bench.pin": "space", "bench.run": "f5"}
+    assert found.keymap == {"pin": "space", "run": "f5"}, "as in former versions"
     assert unknown_keys(found, known_key_ids(), now_at) == ""
 
 
@@ -54,7 +55,9 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
     assert str(path) in str(refused.value)
 
 
-@pytest.mark.parametrize(("former", "now"), [*FORMER.items(), ("why.help", "screen.help")])
+@pytest.mark.parametrize(
+    ("former", "now"), [*FORMER.items(), ("why.help", "help"), ("bench.verbosity", FORMER["verbosity"])]
+)
 def test_a_former_id_of_a_key_is_said_to_have_gone_with_what_does_its_job_now(former: str, now: str) -> None:
     said = unknown_keys(Settings(keys={former: "x"}), known_key_ids(), now_at)
     assert said.endswith(f'keys."{former}" no longer exists; use {now}.')

@@ -185,10 +185,10 @@ def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:
 # --- on the screen ---
 
 
-async def test_v_cycles_the_verbosity() -> None:
+async def test_the_verbosity_cycles() -> None:
     async with on_bench(story()) as (pilot, screen):
         for name in ("compact", "quiet", "default"):
-            await press(pilot, "v")
+            await done(pilot, "verbosity")
             assert screen.view.verbosity == name
             assert name == "default" or screen.query_one(TextView).text.split(" · ")[1] == name
 
@@ -218,8 +218,8 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
         assert new.stat().st_mode & 0o777 == 0o600
 
 
-async def test_o_is_explained_without_a_terminal_to_lend(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_editor_is_refused_without_a_terminal_to_lend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDITOR", "true")
     async with on_bench(story()) as (pilot, _):
-        await press(pilot, "o")
+        await done(pilot, "open-text")
         assert any("cannot run an editor" in note for note in notes(pilot))

@@ -169,7 +169,7 @@ async def test_sizes_and_themes(album: Album) -> None:
         await shape(pilot, LARGE, "workbench-light")
         await album.take(pilot, "200x60-light-result", "p", "r", "4")
         await shape(pilot, MEDIUM, "workbench-light")
-        await album.take(pilot, "120x40-light-list-without-focus", "u", "u", "1", "0", "K", "9")
+        await album.take(pilot, "120x40-light-list-without-focus", "u", "u", "1", "escape", "K", "9")
         await shape(pilot, MEDIUM, "workbench-contrast")
         await album.take(pilot, "120x40-contrast", "escape", "j", "p")
         await shape(pilot, SMALL, "workbench-contrast")
@@ -205,7 +205,7 @@ async def test_dialogs(album: Album) -> None:
         await album.take(pilot, "params", *'{"min_')
         await album.take(pilot, "prompt", "escape", "E")
         await album.take(pilot, "template", "f6")
-        await album.take(pilot, "find", "escape", "escape", "0", "/", *"token", "enter", "n")
+        await album.take(pilot, "find", "escape", "escape", "/", *"token", "enter", "n")
         await press(pilot, "escape", "escape", "2")
         await done(pilot, "write-text")
         await album.take(pilot, "write")
@@ -217,7 +217,9 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("workbench.compaction.prompts.PROMPTS", Path("prompts"))
     async with on_bench(story(), size=MEDIUM) as (pilot, _):
         await album.take(pilot, "prompts", "E", "escape")
-        await album.take(pilot, "no-runs", "escape", "H")
+        await press(pilot, "escape")
+        await done(pilot, "runs")
+        await album.take(pilot, "no-runs")
         await press(pilot, "escape")
         await done(pilot, "exact")
         await album.take(pilot, "exact-counts")
@@ -288,7 +290,7 @@ async def test_rescue(album: Album) -> None:
     path = Path(shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", "harbour.jsonl"))
     os.utime(path, (1_760_000_000, 1_760_000_000))
     async with on_bench(path, size=MEDIUM) as (pilot, _):
-        await press(pilot, "!")
+        await done(pilot, "rescue")
         pilot.app.screen.query_one("#path", Input).value = "new.jsonl"  # the new session has another id each time
         await album.take(pilot, "rescued")
 

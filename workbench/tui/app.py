@@ -113,7 +113,7 @@ class WorkbenchApp(App[None]):
         mask_logs()
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
         if self.settings.keys:
-            self.set_keymap(dict(self.settings.keys))
+            self.set_keymap(self.settings.keymap)
         self.begin()
 
     @property
@@ -212,7 +212,7 @@ class WorkbenchApp(App[None]):
             self.warn(wrong)
         if self._is_first_start:
             self._is_first_start = False
-            self.notify("space lists every key; a plays this session as a story; ctrl+o lists your sessions.")
+            self.notify("space shows every key; ctrl+p finds a command by its name; ctrl+o lists your sessions.")
 
     # --- screens ----------------------------------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class WorkbenchApp(App[None]):
         from workbench.tui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen.about(self.screen, self.settings.keys))
+            self.push_screen(HelpScreen.about(self.screen, self.settings.keymap))
 
     # --- in whatever list has the focus -----------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ class WorkbenchApp(App[None]):
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """A remapped key took another one's place: said once for each."""
         for binding in clashed_bindings:
-            if binding.id and binding.id not in self._clashes and binding.id not in self.settings.keys:
+            if binding.id and binding.id not in self._clashes and binding.id not in self.settings.keymap:
                 self._clashes.add(binding.id)
                 self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 

@@ -5,7 +5,7 @@ window = 200000                # tokens, where a session's model is not known
 max_cost = 0.50                # dollars: what one run of a model may cost without being asked
 
 [keys]
-"bench.pin" = "p,space"        # ids as the help shows them; several keys with commas
+pin = "p,f7"                   # ids as the help shows them; several keys with commas
 """
 
 from __future__ import annotations
@@ -30,6 +30,16 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict)
     path: Path | None = None
 
+    @property
+    def keymap(self) -> dict[str, str]:
+        """Keys by the ids that they have now."""
+        return {current(id): keys for id, keys in self.keys.items()}
+
+
+def current(id: str) -> str:
+    """An id without `bench.` or `screen.`, with which it began in former versions."""
+    return id.removeprefix("bench.").removeprefix("screen.")
+
 
 def read_settings(path: Path) -> Settings:
     """The settings in `path`; all at their defaults where there is no such file. Raises BadInput with file and key."""
@@ -51,8 +61,8 @@ def read_settings(path: Path) -> Settings:
 
 def _keys(path: Path, keys: Any) -> dict[str, str]:
     if not isinstance(keys, dict):
-        raise BadInput(f'{path}: keys = {keys!r} is no table; write [keys] and below it "bench.pin" = "space".')
-    # TOML reads an unquoted bench.pin as a table in a table, which means the same here.
+        raise BadInput(f'{path}: keys = {keys!r} is no table; write [keys] and below it pin = "space".')
+    # TOML reads an unquoted find.next as a table in a table, which means the same here.
     flat: dict[str, Any] = {}
     for name, value in keys.items():
         flat.update(
@@ -67,7 +77,7 @@ def _keys(path: Path, keys: Any) -> dict[str, str]:
 def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[str], str]) -> str:
     """One sentence about the first remapped key that no screen has, "" when all are known. `now_at` says of a former
     id what has its job now."""
-    wrong = next((name for name in settings.keys if name not in known), None)
+    wrong = next((name for name in settings.keys if current(name) not in known), None)
     if wrong is None:
         return ""
     if now := now_at(wrong):

@@ -77,9 +77,6 @@ class Desk:
     def text_in_view(self) -> str:
         return ""
 
-    def keys(self) -> dict[str, list[str]]:
-        return {id: one.key.split(",") for id, one in ACTIONS.items()}
-
     def go(self, index: int, *, header: bool = False) -> bool:
         self.at = (index, header)
         made = self.view.finding.arrangement

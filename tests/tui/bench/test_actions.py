@@ -21,16 +21,23 @@ from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.host import take
 
 KEYS = """
-help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue ! | repair
-undo u | redo U | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
+help space,?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit | run r | export e | rescue | repair
+undo u | redo U | epoch.-1 { | epoch.1 } | leave escape | pane.rounds | pane.message 1
 pane.request 2 | pane.summary 3 | pane.result 4 | pane.checks 5
 pane.theirs 6 | pane.policy 9 | compare C | reread | choose_file ctrl+o,ctrl+t | quit q | kept X
 questions | keep-by-pin i | keep-by-number b
 rules W | find / | find-next.1 n | find-next.-1 N | jump : | filter f | sort z
-follow | exact | runs H | choose-preset P | edit-text E | window
+follow | exact | runs | choose-preset P | edit-text E | window
 reset-policy | paste-params | save-preset | copy-toml | copy-params | run-with R | drop x
-keys space | shorten s | copy-text y | open-text o | write-text | verbosity v | widen m | why O | replay A | play a
+shorten s | copy-text y | open-text | write-text | verbosity | widen m | why O | replay | play
 """
+
+
+MOST_KEYS = 40
+
+
+def test_the_bench_has_no_more_keys_than_can_be_learned() -> None:
+    assert sum(bool(action.key) for action in ACTIONS.values()) <= MOST_KEYS
 
 
 def test_names_by_which_keys_are_remapped_stay() -> None:

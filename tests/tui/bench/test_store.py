@@ -97,6 +97,8 @@ def test_everything_above_the_cursor_is_compacted() -> None:
     desk.do("split_here")
     assert desk.bench.outcome.split == 16
     assert [desk.bench.outcome.fate_at(i).fate for i in (15, 16)] == [Fate.SUMMARIZED, Fate.KEPT]
+    desk.do("split_here")
+    assert desk.bench.split_at is None, "pressed again at the same place"
 
 
 def test_a_refused_step_is_told_and_changes_nothing() -> None:

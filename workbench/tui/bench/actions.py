@@ -1,5 +1,4 @@
-"""Everything that can be done on the bench, by groups: the keys, the help, the palette, the footer and the list behind
-the space bar come from here."""
+"""Everything that can be done on the bench, in groups: keys, help, palette and footer are made from it."""
 
 from __future__ import annotations
 
@@ -44,22 +43,6 @@ def rows_of(view: View) -> tuple[Row, ...]:
     return tuple(Row(one.id, one.name, one.help, values.get(one.id, ""), one.why_not(view)) for one in actions)
 
 
-def _see_keys(host: Host) -> None:
-    """The table itself, as keys; what is chosen there is done, or why it cannot be is said."""
-    from workbench.tui.screens.all_keys import AllKeysScreen, Entry
-
-    keys = host.keys()
-
-    def entry(action: Action) -> Entry:
-        return Entry(action.id, tuple(keys.get(action.id, ())), action.name, not action.why_not(host.store.view))
-
-    groups = {
-        name: [entry(one) for one in group if one.key and one.id not in ("keys", "leave")]
-        for name, group in GROUPS.items()
-    }
-    host.ask(AllKeysScreen(groups), partial(do, host))
-
-
 def _pane(name: str) -> Callable[[Host], None]:
     return lambda host: host.show_pane(name)
 
@@ -90,7 +73,7 @@ def _all(why_not: Callable[[View], str] = lambda view: "") -> Callable[[View], s
 
 # fmt: off
 _LOOK = (
-    Action("pane.rounds", "0", "Rounds", "To the list of rounds.", _pane("rounds")),
+    Action("pane.rounds", "", "Rounds", "To the list of rounds.", _pane("rounds")),
     *(Action(f"pane.{name}", _TAB_KEYS[name], PANES[name], TAB_HELP[name], _pane(name),
              not_recorded if name == "theirs" else lambda view: "") for name in TABS),
     Action("find", "/", "Find", "Search all text of the context; /…/ searches for a regular expression.",
@@ -110,13 +93,13 @@ _LOOK = (
            shaping.no_message),
     Action("sort", "z", "Sort", "The largest rounds and messages first; again: by time.",
            finding.toggle_sort, shaping.no_message),
-    Action("verbosity", "v", "Verbosity",
+    Action("verbosity", "", "Verbosity",
            "Show the message, its round with one line for each call, or only the answer.",
            reading.next_verbosity),
     Action("widen", "m", "Wide", "Show the text on the whole screen; again: in its pane.",
            lambda host: host.widen()),
     Action("copy-text", "y", "Copy", "Copy the text of the tab to the clipboard.", reading.copy_text),
-    Action("open-text", "o", "Editor",
+    Action("open-text", "", "Editor",
            "Open a copy of the tab's text in $VISUAL or $EDITOR; changes have no effect.", reading.open_text,
            reading.no_editor),
     Action("write-text", "", "Write", "Write the text of the tab to a file.", reading.write_text),
@@ -145,9 +128,9 @@ _SHAPE = (
     Action("move_split.1", "]", "Split down", "Move the split one unit towards the end: compact more.",
            partial(planning.move_split, by=1), shaping.unmovable),
     Action("split_here", "c", "Split here",
-           "Move the split to the cursor: everything above is compacted.", shaping.split_here,
-           shaping.unmovable),
-    Action("unsplit", "t", "Reset split", "Return to the strategy's own split.", shaping.unsplit, shaping.not_by_hand),
+           "Move the split to the cursor: everything above is compacted. Again: the strategy's own split.",
+           shaping.split_here, shaping.unmovable),
+    Action("unsplit", "", "Reset split", "Return to the strategy's own split.", shaping.unsplit, shaping.not_by_hand),
     Action("undo", "u", "Undo", "Undo the last change.", shaping.undo, shaping.nothing_to_undo),
     Action("redo", "U", "Redo", "Redo the last undone change.", shaping.redo, shaping.nothing_to_redo),
 )
@@ -175,7 +158,7 @@ _RUN = (
     Action("run-with", "R", "Run with",
            "Run with a model, by hand, or rehearse a failure: read the draft, edit it, then commit.",
            visiting.run_with, _all()),
-    Action("runs", "H", "Runs", "Run history: look at live runs, compare and delete them.",
+    Action("runs", "", "Runs", "Run history: look at live runs, compare and delete them.",
            partial(visiting.run_with, history=True), _all()),
     Action("exact", "", "Exact counts", "Let the provider count the context before and after, exactly.",
            visiting.count_exactly, _all()),
@@ -191,23 +174,24 @@ _MEASURE = (
            partial(visiting.see_kept, tab="questions"), _all(visiting.nothing_to_lose)),
     Action("compare", "C", "Compare", "Compare presets, numbers, prompts and models on this session.",
            visiting.compare, _all()),
-    Action("replay", "A", "Simulate",
+    Action("replay", "", "Simulate",
            "Simulate the session under each variant: when it compacts, at what cost, and where it loses a rule.",
            partial(visiting.compare, on_plot=True), _all()),
-    Action("play", "a", "Play", "The session as a story of one minute: it fills, is compacted, keeps or loses a rule.",
+    Action("play", "", "Play", "The session as a story of one minute: it fills, is compacted, keeps or loses a rule.",
            visiting.play, planning.cannot_run),
 )
 _TAKE_AWAY = (
     Action("export", "e", "Export", "Write the compacted session to a new file.", visiting.export, _all()),
-    Action("rescue", "!", "Rescue",
+    Action("rescue", "", "Rescue",
            "Compact a session that its agent cannot compact any more, offline, and put it where the agent resumes it.",
            visiting.rescue, planning.cannot_run),
     Action("repair", "", "Repair", "Find damage in the session's file, list the repairs, and write a repaired copy.",
            visiting.repair, visiting.no_file),
 )
 _WORKBENCH = (
-    Action("keys", "space", "All keys", "Every key of this screen, in groups; the next key does it.", _see_keys),
-    Action("help", "?,f1", "Help", "Explain this screen and its keys.", _of_app("explain")),
+    Action("help", "space,?,f1", "Help",
+           "Every key of this screen, in groups: the next key does it. Below, the screen explained.",
+           _of_app("explain")),
     Action("choose_file", "ctrl+o,ctrl+t", "Sessions",
            "Every session on this machine, with what compactions did to it: open another one.", visiting.choose_file),
     Action("reread", "", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
@@ -225,6 +209,19 @@ GROUPS = {
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
 
+_SHARED = {
+    "leave": "cancel", "drop": "remove", "copy-text": "copy", "find-next.1": "find.next",
+    "find-next.-1": "find.previous", "epoch.1": "epoch.next", "epoch.-1": "epoch.previous", "pane.policy": "tab.9",
+    **{f"pane.{name}": f"tab.{key}" for name, key in _TAB_KEYS.items()},
+}  # fmt: skip
+"""Actions whose keys other screens have, too, with the id of the key."""
+
+
+def key_id(id: str) -> str:
+    """The id by which config.toml remaps an action's key."""
+    return _SHARED.get(id, id)
+
+
 TYPED = frozenset(("find", "jump", "rules", "choose-preset"))
 """Actions that lead to a line for typing, done before the next key is given to whatever has the focus. As keys of the
 list its letters would pin messages."""
@@ -232,5 +229,5 @@ list its letters would pin messages."""
 ROWS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-params", "reset-policy")
 """Actions that are rows of the settings, below every number."""
 
-FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "keys", "help")
+FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "help")
 """Whose keys stand in the footer, the most wanted first."""

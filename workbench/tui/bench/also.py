@@ -68,8 +68,8 @@ ALSO = {
     "export": "save resume share out download output continue file send publish handoff",
     "rescue": "resume full stuck recover continue save",
     "repair": "fix damaged broken corrupt cut orphan invalid restore heal",
-    "keys": "menu commands shortcuts actions hotkeys keyboard bindings",
-    "help": "shortcuts how explain manual docs documentation about ? keyboard hotkeys keys",
+    "help": "menu commands shortcuts actions hotkeys keyboard bindings all how explain manual docs documentation"
+    " about ?",
     "choose_file": "load open recent sample browse session file start folder directory files switch another audit"
     " machine statistics stats report everything all history projects batch usage total totals overview",
     "reread": "refresh reload update sync",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
@@ -59,9 +59,6 @@ class Host(Protocol):
     def text_in_view(self) -> str:
         """The text that the middle shows now, on one line; "" where it is not what is read."""
 
-    def keys(self) -> Mapping[str, Sequence[str]]:
-        """The keys by which each action is done now."""
-
     def go(self, index: int, *, header: bool = False) -> bool:
         """Put the cursor on a message, or on its round's header; whether the message is listed."""
 
@@ -99,9 +96,8 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that can be done on the bench. `key` is "" for what only palette, list of keys and settings offer; `id`
-    is the name by which `config.toml` remaps the key, after `bench.`; `why_not` is a sentence while it cannot be
-    done."""
+    """Something that can be done on the bench. `key` is "" for what only palette and settings offer; `why_not`
+    is a sentence while it cannot be done."""
 
     id: str
     key: str

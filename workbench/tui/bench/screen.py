@@ -37,7 +37,7 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, do, not_recorded, rows_of
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, do, key_id, not_recorded, rows_of
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -85,16 +85,16 @@ class BenchScreen(Screen[None]):
             show=one.id in FOOTER,
             priority=one.id in TYPED,
             tooltip=one.help,
-            id=f"bench.{one.id}",
+            id=key_id(one.id),
             group=SPLIT if one.id.startswith("move_split") else None,
         )
         for one in sorted(ACTIONS.values(), key=lambda one: FOOTER.index(one.id) if one.id in FOOTER else len(FOOTER))
         if one.key
     ]
     KEY_GROUPS: ClassVar[Mapping[str, Sequence[str]]] = {
-        name: [f"bench.{one.id}" for one in group if one.key] for name, group in GROUPS.items()
+        name: [key_id(one.id) for one in group if one.key] for name, group in GROUPS.items()
     }
-    ALSO: ClassVar[Mapping[str, str]] = {f"bench.{id}": words for id, words in ALSO.items()}
+    ALSO: ClassVar[Mapping[str, str]] = {key_id(id): words for id, words in ALSO.items()}
 
     def __init__(
         self,
@@ -298,12 +298,6 @@ class BenchScreen(Screen[None]):
     @property
     def focused_field(self) -> Setting | None:
         return self.query_one(PolicyForm).focused_field
-
-    def keys(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for key, bound in self.active_bindings.items():  # which asks of every key whether it can be pressed now
-            found.setdefault((bound.binding.id or "").removeprefix("bench."), []).append(key)
-        return found
 
     def go(self, index: int, *, header: bool = False) -> bool:
         rounds = self.query_one(RoundsList)

@@ -50,7 +50,10 @@ def not_by_hand(view: View) -> str:
 
 
 def split_here(host: Host) -> None:
-    split_before(host, _span(host).start)
+    """Put the split before the cursor; where it was put there already, leave it to the strategy again."""
+    bench = host.store.bench
+    id = bench.messages[_span(host).start].id
+    take(host, partial(steps.split_at, id=None if bench.split_at == id else id))
 
 
 def split_before(host: Host, index: int) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
@@ -17,6 +17,7 @@ from workbench.bench import Bench
 from workbench.facts.fact import FactKind
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.words import assessed, fact_words, kind_lines, summary_line, whose
+from workbench.tui.keys import shared
 from workbench.tui.plain import plain
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
@@ -37,23 +38,9 @@ facts, the gravest first, with the tokens that pinning their message costs.
 of the bench: u undoes the last one, here or there. t shows what the agent's own compaction kept of the same context, \
 in an epoch that one ended ({ and } on the bench go there)."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "right,f",
-            "kind(1)",
-            "Kind",
-            priority=True,
-            id="facts.kind",
-            tooltip="Only the next kind of fact, or all again.",
-        ),
-        Binding(
-            "left,F",
-            "kind(-1)",
-            "Previous kind",
-            show=False,
-            priority=True,
-            id="facts.kind-before",
-            tooltip="Only the previous kind of fact.",
-        ),
+        shared("move.right", "kind(1)", "Kind", "Only the next kind of fact, or all again.", priority=True),
+        shared("move.left", "kind(-1)", "Previous kind", "Only the previous kind of fact.", show=False, priority=True),
+        shared("filter", "kind(1)", "Kind", "Only the next kind of fact, or all again.", show=False),
     ]
 
     def __init__(self, kept: Kept, *, id: str) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
@@ -27,6 +27,7 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.surviving import bar_of, heads, rows
+from workbench.tui.keys import shared
 from workbench.tui.plain import percent, plain
 from workbench.tui.widgets.table import Table
 
@@ -47,8 +48,8 @@ the share of facts that is kept: over all, by weight (facts that are needed agai
 without those that are wrong; then watched rules, and the size of context and summaries. + and - change how many \
 compactions there are."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One compaction more."),
-        Binding("minus", "more(-1)", "Fewer", id="generations.fewer", tooltip="One compaction fewer."),
+        shared("more", "more(1)", "More", "One compaction more."),
+        shared("less", "more(-1)", "Fewer", "One compaction fewer."),
     ]
 
     @dataclass

@@ -12,7 +12,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Static
 
@@ -46,6 +46,7 @@ from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.surviving import COLOURS
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
 from workbench.tui.screens.run_words import who
@@ -90,15 +91,9 @@ asked for again.
 p pins the source of a question and answers it again; f lists only the questions that the bench's outcome fails; w \
 writes the questions to a file next to the session, where you can change them; Enter goes to the source."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "f",
-            "failed",
-            "Only failed",
-            id="questions.failed",
-            tooltip="Only questions that the outcome fails, or all.",
-        ),
-        Binding("m", "model", "Ask a model", id="questions.model", tooltip="Choose a model and ask it, live."),
-        Binding("w", "write", "Write", show=False, id="questions.write", tooltip="Write them to NAME.probes.toml."),
+        shared("filter", "failed", "Only failed", "Only questions that the outcome fails, or all."),
+        shared("model", "model", "Ask a model", "Choose a model and ask it, live."),
+        shared("write", "write", "Write", "Write them to NAME.probes.toml.", show=False),
     ]
     EMPTY = "No question is listed: f shows all of them again."
 

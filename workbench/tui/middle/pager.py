@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.tui.keys import shared
 from workbench.tui.middle import code
 from workbench.tui.middle.code import Coloured, Run
 from workbench.tui.middle.view import Piece
@@ -28,17 +29,10 @@ class Pager(TextView):
             "full_stop", "next_fold(1)", "Next fold", show=False, id="fold.next", tooltip="To the next fold (▸ ▾)."
         ),
         Binding("comma", "next_fold(-1)", "Fold before", show=False, id="fold.before", tooltip="To the fold before."),
-        Binding(
-            "y",
-            "screen.act('copy-text')",
-            "Copy",
-            show=False,
-            id="fold.copy",
-            tooltip="Copy it with all folds.",
-        ),
-        Binding("enter", "turn", "Fold", id="fold.turn", tooltip="Open or close the fold; a click does the same."),
-        Binding("plus", "every(True)", "Open all", show=False, id="fold.open", tooltip="Open every fold."),
-        Binding("minus", "every(False)", "Close all", show=False, id="fold.close", tooltip="Close every fold."),
+        shared("copy", "screen.act('copy-text')", "Copy", "Copy it with all folds.", show=False),
+        shared("open", "turn", "Fold", "Open or close the fold; a click does the same."),
+        shared("more", "every(True)", "Open all", "Open every fold.", show=False),
+        shared("less", "every(False)", "Close all", "Close every fold.", show=False),
     ]
 
     @dataclass

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -18,7 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, unusable
 from workbench.compaction.strategy import Strategy
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -98,7 +98,7 @@ while the context is still too large."""
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         *TYPING,
-        Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Select the marked row."),
+        shared("open", "take", "Take it", "Select the marked row.", priority=True),
         HELP_KEY,
     ]
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -31,7 +31,7 @@ from workbench.summarizers.rehearsal import FAILURES, KINDS
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
 from workbench.tui.failures import failure_of
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.choose_preset import BROAD
 from workbench.tui.screens.run_words import BY_HAND
@@ -208,8 +208,8 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         *TYPING,
-        Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Select the marked row."),
-        Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask servers for models."),
+        shared("open", "take", "Take it", "Select the marked row.", priority=True),
+        shared("refresh", "ask_server", "Ask for models", "Ask servers for models."),
         HELP_KEY,
     ]
 

@@ -28,7 +28,7 @@ from workbench.tokens import Counter
 from workbench.tui.asking import Asking
 from workbench.tui.courses import Abandoned, at_call, recorded_course, simulated
 from workbench.tui.failures import failure_of
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.two_outcomes import TwoOutcomes
 from workbench.tui.plain import plain, several
 from workbench.tui.ranking import (
@@ -102,19 +102,15 @@ what was there."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = ROWS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row on the bench."),
-        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row, for its line or side by side."),
-        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="Two outcomes; again: their summaries."),
-        Binding(
-            "a", "more", "All presets", id="compare.all", show=False, tooltip="Every preset, or each strategy's own."
-        ),
+        shared("open", "choose", "Open", "Open the row on the bench."),
+        shared("toggle", "mark", "Mark", "Mark a row, for its line or side by side."),
+        shared("beside", "beside", "Side by side", "Two outcomes; again: their summaries."),
+        shared("all", "more", "All presets", "Every preset, or each strategy's own.", show=False),
         Binding("v", "numbers", "Vary", id="compare.numbers", tooltip="Add values of a number as rows."),
         Binding("p", "prompt", "Prompt", id="compare.prompt", tooltip="Add a prompt as a row."),
-        Binding("m", "model", "Model", id="compare.model", tooltip="Add a summarizer as a row."),
-        Binding(
-            "r", "run", "Ask", id="compare.run", show=False, tooltip="Ask the models of the new rows, all at once."
-        ),
-        Binding("x", "remove", "Remove", id="compare.remove", show=False, tooltip="Remove a row that was added."),
+        shared("model", "model", "Model", "Add a summarizer as a row."),
+        shared("run", "run", "Ask", "Ask the models of the new rows, all at once.", show=False),
+        shared("remove", "remove", "Remove", "Remove a row that was added.", show=False),
         Binding("o", "lines", "Lines", id="compare.lines", tooltip="One line, all lines, or without the recorded one."),
         Binding(
             "w",
@@ -132,9 +128,9 @@ what was there."""
             show=False,
             tooltip="All figures of the row, or the plot again.",
         ),
-        Binding("s", "sort", "Order by", id="compare.sort", show=False, tooltip="Order by the next column."),
+        shared("table.sort", "sort", "Order by", "Order by the next column.", show=False),
         Binding("S", "turn", "Turn", id="compare.turn", show=False, tooltip="The worst first, or the best again."),
-        Binding("tab", "app.focus_next", "Plot, list", id="compare.focus", tooltip="Between the plot and the table."),
+        shared("next-pane", "app.focus_next", "Plot, list", "Between the plot and the table."),
         CLOSE_KEY,
         HELP_KEY,
     ]

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import plain
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -27,7 +27,8 @@ here, without a cache, with answers of the greatest length, plus the cost of thi
 sum; a larger one is asked about again. The call waits for your answer, and its time-outs with it."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Yes", id="confirm.yes", tooltip="Answer yes."),
-        Binding("escape,n,q", "answer(False)", "Close", id="confirm.no", tooltip="Close this dialog; nothing is done."),
+        Binding("n", "answer(False)", "No", show=False, id="confirm.no", tooltip="Answer no; nothing is done."),
+        shared("close", "answer(False)", "Close", "Close this dialog; nothing is done."),
         HELP_KEY,
     ]
     AUTO_FOCUS = "#no"

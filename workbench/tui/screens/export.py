@@ -28,7 +28,7 @@ from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
@@ -86,8 +86,8 @@ never changed."""
         CLOSE_KEY,
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its agent looks for it."),
         Binding("m", "mask", "Mask", id="export.mask", tooltip="Mask the secrets in the new file, or leave them."),
-        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its agent."),
-        Binding("r", "run", "Run first", id="export.run", tooltip="Run the compaction, then export its result."),
+        shared("copy", "copy", "Copy", "Copy the steps that resume the session in its agent."),
+        shared("run", "run", "Run first", "Run the compaction, then export its result."),
         HELP_KEY,
     ]
     AUTO_FOCUS = "#write"

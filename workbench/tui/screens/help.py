@@ -1,18 +1,22 @@
-"""What the screen in front shows and which keys it takes; made from its own bindings, so that it cannot go stale."""
+"""The help of the screen in front: its keys and its text; made from its own bindings, so that it cannot go stale."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from workbench.compaction.outcome import Fate
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.rows import WORDS
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
@@ -35,7 +39,9 @@ summary, the result with its changes, and the checks with the reasons. 9 opens t
 
 An epoch is the part of a session between two compactions of its agent; the line on top has them all. Rework is work \
 repeated after a compaction. An exchange is a request, or tool results, with the answer; the exchange-summary \
-strategy cuts between them."""
+strategy cuts between them.
+
+ctrl+p finds every command by its name or by a word like it, also those without a key."""
 
 FATES = {
     Fate.PINNED: "kept verbatim, because you pinned it",
@@ -52,49 +58,89 @@ SIGNS = {
     "~": "estimated from characters, not counted yet",
 }
 
-Key = tuple[str, str, str]
-"""A key as it is shown, what it does, and the id by which it can be remapped."""
+COLUMN = 25
+"""Cells of a column of keys: the longest key and name, and a blank."""
+KEY = 3
+"""Cells of the key in it."""
+LEAST_FOR_IDS = 60
+"""Cells from which there is room for the ids of keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Keys as they are shown, the name of what they do, its description, and the id by which they can be remapped.
+    `can`: whether it can be done now."""
+
+    shown: str
+    name: str
+    words: str
+    id: str
+    can: bool = True
+
+
+Line = Key | str
+"""A key, or a heading."""
 
 
 class HelpScreen(ModalScreen[None]):
+    """The keys of the screen below in columns, its text, then every key with its description and id. A key of the
+    screen below that does not scroll or search here closes the help and is done there."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help."),
+        shared("close", "dismiss(None)", "Close", "Close the help."),
+        shared("help", "dismiss(None)", "Close", "Close the help."),
     ]
 
-    def __init__(self, keys: Mapping[str, Sequence[Key]], text: str) -> None:
-        """`text` says what the screen is for; `keys` are in groups."""
+    def __init__(self, own: Mapping[str, Sequence[Key]], others: Mapping[str, Sequence[Key]], text: str,
+                 runs: Collection[str] = ()) -> None:  # fmt: skip
+        """`own` are the keys of the screen below in groups, `others` those of its widgets, `text` says what it is for;
+        `runs` are the keys that are passed on to it."""
         super().__init__()
-        self.keys = keys
-        self.text = text
+        self.own, self.others, self.text, self.runs = own, others, text, runs
 
     @classmethod
     def about(cls, screen: Screen[object], remapped: Mapping[str, str]) -> HelpScreen:
-        """The help for `screen`: its own text; the keys of what has the focus, those of the screen, in its groups if
-        it has some, and those of whatever else can have the focus."""
+        """The help for `screen`: its own text and keys, in its groups if it has some; the keys of what has the focus,
+        and those of whatever else can have the focus."""
         display = partial(_displayed, screen.app)
         nodes = screen.focused.ancestors_with_self if screen.focused else []
         within = [node for node in nodes if isinstance(node, Widget) and node is not screen]
         here = [type(node) for node in within]  # what has the focus, in a tab of the screen
         text = "\n\n".join(node.HELP for node in (screen, *within) if node.HELP)
-        others = [kind for kind in dict.fromkeys(map(type, screen.focus_chain)) if kind not in here]
-        own = list(explained((type(screen),), remapped, display))
-        by_group: dict[str, Sequence[str]] = getattr(screen, "KEY_GROUPS", {"On this screen": [id for _, _, id in own]})
-        groups = {
+        elsewhere = [kind for kind in dict.fromkeys(map(type, screen.focus_chain)) if kind not in here]
+        active = {key: one for key, one in screen.active_bindings.items() if one.node is screen}
+        can = {one.binding.id: one.enabled for one in active.values()}
+        own = [replace(key, can=can.get(key.id, False)) for key in explained((type(screen),), remapped, display)]
+        by_group: dict[str, Sequence[str]] = getattr(screen, "KEY_GROUPS", {"On this screen": [key.id for key in own]})
+        by_id = {key.id: key for key in own}
+        groups = {name: [by_id[id] for id in ids] for name, ids in by_group.items()}
+        others = {
             "Where you are": list(explained(here, remapped, display)),
-            **{name: [key for key in own if key[2] in ids] for name, ids in by_group.items()},
-            "Elsewhere on this screen": list(explained(others, remapped, display)),
+            "Elsewhere on this screen": list(explained(elsewhere, remapped, display)),
+            "Without a key: ctrl+p and the name": [
+                Key(one.name, one.name, one.help, "", one.can) for one in getattr(screen, "keyless", tuple)()
+            ],
         }
-        return cls({name: keys for name, keys in groups.items() if keys}, text)
+        # Enter is left out: many press it to close a help, and on some screens it sends.
+        return cls(groups, {name: keys for name, keys in others.items() if keys}, text, active.keys() - {"enter"})
 
     def compose(self) -> ComposeResult:
         text = TextView()
         text.border_title = "Help"
-        text.border_subtitle = "/ finds · j k scroll · y copies"
+        text.border_subtitle = "a key runs its action · / n N y are for this text · esc closes"
         yield text
         yield KeysLine()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._fill)
+
+    def on_key(self, event: events.Key) -> None:
+        """Close and do what the key does on the screen below."""
+        if event.key in self.runs and event.key not in self.active_bindings:
+            event.stop()
+            event.prevent_default()
+            self.dismiss()
+            self.app.simulate_key(event.key)
 
     def _fill(self) -> None:
         """Laid out for the width there is; where one has scrolled to stays."""
@@ -104,14 +150,18 @@ class HelpScreen(ModalScreen[None]):
         text.show(self._parts(text.wrap_width), key="help")
 
     def _parts(self, width: int) -> Iterator[Part]:
-        yield Part(self.text)
-        for name, keys in self.keys.items():
+        closing = {CLOSE_KEY.id, HELP_KEY.id}
+        short = {name: [key for key in keys if key.id not in closing] for name, keys in self.own.items()}
+        yield from _columns({name: keys for name, keys in short.items() if keys}, max((width + 1) // COLUMN, 1))
+        yield Part(f"\n{self.text}")
+        for name, keys in (*self.own.items(), *self.others.items()):
             yield from _group(name, keys, width)
         yield Part("\nThe names on the right are those that config.toml uses to change keys.", "dim")
         if self.text is ABOUT_BENCH:
-            fates = [(f"{fate.glyph} {WORDS[fate]}", words, "") for fate, words in FATES.items()]
+            fates = [Key(f"{fate.glyph} {WORDS[fate]}", "", words, "") for fate, words in FATES.items()]
             yield from _group("Fates of a message", fates, width)
-            yield from _group("Signs before a number", [(sign, words, "") for sign, words in SIGNS.items()], width)
+            signs = [Key(sign, "", words, "") for sign, words in SIGNS.items()]
+            yield from _group("Signs before a number", signs, width)
 
 
 def explained(
@@ -124,25 +174,58 @@ def explained(
                 if isinstance(binding, Binding) and binding.tooltip:
                     keys = remapped.get(binding.id or "", binding.key).split(",")
                     shown = " ".join(dict.fromkeys(display(key.strip()) for key in keys))
-                    yield shown, binding.tooltip, binding.id or ""
+                    yield Key(shown, binding.description, binding.tooltip, binding.id or "")
 
 
 def _displayed(app: App[object], key: str) -> str:
     return app.get_key_display(Binding(key, ""))
 
 
-LEAST_FOR_NAMES = 60
-"""Cells from which there is room for the names of keys."""
+def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]]:
+    """The groups, under their headings, one below the other in as many columns of about the same height. A heading
+    never ends a column, and an empty line stands between two groups of one."""
+    lines: list[Line] = []
+    for name, keys in groups.items():
+        lines += [*([""] if lines else []), name, *keys]
+    height = -(-len(lines) // columns)
+    found: list[list[Line]] = []
+    while lines:
+        cut = min(height, len(lines))
+        while cut > 1 and isinstance(lines[cut - 1], str) and cut < len(lines):
+            cut -= 1
+        column, lines = lines[:cut], lines[cut:]
+        if len(found) == columns - 1:
+            column, lines = [*column, *lines], []
+        while lines and not lines[0]:
+            lines = lines[1:]
+        found.append(column)
+    return found
+
+
+def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part]:
+    """The groups as rows of text, each key with its name; dim where it cannot be done now."""
+    for row in zip_longest(*poured(groups, columns), fillvalue=""):
+        text, styles = "", [(0, "")]
+        for line in row:
+            start = len(text)
+            if isinstance(line, str):
+                text, style = f"{text}{line:<{COLUMN}}", "heading"
+            else:
+                first = line.shown.partition(" ")[0]
+                text += f"{f'{first:>{KEY}}  {line.name}':<{COLUMN - 1}.{COLUMN - 1}} "
+                style = "title" if line.can else "dim"
+            styles += [(start, style), *([(start + KEY, "")] if style == "title" else [])]
+        yield Part(text.rstrip(), one_row=True, then=tuple(styles))
 
 
 def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
-    """A heading, and for each key its words beside it, as many lines as they need; its name at the right."""
+    """A heading, and for each key its words beside it, as many lines as they need; its id at the right."""
     yield Part(f"\n{heading}", "heading")
-    first = min(max(9, *(len(shown) for shown, _, _ in keys)), width // 3) + 2
-    last = max(len(name) for _, _, name in keys) + 2 if width >= LEAST_FOR_NAMES else 0
+    first = min(max(9, *(len(key.shown) for key in keys)), width // 3) + 2
+    last = max(len(key.id) for key in keys) + 2 if width >= LEAST_FOR_IDS else 0
     room = max(width - first - last, 12)
-    for shown, words, name in keys:
-        for number, line in enumerate(textwrap.wrap(words, room)):
-            lead, end = (f"{shown:<{first}}", f"  {name}") if not number else (" " * first, "")
+    for key in keys:
+        for number, line in enumerate(textwrap.wrap(key.words, room)):
+            lead, end = (f"{key.shown:<{first}}", f"  {key.id}") if not number else (" " * first, "")
             row = f"{lead}{line:<{room}}{end if last else ''}".rstrip()
             yield Part(row, "title", then=((first, ""), (first + room, "dim")))

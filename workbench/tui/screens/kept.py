@@ -20,7 +20,7 @@ from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.words import is_recorded
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -45,9 +45,7 @@ class Ended:
 
 def _tab_keys() -> Iterator[BindingType]:
     for number, (name, pane) in enumerate(PANES.items(), 1):
-        yield Binding(
-            str(number), f"tab('{name}')", pane.TITLE, show=False, id=f"kept.{name}", tooltip=f"Show {pane.TITLE}."
-        )
+        yield shared(f"tab.{number}", f"tab('{name}')", pane.TITLE, f"Show {pane.TITLE}.", show=False)
 
 
 class KeptScreen(ModalScreen[Ended | None]):
@@ -58,14 +56,14 @@ is judged by an offline run with extractive summaries: sentences of the session 
 tail are the newest messages, which stay as they are."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "pin", "Pin", id="kept.pin", tooltip="Pin the message under the cursor, or unpin it."),
-        Binding("W", "watch", "Watch", id="kept.watch", tooltip="Watch the sentence at hand, or stop watching it."),
-        Binding("u", "undo", "Undo", id="kept.undo", tooltip="Take back the last pin that was set here."),
+        shared("pin", "pin", "Pin", "Pin the message under the cursor, or unpin it."),
+        shared("watch", "watch", "Watch", "Watch the sentence at hand, or stop watching it."),
+        shared("undo", "undo", "Undo", "Take back the last pin that was set here."),
         Binding(
             "t", "recorded", "Recorded", id="kept.recorded", tooltip="The agent's recorded compaction, or ours again."
         ),
         *_tab_keys(),
-        Binding("escape,q", "leave", "Close", id="kept.close", tooltip="Cancel the questions to a model, or go back."),
+        shared("close", "leave", "Close", "Cancel the questions to a model, or go back."),
         HELP_KEY,
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import reactive
@@ -20,7 +20,7 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
 from workbench.session import EpochChoice
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class LoadingScreen(Screen[None]):
 The session is read, then planned and counted. The bar shows how much of this is done. Nothing is changed or sent; you \
 can cancel without losing anything."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Cancel loading."),
+        shared("close", "abandon", "Cancel", "Cancel loading."),
         HELP_KEY,
     ]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from workbench.play.drawing import STYLES, Row, drawn
 from workbench.play.frames import Story
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.widgets.keys_line import KeysLine
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -57,17 +57,17 @@ window; below it are the sizes of earlier prompts. At a compaction the replaced 
 kept ones move up. ◉ is a rule of the user, and whether the model can still read it. Everything is computed from the \
 recorded session with the offline summarizer; no model is asked."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", id="play.pause", tooltip="Pause, or continue."),
-        Binding("right,l", "step(1)", "Step", id="play.step", tooltip="One step forward, then stop."),
-        Binding("left,h", "step(-1)", "Back", id="play.back", tooltip="One step back, then stop."),
-        Binding("pagedown,n", "scene(1)", "Scene", id="play.scene", tooltip="To the next scene."),
-        Binding("pageup,b", "scene(-1)", "Scene before", show=False, id="play.before", tooltip="To the scene before."),
-        Binding("plus,equals_sign", "speed(1)", "Faster", id="play.faster", tooltip="Twice as fast."),
-        Binding("minus", "speed(-1)", "Slower", id="play.slower", tooltip="Half as fast."),
-        Binding("home,g", "again", "Again", show=False, id="play.again", tooltip="From the beginning."),
-        Binding("end,G", "last", "End", show=False, id="play.end", tooltip="To the last frame."),
-        Binding("enter", "dismiss(True)", "Bench", id="play.open", tooltip="This session on the bench."),
-        Binding("q,escape", "dismiss(False)", "Leave", id="play.leave", tooltip="Leave the demo."),
+        shared("toggle", "pause", "Pause", "Pause, or continue."),
+        shared("move.right", "step(1)", "Step", "One step forward, then stop."),
+        shared("move.left", "step(-1)", "Back", "One step back, then stop."),
+        shared("move.page-down", "scene(1)", "Scene", "To the next scene."),
+        shared("move.page-up", "scene(-1)", "Scene before", "To the scene before.", show=False),
+        shared("more", "speed(1)", "Faster", "Twice as fast."),
+        shared("less", "speed(-1)", "Slower", "Half as fast."),
+        shared("move.first", "again", "Again", "From the beginning.", show=False),
+        shared("move.last", "last", "End", "To the last frame.", show=False),
+        shared("open", "dismiss(True)", "Bench", "This session on the bench."),
+        shared("close", "dismiss(False)", "Leave", "Leave the demo."),
         HELP_KEY,
     ]
 

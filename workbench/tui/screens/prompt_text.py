@@ -26,6 +26,7 @@ from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, changed, fields_of, is_asked
+from workbench.tui.keys import shared
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
@@ -63,22 +64,15 @@ below. ctrl+s accepts the text into the settings, escape discards the edits. Off
 accepts the text and lets you choose a model, or write the summary by hand. f2 saves the text as a prompt of your own, \
 which is then in the list of prompts."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Accept the edited texts."),
-        Binding("escape", "leave", "Cancel", priority=True, id="edit.cancel", tooltip="Discard the edits."),
+        shared("save", "take", "Take it", "Accept the edited texts.", priority=True),
+        shared("cancel", "leave", "Cancel", "Discard the edits.", priority=True),
         Binding(
             "f6", "other", "Next text", priority=True, id="edit.next", tooltip="The policy's next prompt or template."
         ),
         Binding(
             "f7", "turn", "Other view", priority=True, id="edit.turn", tooltip="Preview the request, or the summary."
         ),
-        Binding(
-            "f4",
-            "outside",
-            "$EDITOR",
-            priority=True,
-            id="edit.outside",
-            tooltip="Edit it in $EDITOR; what you save comes back.",
-        ),
+        shared("editor", "outside", "$EDITOR", "Edit it in $EDITOR; what you save comes back.", priority=True),
         Binding(
             "f5", "run", "Run it", priority=True, id="edit.run", tooltip="Take it, and run it with a model or by hand."
         ),

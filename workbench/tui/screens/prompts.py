@@ -19,6 +19,7 @@ from workbench.compaction.prompts import prompt_files, write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.fields import fields_of, is_asked
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.prompt_text import Edited, PolicyTextEditor, preview
@@ -55,7 +56,7 @@ class PromptsScreen(ListAndText[Edited]):
 Every prompt and template: what a strategy asks a model, and the text around its answer. Offline runs ignore the \
 prompt: R on the bench uses a model. The prompts of the settings come first: enter or e edits one next to the request \
 or message that it becomes, and ctrl+s accepts it into the settings. Then all others: e edits a copy in your own \
-folder, which is used from then on, E does so in $EDITOR, and enter or u uses the prompt in the settings, a change \
+folder, which is used from then on, F4 does so in $EDITOR, and enter or u uses the prompt in the settings, a change \
 that you can undo. On the right is the text or, after v, the request that is sent for this session; no model is asked. \
 A placeholder, a name in braces, is filled in when the prompt is sent; an unknown placeholder is an error with its \
 line."""
@@ -68,7 +69,7 @@ line."""
             id="prompts.edit",
             tooltip="Edit a prompt of the settings, or a copy of another.",
         ),
-        Binding("E", "outside", "$EDITOR", id="prompts.outside", tooltip="Edit a copy in $EDITOR."),
+        shared("editor", "outside", "$EDITOR", "Edit a copy in $EDITOR."),
         Binding("u", "use", "Use it", id="prompts.use", tooltip="Use the prompt in the settings on the bench."),
     ]
 

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from workbench.repairs.engine import Repair, repair
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.screens.ask import Answer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
@@ -35,7 +35,8 @@ Damaged links can split a session into branches. They are listed at the end, eac
 the longest one is kept unless you choose another with `o`. The copy has them all; its agent loads the one that is \
 kept."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,w", "write", "Write", priority=True, id="repair.write", tooltip="Write the repaired copy."),
+        shared("write", "write", "Write", "Write the repaired copy."),
+        shared("open", "write", "Write", "Write the repaired copy.", show=False, priority=True),
         Binding("o", "branch", "Other branch", id="repair.branch", tooltip="Keep the next one of the file's branches."),
         CLOSE_KEY,
         HELP_KEY,

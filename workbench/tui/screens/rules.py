@@ -11,7 +11,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -22,7 +22,7 @@ from workbench.analysis.watched import Passed, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand
 from workbench.tui.failures import failure_of
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.rules import Rule, about, epochs_of, rules_of, states, turned
 from workbench.tui.widgets.keys_line import KeysLine
@@ -69,18 +69,17 @@ the number of tokens that pinning the rule's message costs, tool pairs included.
 state before and after each recorded compaction. Each ends an epoch: the part of a session between two compactions.
 
 space watches a rule: it is shown in the bench's header and judged after every change. p pins its message; a pins the \
-messages of all rules in force, except long ones. n writes a rule of your own, / filters the list. Pins are steps of \
+messages of all rules in force, except long ones. / filters the list, or takes a rule of your own. Pins are steps of \
 the bench: u undoes the last one, here or there."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,W", "watch", "Watch", id="rules.watch", tooltip="Watch the rule, or stop watching it."),
-        Binding("p", "pin", "Pin", id="rules.pin", tooltip="Pin the rule's message, or unpin it."),
-        Binding("a", "all", "Pin all", id="rules.all", tooltip="Pin all rules in force whose messages are short."),
-        Binding("n", "write", "New", priority=True, id="rules.new", tooltip="Write a rule of your own and watch it."),
-        Binding("slash", "write", "Filter", priority=True, id="rules.filter", tooltip="List rules with these words."),
-        Binding("u", "undo", "Undo", id="rules.undo", tooltip="Take back the last pin that was set here."),
+        shared("toggle", "watch", "Watch", "Watch the rule, or stop watching it."),
+        shared("watch", "watch", "Watch", "Watch the rule, or stop watching it.", show=False),
+        shared("pin", "pin", "Pin", "Pin the rule's message, or unpin it."),
+        shared("all", "all", "Pin all", "Pin all rules in force whose messages are short."),
+        shared("find", "write", "Filter, new", "List rules with these words, or write one of your own.", priority=True),
+        shared("undo", "undo", "Undo", "Take back the last pin that was set here."),
         *TYPING,
-        Binding("escape", "leave", "Close", id="rules.close", tooltip="Clear the filter, or go back to the bench."),
-        Binding("q", "dismiss", "Close", show=False, id="rules.quit", tooltip="Go back to the bench."),
+        shared("close", "leave", "Close", "Clear the filter, or go back to the bench."),
         HELP_KEY,
     ]
     AUTO_FOCUS = "RulesList"
@@ -104,7 +103,7 @@ the bench: u undoes the last one, here or there."""
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield Input(placeholder="n: a rule of your own, or words to filter by", compact=True)
+            yield Input(placeholder="/ words to filter by, or a rule of your own", compact=True)
             yield Static(Text(HEADS, no_wrap=True), classes="heads")
             yield RulesList()
             yield Static(id="rule")

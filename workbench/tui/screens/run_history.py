@@ -29,6 +29,7 @@ from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name
 from workbench.tokens.cost import money
 from workbench.tui.failures import failure_of
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
@@ -42,17 +43,17 @@ class RunHistory(Vertical):
     """A list of runs and the one under the cursor, in a place of the run screen."""
 
     HELP = """\
-Every live run is saved on this machine, failed and cancelled ones too: its requests, answers, cost and check results, \
-but never a key. m marks a run and d compares it with the one under the cursor. enter or r makes a run the summarizer \
-of this session: enter on the run screen then plays it again, offline. s sums up what the runs have cost, by day, \
-model and session. H closes the list."""
+Every live run is saved on this machine, failed and cancelled ones too: its requests, answers, cost and check \
+results, but never a key. space marks a run and d compares it with the one under the cursor. enter or r makes a run \
+the summarizer of this session: enter on the run screen then plays it again, offline. b sums up what the runs have \
+cost, by day, model and session. H closes the list."""
     EMPTY = "No runs yet. H closes this list; enter then begins one."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "replay", "Play again", id="runs.replay", tooltip="Let this run write the summary again."),
-        Binding("s", "sums", "Sums", id="runs.sums", tooltip="What the runs have cost: by day, model and session."),
-        Binding("m", "mark", "Mark", id="runs.mark", tooltip="Mark this run, to compare another one with it."),
-        Binding("d", "diff", "Differences", id="runs.diff", tooltip="What differs from the marked run, or back."),
-        Binding("delete", "delete", "Delete", id="runs.delete", tooltip="Delete this run; pressed twice."),
+        shared("run", "replay", "Play again", "Let this run write the summary again."),
+        shared("sums", "sums", "Sums", "What the runs have cost: by day, model and session."),
+        shared("toggle", "mark", "Mark", "Mark this run, to compare another one with it."),
+        shared("beside", "diff", "Differences", "What differs from the marked run, or back."),
+        shared("remove", "delete", "Delete", "Delete this run; pressed twice."),
     ]
 
     @dataclass
@@ -159,7 +160,7 @@ model and session. H closes the list."""
             self.differs = not self.differs
             self.show_it()
         else:
-            self.say("m marks a run first; d then shows what differs between it and the one under the cursor")
+            self.say("space marks a run first; d then shows what differs between it and the one under the cursor")
 
     @work(exclusive=True, group="delete", exit_on_error=False)
     async def action_delete(self) -> None:
@@ -168,7 +169,7 @@ model and session. H closes the list."""
             return
         if self._doomed != entry.id:
             self._doomed = entry.id
-            self.say(f"delete once more deletes run {entry.id} for good")
+            self.say(f"x once more deletes run {entry.id} for good")
             return
         try:
             await asyncio.to_thread(journal.delete, [entry.id])

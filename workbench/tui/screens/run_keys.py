@@ -4,50 +4,62 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 
 PANES = {"left": "1 Steps", "centre": "2 Text", "right": "3 Lost"}
 """The panes, and how they are called where they share one place."""
 
-_KEYS = (
-    ("enter", "send", "Send", True, "Begin: answer the requests. Only then is anything sent."),
-    ("ctrl+s,ctrl+enter", "go", "Commit", True, "Commit the drafts: the bench shows the result."),
-    ("m", "summarizer", "Summarizer", True, "Choose who writes the summary; remembered with the session."),
-    (
-        "H",
-        "history",
-        "Run history",
-        True,
-        "List former runs: look at one, compare, play again. Again: close.",
-    ),
-    ("escape,q", "leave", "Cancel, back", True, "Cancel the run; otherwise go back to the bench, nothing changed."),
-    ("f8", "accept", "Accept", True, "Accept the section at the cursor (a failed call's text: as it is), to the next."),
-    ("ctrl+g", "again", "Section again", True, "Have this section rewritten, with an instruction; one more call."),
-    ("f9", "as_written", "As written", False, "Restore this section as it was written."),
-    ("ctrl+r", "retry", "Run again", True, "Ask again what failed; accepted and edited drafts stay."),
-    ("p,f2", "pin_fact", "Pin", True, "Pin the message of the marked fact: it is kept verbatim."),
-    ("i,f3", "insert_fact", "Insert", True, "Insert the marked fact into the section where it belongs."),
-    ("f4", "outside", "$EDITOR", False, "Edit the draft in $VISUAL or $EDITOR."),
-    ("f6", "next_pane", "Next pane", False, "To the next pane: steps, text, lost facts."),
-    ("1", "pane('left')", "Steps", False, "To the steps and sections."),
-    ("2", "pane('centre')", "Text", False, "To the request, the text as it comes, or the draft."),
-    ("3", "pane('right')", "Lost", False, "To the lost and the unsupported facts."),
-)
-
 BINDINGS: list[BindingType] = [
-    *(
-        Binding(
-            key,
-            action,
-            name,
-            show=shown,
-            tooltip=tooltip,
-            # An editor would select a line with F6.
-            priority=key == "f6",
-            id="run." + action.replace("_", "-").replace("('", ".").removesuffix("')"),
-        )
-        for key, action, name, shown, tooltip in _KEYS
+    shared("open", "send", "Send", "Begin: answer the requests. Only then is anything sent."),
+    shared("save", "go", "Commit", "Commit the drafts: the bench shows the result."),
+    shared("model", "summarizer", "Summarizer", "Choose who writes the summary; remembered with the session."),
+    shared("history", "history", "Run history", "List former runs: look at one, compare, play again. Again: close."),
+    shared("close", "leave", "Cancel, back", "Cancel the run; otherwise go back to the bench, nothing changed."),
+    Binding(
+        "f8",
+        "accept",
+        "Accept",
+        id="run.accept",
+        tooltip="Accept the section at the cursor (a failed call's text: as it is), to the next.",
     ),
+    Binding(
+        "ctrl+g",
+        "again",
+        "Section again",
+        id="run.again",
+        tooltip="Have this section rewritten, with an instruction; one more call.",
+    ),
+    Binding(
+        "f9",
+        "as_written",
+        "As written",
+        show=False,
+        id="run.as-written",
+        tooltip="Restore this section as it was written.",
+    ),
+    Binding(
+        "ctrl+r",
+        "retry",
+        "Run again",
+        id="run.retry",
+        tooltip="Ask again what failed; accepted and edited drafts stay.",
+    ),
+    shared("pin", "pin_fact", "Pin", "Pin the message of the marked fact: it is kept verbatim."),
+    Binding(
+        "i",
+        "insert_fact",
+        "Insert",
+        id="run.insert-fact",
+        tooltip="Insert the marked fact into the section where it belongs.",
+    ),
+    shared("editor", "outside", "$EDITOR", "Edit the draft in $VISUAL or $EDITOR.", show=False),
+    # An editor would select a line with F6.
+    shared(
+        "next-pane", "next_pane", "Next pane", "To the next pane: steps, text, lost facts.", show=False, priority=True
+    ),
+    shared("tab.1", "pane('left')", "Steps", "To the steps and sections.", show=False),
+    shared("tab.2", "pane('centre')", "Text", "To the request, the text as it comes, or the draft.", show=False),
+    shared("tab.3", "pane('right')", "Lost", "To the lost and the unsupported facts.", show=False),
     HELP_KEY,
 ]
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from workbench.analysis.search import query_of
 from workbench.base.errors import BadInput
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import several
 from workbench.tui.widgets.list_keys import Lined, found_in, hit
 from workbench.tui.widgets.one_line import OneLine
@@ -25,7 +25,7 @@ class SearchLinesScreen(ModalScreen[None]):
 Type what to find; between slashes it is a regular expression. enter stays at the line found, n and N go to the others \
 then; esc goes back to where you were."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Cancel", id="search-lines.leave", tooltip="Back to the line where you were."),
+        shared("cancel", "leave", "Cancel", "Back to the line where you were."),
         HELP_KEY,
     ]
 

@@ -38,7 +38,7 @@ from workbench.tui import entries
 from workbench.tui.entries import Entry
 from workbench.tui.failures import failure_of
 from workbench.tui.home import Recent
-from workbench.tui.keys import HELP_KEY
+from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, fit, one_line, several
 from workbench.tui.screens.ask import Answer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine
@@ -110,15 +110,15 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     AUTO_FOCUS = "Records"
     BINDINGS: ClassVar[list[BindingType]] = [
         *TYPING,
-        Binding("enter", "choose", "Open", id="sessions.open", tooltip="Open the session, or the compaction's epoch."),
-        Binding("f", "filter", "Filter", id="sessions.filter", tooltip="Filter by words, or type a file's path."),
-        Binding("s", "sort", "Sort", id="sessions.sort", tooltip="Sort by the column at hand; again: reversed."),
+        shared("open", "choose", "Open", "Open the session, or the compaction's epoch."),
+        shared("filter", "filter", "Filter", "Filter by words, or type a file's path."),
+        shared("table.sort", "sort", "Sort", "Sort by the column at hand; again: reversed."),
         Binding("c", "next_table", "Compactions", id="sessions.table", tooltip="Compactions; what could not be read."),
-        Binding("b", "next_sums", "Sums", id="sessions.sums", tooltip="Sums by agent, version, model and project."),
-        Binding("w", "write", "Write", id="sessions.write", tooltip="Write this list to a file: page or table."),
+        shared("sums", "next_sums", "Sums", "Sums by agent, version, model and project."),
+        shared("write", "write", "Write", "Write this list to a file: page or table."),
         Binding("ctrl+f", "browse", "Any file", id="sessions.browse", tooltip="Choose any file from the folders."),
-        Binding("f5", "read", "Read again", show=False, id="sessions.read", tooltip="Read files that have changed."),
-        Binding("escape,q", "leave", "Back", id="sessions.leave", tooltip="Clear the filter, or leave."),
+        shared("refresh", "read", "Read again", "Read files that have changed.", show=False),
+        shared("close", "leave", "Back", "Clear the filter, or leave."),
         HELP_KEY,
     ]
 

@@ -28,7 +28,7 @@ from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
-from workbench.tui.keys import CLOSE_KEY, HELP_KEY
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, plain
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -87,15 +87,14 @@ cache again what an unbroken cache would have kept."""
     VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "apply", "Do it", id="why.apply", tooltip="Apply the card's fix on the bench."),
-        Binding(
-            "tab", "app.focus_next", "Plot, list", id="why.focus", tooltip="Between the plot and the list below it."
-        ),
-        Binding("{", "epoch(-1)", "Epoch before", id="why.epoch-before", tooltip="One epoch back."),
-        Binding("}", "epoch(1)", "Next epoch", id="why.epoch-next", tooltip="One epoch forward."),
+        shared("next-pane", "app.focus_next", "Plot, list", "Between the plot and the list below it."),
+        shared("epoch.previous", "epoch(-1)", "Previous epoch", "One epoch back."),
+        shared("epoch.next", "epoch(1)", "Next epoch", "One epoch forward."),
         *(
-            Binding(key, f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}.")
-            for key, (name, title) in zip(KEYS, TITLES.items(), strict=True)
+            shared(f"tab.{key}", f"tab('{name}')", title, f"Show the tab {title}.", show=False)
+            for key, (name, title) in list(zip(KEYS, TITLES.items(), strict=True))[:-1]
         ),
+        Binding(KEYS[-1], "tab('cache')", "Cache", show=False, id="why.cache", tooltip="Show the tab Cache."),
         CLOSE_KEY,
         HELP_KEY,
     ]

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
@@ -20,6 +20,7 @@ from textual.widget import Widget
 
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import AXIS, DOTTED, LEVEL, MARK, TICK, Drawing, drawn, highest_of, near
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line
 
 LINES = 6
@@ -41,19 +42,17 @@ class CallsPlot(Widget, can_focus=True):
         *(f"calls--{name}" for name in ("dotted", LEVEL, MARK, AXIS, TICK, "cursor")),
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "move(-1)", "Call before", show=False, id="plot.left", tooltip="To the call before."),
-        Binding("right,l", "move(1)", "Next call", show=False, id="plot.right", tooltip="To the next call."),
-        Binding("shift+left,pageup", "leap(-1)", "Back", show=False, id="plot.back", tooltip="A tenth to the left."),
-        Binding("shift+right,pagedown", "leap(1)", "On", show=False, id="plot.on", tooltip="A tenth to the right."),
-        Binding("home", "end(-1)", "First call", show=False, id="plot.first", tooltip="To the first call."),
-        Binding("end", "end(1)", "Last call", show=False, id="plot.last", tooltip="To the last call."),
-        Binding("n", "stop(1)", "Next mark", id="plot.next", tooltip="To the next compaction, refusal or overflow."),
-        Binding("N", "stop(-1)", "Mark before", show=False, id="plot.before", tooltip="To the one before."),
-        Binding(
-            "plus", "zoom(2)", "Closer", show=False, id="plot.closer", tooltip="Show fewer calls, about the cursor."
-        ),
-        Binding("minus", "zoom(0.5)", "Wider", show=False, id="plot.wider", tooltip="Show more calls."),
-        Binding("enter", "choose", "Go there", id="plot.choose", tooltip="To the message of this call, on the bench."),
+        shared("move.left", "move(-1)", "Call before", "To the call before.", show=False),
+        shared("move.right", "move(1)", "Next call", "To the next call.", show=False),
+        shared("move.page-up", "leap(-1)", "Back", "A tenth to the left.", show=False),
+        shared("move.page-down", "leap(1)", "On", "A tenth to the right.", show=False),
+        shared("move.first", "end(-1)", "First call", "To the first call.", show=False),
+        shared("move.last", "end(1)", "Last call", "To the last call.", show=False),
+        shared("find.next", "stop(1)", "Next mark", "To the next compaction, refusal or overflow."),
+        shared("find.previous", "stop(-1)", "Mark before", "To the one before.", show=False),
+        shared("more", "zoom(2)", "Closer", "Show fewer calls, about the cursor.", show=False),
+        shared("less", "zoom(0.5)", "Wider", "Show more calls.", show=False),
+        shared("open", "choose", "Go there", "To the message of this call, on the bench."),
     ]
 
     @dataclass

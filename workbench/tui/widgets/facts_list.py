@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.analysis.retention import FactState, HeldFact
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
@@ -39,7 +40,7 @@ class FactsList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"facts--none", "facts--part", "facts--dim", "facts--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
-        Binding("enter", "choose", "Go there", id="facts.go", tooltip="Close, and go to the message that says it."),
+        shared("open", "choose", "Go there", "Close, and go to the message that says it."),
     ]
     EMPTY = "Nothing of this was lost. ← and → choose another kind, t shows the agent's own compaction."
 

@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from workbench.tui.keys import shared
 from workbench.tui.widgets.one_line import OneLine
 
 Asked = Literal["search", "jump"]
@@ -28,7 +29,7 @@ class FindBar(Horizontal):
     """Gone while there is nothing to say."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", id="find.cancel", tooltip="Cancel the search and return."),
+        shared("cancel", "cancel", "Cancel", "Cancel the search and return."),
     ]
 
     @dataclass

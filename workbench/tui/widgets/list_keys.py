@@ -1,49 +1,39 @@
-"""One language for whatever has lines: the keys that go along a list, a table or a text, search it and copy from it.
-
-A binding has the same id wherever it stands, so `config.toml` changes it everywhere at once.
-"""
+"""One language for whatever has lines: the keys that go along a list, a table or a text, search it and copy from it."""
 
 from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.analysis.search import Query, marks
+from workbench.tui.keys import shared
 
 MOVING: list[BindingType] = [
-    Binding("down,j", "cursor_down", "Down", show=False, id="list.down", tooltip="To the next line."),
-    Binding("up,k", "cursor_up", "Up", show=False, id="list.up", tooltip="To the line before."),
-    Binding("pagedown", "page_down", "Page down", show=False, id="list.page-down", tooltip="One page down."),
-    Binding("pageup", "page_up", "Page up", show=False, id="list.page-up", tooltip="One page up."),
-    Binding("home,g", "first", "First", show=False, id="list.first", tooltip="To the first line."),
-    Binding("end,G", "last", "Last", show=False, id="list.last", tooltip="To the last line."),
+    shared("move.down", "cursor_down", "Down", "To the next line.", show=False),
+    shared("move.up", "cursor_up", "Up", "To the line before.", show=False),
+    shared("move.page-down", "page_down", "Page down", "One page down.", show=False),
+    shared("move.page-up", "page_up", "Page up", "One page up.", show=False),
+    shared("move.first", "first", "First", "To the first line.", show=False),
+    shared("move.last", "last", "Last", "To the last line.", show=False),
 ]
 """Whoever has these has an action of each name."""
 
-COPY = Binding("y", "app.copy_lines", "Copy", show=False, id="list.copy", tooltip="Copy the selection, or the line.")
+COPY = shared("copy", "app.copy_lines", "Copy", "Copy the selection, or the line.", show=False)
 SEARCHING: list[BindingType] = [
     # With priority: the next key is given to whatever has the focus only when the line for typing has it.
-    Binding(
-        "slash",
-        "app.search_lines",
-        "Find",
-        show=False,
-        priority=True,
-        id="list.find",
-        tooltip="Find words in these lines.",
-    ),
-    Binding("n", "app.next_line(1)", "Next hit", show=False, id="list.next", tooltip="To the next line found."),
-    Binding("N", "app.next_line(-1)", "Hit before", show=False, id="list.before", tooltip="To the one found before."),
+    shared("find", "app.search_lines", "Find", "Find words in these lines.", show=False, priority=True),
+    shared("find.next", "app.next_line(1)", "Next match", "To the next line found.", show=False),
+    shared("find.previous", "app.next_line(-1)", "Previous match", "To the one found before.", show=False),
     COPY,
 ]
 """For those on whose screen nothing else searches and copies. They are `Lined`."""
 
 TYPING: list[BindingType] = [
-    Binding("down", "app.along('cursor_down')", "Down", show=False, id="typing.down", tooltip="To the next line."),
-    Binding("up", "app.along('cursor_up')", "Up", show=False, id="typing.up", tooltip="To the line before."),
-    Binding("pagedown", "app.along('page_down')", "Page down", show=False, id="typing.page-down", tooltip="A page on."),
-    Binding("pageup", "app.along('page_up')", "Page up", show=False, id="typing.page-up", tooltip="One page up."),
+    shared("move.down", "app.along('cursor_down')", "Down", "To the next line.", show=False),
+    shared("move.up", "app.along('cursor_up')", "Up", "To the line before.", show=False),
+    shared("move.page-down", "app.along('page_down')", "Page down", "One page down.", show=False),
+    shared("move.page-up", "app.along('page_up')", "Page up", "One page up.", show=False),
 ]
 """For a screen with one list, below a line in which something is typed."""
 

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.tui.keys import shared
+
 
 class OnOff(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,enter", "switch", "On/off", show=False, id="onoff.toggle", tooltip="Switch on or off."),
+        shared("toggle", "switch", "On/off", "Switch on or off.", show=False),
+        shared("open", "switch", "On/off", "Switch on or off.", show=False),
     ]
 
     value: reactive[bool] = reactive(False)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
@@ -21,6 +21,7 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import Refused, changed
+from workbench.tui.keys import shared
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
 from workbench.tui.sheet import Row, entries_of
@@ -32,16 +33,10 @@ class Chosen(Widget, can_focus=True):
     """Which preset is chosen, and how many fields differ from it; enter opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "open", "Choose", id="chosen.open", tooltip="Choose strategy and preset."),
-        Binding("down,j", "app.focus_next", "Fields", id="chosen.next", tooltip="To the fields."),
-        Binding(
-            "up,k",
-            "last",
-            "Last",
-            show=False,
-            id="chosen.last",
-            tooltip="To the last line: actions for all settings.",
-        ),
+        shared("open", "open", "Choose", "Choose strategy and preset."),
+        shared("toggle", "open", "Choose", "Choose strategy and preset.", show=False),
+        shared("move.down", "app.focus_next", "Fields", "To the fields."),
+        shared("move.up", "last", "Last", "To the last line: actions for all settings.", show=False),
     ]
 
     @dataclass

@@ -20,6 +20,7 @@ from textual.widgets import Input
 from workbench.compaction.settings import Setting
 from workbench.tui import sheet
 from workbench.tui.fields import Refused, shown, value_of
+from workbench.tui.keys import shared
 from workbench.tui.plain import line_of
 from workbench.tui.sheet import Entry, Row
 from workbench.tui.widgets.one_line import OneLine
@@ -80,15 +81,20 @@ class PolicySheet(Widget, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
-        _key("down,tab", "move(1)", "Next field", "next", "To the next field."),
-        _key("up,shift+tab", "move(-1)", "Field before", "previous", "To the field before."),
-        _key("pagedown", "group(1)", "Next group", "next-group", "To the first field of the next group."),
-        _key("pageup", "group(-1)", "Group before", "previous-group", "To the first field of the group before."),
-        _key("enter,space", "use", "Change", "use", "Switch it, choose the next one, or open the long text."),
-        _key(
-            "right,plus,equals_sign", "step(1)", "More", "more", "A step more, about a hundredth; the next choice.", "+"
+        shared("move.down", "move(1)", "Next field", "To the next field.", show=False),
+        shared("move.up", "move(-1)", "Field before", "To the field before.", show=False),
+        Binding("tab", "move(1)", "Next field", show=False, id="form.next", tooltip="To the next field."),
+        Binding(
+            "shift+tab", "move(-1)", "Field before", show=False, id="form.previous", tooltip="To the field before."
         ),
-        _key("left,minus", "step(-1)", "Less", "less", "A step less; the choice before.", "−"),
+        shared("move.page-down", "group(1)", "Next group", "To the first field of the next group.", show=False),
+        shared("move.page-up", "group(-1)", "Group before", "To the first field of the group before.", show=False),
+        shared("open", "use", "Change", "Switch it, choose the next one, or open the long text.", show=False),
+        shared("toggle", "use", "Change", "Switch it, choose the next one, or open the long text.", show=False),
+        shared("more", "step(1)", "More", "A step more, about a hundredth; the next choice.", key_display="+"),
+        shared("move.right", "step(1)", "More", "A step more, about a hundredth; the next choice.", show=False),
+        shared("less", "step(-1)", "Less", "A step less; the choice before.", key_display="−"),
+        shared("move.left", "step(-1)", "Less", "A step less; the choice before.", show=False),
         _key("shift+up", f"step({BIG})", "Much more", "much-more", "A big step more, about a tenth.", "⇧↑"),
         _key("shift+down", f"step(-{BIG})", "Much less", "much-less", "A big step less.", "⇧↓"),
         _key(

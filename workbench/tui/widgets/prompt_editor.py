@@ -17,6 +17,7 @@ from textual.widgets import Static, TextArea
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.prompts import checked, file_of, write_own
+from workbench.tui.keys import shared
 from workbench.tui.plain import one_line
 
 _LINE = re.compile(r", line (\d+):")
@@ -24,9 +25,9 @@ _LINE = re.compile(r", line (\d+):")
 
 class PromptEditor(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "Save", priority=True, id="prompt.save", tooltip="Save it in your own folder."),
+        shared("save", "save", "Save", "Save it in your own folder.", priority=True),
         Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),
-        Binding("escape", "leave", "Cancel", priority=True, id="prompt.cancel", tooltip="Discard the edits."),
+        shared("cancel", "leave", "Cancel", "Discard the edits.", priority=True),
     ]
 
     @dataclass

@@ -10,13 +10,14 @@ from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.app import RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.auditing.columns import Record
 from workbench.base.tables import Column, words
+from workbench.tui.keys import shared
 from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
@@ -124,8 +125,8 @@ class Records(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"records--cursor", "records--warn"}
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
-        Binding("right,l", "column(1)", "Next column", show=False, id="records.right", tooltip="To the next column."),
-        Binding("left,h", "column(-1)", "Column before", show=False, id="records.left", tooltip="A column back."),
+        shared("move.right", "column(1)", "Next column", "To the next column.", show=False),
+        shared("move.left", "column(-1)", "Column before", "A column back.", show=False),
     ]
 
     @dataclass

@@ -22,6 +22,7 @@ from textual.widget import Widget
 
 from workbench.analysis.search import Query
 from workbench.session import Span
+from workbench.tui.keys import shared
 from workbench.tui.lines import STYLES, Drawn, header_cells, heading_cells, marked, message_cells, split_cells
 from workbench.tui.plain import line_of
 from workbench.tui.reload import continues
@@ -42,9 +43,9 @@ class ListHeading(Widget):
 class RoundsList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"rounds--{name}" for name in (*STYLES, "cursor", "cursor-blurred")}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open", id="rounds.open", tooltip="Open or close the round; read the message."),
-        Binding("right,l", "unfold", "Open round", show=False, id="rounds.unfold", tooltip="Open the round."),
-        Binding("left,h", "fold", "Close round", show=False, id="rounds.fold", tooltip="Close the round."),
+        shared("open", "open", "Open", "Open or close the round; read the message."),
+        shared("move.right", "unfold", "Open round", "Open the round.", show=False),
+        shared("move.left", "fold", "Close round", "Close the round.", show=False),
         Binding(
             "J,ctrl+down", "next_round(1)", "Next round", show=False, id="rounds.next", tooltip="To the next round."
         ),

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.bench import Stand
+from workbench.tui.keys import shared
 from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.rules import Rule
 from workbench.tui.widgets.line_list import LineList
@@ -65,7 +66,7 @@ class RulesList(LineList):
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         COPY,
-        Binding("enter", "choose", "Go there", id="rules.go", tooltip="Close, and go to the message of the rule."),
+        shared("open", "choose", "Go there", "Close, and go to the message of the rule."),
     ]
     EMPTY = "No rule was found. n: write one."
 

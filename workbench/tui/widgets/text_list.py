@@ -10,10 +10,11 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.tui.keys import shared
 from workbench.tui.plain import line_of
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
@@ -25,7 +26,7 @@ class TextList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading"}
     BINDINGS: ClassVar[list[BindingType]] = [
         *SEARCHING,
-        Binding("enter", "choose", "Choose", show=False, id="list.choose", tooltip="Select the row under the cursor."),
+        shared("open", "choose", "Choose", "Select the row under the cursor.", show=False),
     ]
 
     @dataclass

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -110,12 +110,7 @@ class TextView(LineView, can_focus=True):
     """Shows parts of text. `show` replaces them; a text of the same `key` keeps its place."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"text-view--{name}" for name in STYLES}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *MOVING,
-        *SEARCHING,
-        Binding("space", "page_down", "Page down", show=False, id="text.page-down", tooltip="One page down."),
-        Binding("b", "page_up", "Page up", show=False, id="text.page-up", tooltip="One page up."),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
