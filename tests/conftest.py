@@ -19,14 +19,22 @@ from workbench.base.environment import PREFIX
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# The same twenty examples of each property in every run: the suite judges the code that lies here, and a stranger's
-# first `make test` finds nothing that ours did not. `--hypothesis-profile=thorough` draws two hundred new ones, and
-# make fuzz does nothing else. Nowhere is there a deadline: how long an example takes says how busy the machine is.
+# The same examples of each property in every run: the suite judges the code that lies here, and a stranger's first
+# `make test` finds nothing that ours did not. `make test` draws ten, `make test-all` forty;
+# `--hypothesis-profile=thorough` draws two hundred new ones, and make fuzz does nothing else. Nowhere is there a
+# deadline: how long an example takes says how busy the machine is.
 settings.register_profile(
-    "same", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "same", max_examples=10, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("full", settings.get_profile("same"), max_examples=40)
 settings.register_profile("thorough", settings.get_profile("same"), max_examples=200, derandomize=False)
 settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw more where the full products are run, too; a profile that is named goes before."""
+    settings.load_profile("same" if "not full" in config.option.markexpr else "full")
 
 
 @pytest.fixture

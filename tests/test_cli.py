@@ -335,7 +335,7 @@ def _other_value(data: bytes, after: int, token: bytes) -> bytes:
 
 
 @given(data=mangled())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_no_mangled_session_gives_a_traceback(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / f"mangled-{os.getpid()}.jsonl"
     path.write_bytes(data)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.paths import SHARED
@@ -51,7 +51,6 @@ def test_every_strategy_has_a_preset_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_generated_sessions(name: str, data: st.DataObject) -> None:
     preset = load_preset(name)

@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(counter: Counter, tmp_path
         keep(bench.session, work_of(bench), tmp_path / "file" / "sessions")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pins=st.sets(st.integers(0, 40)), split=st.none() | st.integers(0, 40), chars=st.integers(0, 10**6))
 def test_any_work_is_split_into_kept_and_lost(counter: Counter, pins: set[int], split: int | None, chars: int) -> None:
     ids = tuple(f"m{number}" for number in sorted(pins))

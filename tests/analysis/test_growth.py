@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.paths import SAMPLES
 from workbench.analysis.course import Course, course_of, uncounted
@@ -106,7 +106,6 @@ def test_messages_are_not_measured_where_bills_say_everything() -> None:
 
 
 @given(conversations())
-@settings(max_examples=15, deadline=None)
 def test_it_is_the_plain_growth_of_a_course_that_knows_one_epoch(messages: tuple[Message, ...]) -> None:
     one = session(list(messages), list(range(len(messages))), system="Say so.")
     course = course_of(one, Counter())

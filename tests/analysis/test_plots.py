@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.analysis.plots import LEVEL, MARK, Level, Line, drawn, plot, shade, thinned
@@ -94,7 +94,6 @@ def test_next_to_nothing_is_drawn(lines: list[Line]) -> None:
     assert rows[2] == ("0 ┤      A" if lines and lines[0].points else "0 ┤")
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 10**7), min_size=2, max_size=300), st.integers(24, 120), st.integers(5, 30))
 def test_a_curve_has_no_gap_and_every_row_fits(values: list[int], width: int, height: int) -> None:
     drawing = drawn([Line("A", list(enumerate(values, 1)))], width=width, height=height)
@@ -112,7 +111,6 @@ def test_a_level_within_reach_is_drawn_and_named_one_above_it_only_named(value: 
     assert named == (f"╌ window: {value}" if seen else f"window: {value}, above the plot")
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12_000), st.integers(10, 2_000))
 def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list[int], most: int) -> None:
     points = list(enumerate(values, 1))

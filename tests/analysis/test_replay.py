@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.courses import counted_from, course_of_messages, session_of
@@ -74,7 +74,6 @@ def test_a_replay_knows_who_says_what_the_window_is(limit: Window | None) -> Non
 
 
 @given(conversations(max_rounds=4), st.sampled_from(all_strategies()), st.integers(0, 30))
-@settings(max_examples=40, deadline=None)
 def test_the_running_gauge_says_what_the_strategy_says(
     messages: tuple[Message, ...], strategy: Strategy, cut: int
 ) -> None:
@@ -95,7 +94,6 @@ STRIDES = st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=6)
 
 
 @given(conversations(max_rounds=4), st.sampled_from(all_strategies()), STRIDES)
-@settings(max_examples=40, deadline=None)
 def test_several_messages_at_once_are_the_same_as_one_after_another(
     messages: tuple[Message, ...], strategy: Strategy, strides: list[tuple[int, bool]]
 ) -> None:
@@ -170,7 +168,6 @@ def test_a_marker_is_seen_until_it_is_compacted_away() -> None:
 @given(
     conversations(), st.sampled_from(("message-window", "trim", "clear-tool-results", "codex")), st.integers(20, 300)
 )
-@settings(max_examples=25, deadline=None)
 def test_sizes_add_up_whatever_fires(messages: tuple[Message, ...], name: str, window: int) -> None:
     course = course_of_messages(messages, 10)
     played = replay(course, load_preset(name), window and Window(window, "given"))
@@ -195,7 +192,6 @@ def test_sizes_add_up_whatever_fires(messages: tuple[Message, ...], name: str, w
     st.integers(20, 300),
     st.data(),
 )
-@settings(max_examples=40, deadline=None)
 def test_a_watched_sentence_is_followed_as_each_whole_context_is_judged(
     messages: tuple[Message, ...], name: str, window: int, data: st.DataObject
 ) -> None:
@@ -241,7 +237,6 @@ def test_where_a_watched_sentence_was_lost(
 
 
 @given(conversations())
-@settings(max_examples=15, deadline=None)
 def test_a_trigger_that_never_fires_leaves_the_plain_growth(messages: tuple[Message, ...]) -> None:
     course = course_of(session_of(messages), Counter())
     played = replay(course, changed("trim", **NEVER), Window(10, "given"))
@@ -369,7 +364,6 @@ def test_when_it_never_or_at_once_pays_off() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1), st.integers(0, 10**6))
-@settings(max_examples=80, deadline=None)
 def test_the_pay_off_turn_is_the_first_at_which_both_ways_cost_the_same(
     before: int, after: int, share: float, new: float, summary_cost: int
 ) -> None:

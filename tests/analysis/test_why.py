@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.analysis.courses import counter_of, course_of_messages, session_of
 from tests.paths import SAMPLES
@@ -133,7 +133,6 @@ def test_shares_by_tool_and_file_by_hand(reading: list[Message]) -> None:
 
 
 @given(conversations())
-@settings(max_examples=25, deadline=None)
 def test_rounds_and_shares_never_exceed_the_context(messages: tuple[Message, ...]) -> None:
     context = context_of(messages)
     total = context.total.tokens

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given as over
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from workbench.base.figures import grouped
@@ -200,7 +199,6 @@ def edits_of(context: Context) -> st.SearchStrategy[Edits]:
 @pytest.mark.parametrize(
     "preset", ["augment-example", "trim", "progressive", "layered", "clear-tool-results", "claude-code"]
 )
-@settings(max_examples=20, deadline=None)
 @over(st.data())
 def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.DataObject) -> None:
     long = data.draw(st.booleans())

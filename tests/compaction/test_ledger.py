@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.figures import grouped
@@ -37,7 +37,6 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(entries=st.lists(ENTRIES, max_size=8), narrative=st.text(alphabet="ab\n# ", max_size=60).map(str.strip))
 def test_a_ledger_is_read_as_it_was_written(entries: list[Entry], narrative: str) -> None:
     by_kind = sorted(entries, key=lambda entry: KINDS.index(entry.kind))
@@ -128,7 +127,6 @@ def test_sources_are_abridged_the_rest_was_shown_to_the_model_or_dropped() -> No
 
 @pytest.mark.parametrize("unit", ["budget_tokens", "budget_chars"])
 @pytest.mark.parametrize("narrative", [0.0, 30.0])
-@settings(max_examples=15, deadline=None)
 @given(budget=st.integers(200, 2_500), long=st.booleans())
 def test_the_result_keeps_to_its_budget(unit: str, narrative: float, budget: int, long: bool) -> None:
     budget = budget * (4 if unit == "budget_chars" else 1)
@@ -492,7 +490,6 @@ def test_a_token_more_takes_nothing_away() -> None:
         before = there
 
 
-@settings(max_examples=15, deadline=None)
 @given(messages=sessions(), less=st.integers(LEAST, 4_000), more=st.integers(0, 2_000))
 def test_a_larger_budget_keeps_what_a_smaller_one_keeps(messages: list[Message], less: int, more: int) -> None:
     context = context_of(messages)
@@ -505,7 +502,6 @@ def test_a_larger_budget_keeps_what_a_smaller_one_keeps(messages: list[Message],
     assert all(sizes.get(id, -1) >= chars for id, chars in chars_by_id(small).items())
 
 
-@settings(max_examples=15, deadline=None)
 @given(messages=sessions(), budget=st.integers(LEAST, 5_000))
 def test_a_budget_is_used_and_not_exceeded(messages: list[Message], budget: int) -> None:
     context = context_of(messages)
@@ -513,7 +509,6 @@ def test_a_budget_is_used_and_not_exceeded(messages: list[Message], budget: int)
     assert min(0.9 * budget, budget - STEP, context.total.tokens) <= taken <= budget
 
 
-@settings(max_examples=15, deadline=None)
 @given(messages=sessions(), budget=st.integers(1, 3_000), data=st.data())
 def test_the_open_request_is_there_whatever_the_budget_and_the_pins(
     messages: list[Message], budget: int, data: st.DataObject

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -52,7 +52,6 @@ def changes(model: type[BaseModel]) -> st.SearchStrategy[dict[str, Any]]:
 
 @pytest.mark.parametrize("one", all_strategies(), ids=lambda one: one.id)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
 def test_what_is_written_reads_back_to_the_same_policy(
     one: Any, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -116,7 +115,6 @@ def test_a_folder_that_cannot_be_made_is_named(own_home: Path) -> None:
 
 @pytest.mark.parametrize("one", [one for one in all_strategies() if one.pasted], ids=lambda one: one.id)
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
 def test_params_that_are_copied_are_pasted_to_the_same_policy(one: Any, data: st.DataObject) -> None:
     """An empty text means a field's default there."""
     policy = one.policy_type()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from workbench.base.values import json_text
 from workbench.compaction.assembled.react import react
@@ -11,7 +11,6 @@ from workbench.conformance.drawn import conversations
 from workbench.session import Message
 
 
-@settings(max_examples=30, deadline=None)
 @given(conversations())
 def test_every_call_and_every_result_is_there(messages: tuple[Message, ...]) -> None:
     text = "\n\n".join(react(Shape(messages)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.compaction.context import Context
@@ -28,7 +28,6 @@ strokes = st.lists(st.builds(Stroke, st.sampled_from(Fate), spans, st.sampled_fr
 
 
 @given(strokes, strokes)
-@settings(max_examples=30)
 def test_painting_over_is_painting_all_of_it(first: list[Stroke], more: list[Stroke]) -> None:
     painting = Painting(COUNT, first)
     assert painting.fates == painted(COUNT, first)
@@ -39,7 +38,6 @@ def test_painting_over_is_painting_all_of_it(first: list[Stroke], more: list[Str
 @given(
     indexes, st.dictionaries(st.integers(0, COUNT - 1), st.booleans()), indexes, st.sampled_from(Basis), st.booleans()
 )
-@settings(max_examples=30)
 def test_replaced_but_for_some_is_what_replacing_those_alone_gives(
     whole: set[int], but: dict[int, bool], pins: set[int], basis: Basis, mixed: bool
 ) -> None:
@@ -61,7 +59,6 @@ def test_replaced_but_for_some_is_what_replacing_those_alone_gives(
 
 
 @given(contexts(manual=True, split_at=None), st.data())
-@settings(max_examples=20)
 def test_a_plan_is_the_same_whatever_was_planned_before_it(context: Context, data: st.DataObject) -> None:
     messages = [*context.messages, *loop("late", 5)]
     context = context_of(messages, pins=context.pins)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.errors import BadInput
@@ -354,7 +354,6 @@ def test_repeated_request_ids_give_unique_messages() -> None:
     assert len(set(ids)) == len(ids) == 5
 
 
-@settings(max_examples=20)
 @given(dialogues(), st.data())
 def test_kept_parts_keep_what_they_say(messages: list[Message], data: st.DataObject) -> None:
     session = read(FORMAT, FORMAT.codec.write(session_of(messages), messages).data)

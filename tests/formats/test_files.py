@@ -87,7 +87,7 @@ def test_one_huge_message_opens(tmp_path: Path) -> None:
     assert len(load(path).context(1)[0].text) == 900_000
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_file_gives_anything_but_a_session_or_bad_input(tmp_path: Path, data: st.DataObject) -> None:
     start = data.draw(st.sampled_from([jsonl(*small()), b'{"messages":[{"role":"user","content":"hi"}]}', b""]))

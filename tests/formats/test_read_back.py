@@ -281,7 +281,7 @@ def words(session: Session) -> tuple[list[tuple[bool, str]], list[str]]:
 
 @pytest.mark.parametrize("target", [one.id for one in registry.targets()])
 def test_of_a_broken_writer_nobody_says_that_it_wrote(target: str) -> None:
-    @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(dialogues(), st.sampled_from(sorted(BREAKS)), st.integers(0, 50))
     def holds(messages: list[Message], name: str, at: int) -> None:
         session = session_of(messages)

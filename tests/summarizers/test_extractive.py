@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
@@ -112,7 +112,6 @@ def test_the_same_messages_give_the_same_summary(story: tuple[Message, ...]) -> 
     assert extractive(asked(story, max_chars=900)) == extractive(asked(story, max_chars=900))
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     st.integers(200, 3000),
     st.sampled_from(["prose", "sections"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.compaction.conversation import OneText
@@ -53,7 +53,6 @@ def test_titles_that_were_asked_for() -> None:
 @given(
     st.lists(st.sampled_from(["## A", "# B", "1. C:", "2. D:", "**E**", "<t>", "</t>", "x", "", "```"]), max_size=12)
 )
-@settings(max_examples=30)
 def test_sections_cover_the_text(lines: list[str]) -> None:
     text = "\n".join(lines)
     found = sections_of(text)

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
@@ -181,7 +181,6 @@ def test_the_meter_gives_a_new_message_what_it_gives_an_old_one(count_first: boo
     assert meter.text_tokens("u" * 100) == pytest.approx(meter.tokens(Message("n", "user", (Text("u" * 100),))), abs=1)
 
 
-@settings(max_examples=80, deadline=None)
 @given(contexts(), st.booleans(), st.sampled_from([OPUS, "gpt-5", None]))
 def test_whatever_the_bills_the_figures_sum_to_the_last_one(
     messages: list[Message], count_first: bool, model: str | None
@@ -199,7 +198,6 @@ def test_whatever_the_bills_the_figures_sum_to_the_last_one(
     assert upto(sizes, sizes.anchored_until) == last.context + (last.output or 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 2_000), st.integers(0, 1_000), st.integers(50, 200)), min_size=1, max_size=12))
 def test_ordinary_bills_are_met_stretch_by_stretch(steps: list[tuple[int, int, int]]) -> None:
     """Bills between a half and the double of the weights: every stretch must sum to its own bill exactly."""

@@ -2,7 +2,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.text import whole
@@ -139,7 +139,6 @@ def test_one_bad_piece_labels_the_whole_text() -> None:
     assert Ordinary("test", panics_on_b, window=4).count("aaaa" + "bbbb") == Count(4 + estimate_tokens("bbbb"), False)
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.one_of(st.text(max_size=300), st.text(alphabet="ab \n\t\r'<|>/=日é٣", max_size=300)))
 def test_splintr_counts_as_tiktoken_does(fast: Engine, text: str) -> None:
     assert fast.count(text) == tiktoken_engine().count(text)
@@ -157,7 +156,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.lists(TEXTS, max_size=12), st.integers(1, 100))
 def test_texts_counted_together_have_the_counts_of_each_alone(fast: Engine, texts: list[str], window: int) -> None:
     assert isinstance(fast, Together)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -69,7 +69,6 @@ def test_a_page_costs_the_same_wherever_it_stands_in_a_long_text() -> None:
     assert all(stop <= LONGEST for _, stop, _ in coloured.runs(30_000))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(alphabet="ab'\"#`{}()=:\\ \t→1漢", max_size=12), min_size=1, max_size=12), st.integers(0, 11))
 def test_runs_lie_in_their_line_in_order_whichever_line_is_asked_for_first(lines: list[str], first: int) -> None:
     for language in ("python", "json", "typescript"):

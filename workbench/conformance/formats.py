@@ -190,7 +190,7 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
     greeting = [user("made", "hello")]
     of_all = _kinds(write(format, session_of(greeting), greeting))
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=min(20, settings().max_examples), deadline=None)
     @given(dialogues(), st.sampled_from(["m", None]))
     def holds(messages: list[Message], model: str | None) -> None:
         session = session_of(messages, model=model, system="Be kind.")
@@ -213,7 +213,7 @@ def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]
     """With values replaced and bytes cut, doubled or replaced: a session, which can be written, or one sentence. What
     nobody changed in it comes back byte for byte, or as the same messages, or with losses."""
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=min(25, settings().max_examples), deadline=None, suppress_health_check=list(HealthCheck))
     @given(changed(*samples))
     def holds(data: bytes) -> None:
         session = survives(format, data)

@@ -167,7 +167,7 @@ def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -
 def generations_follow_one_another(strategy: Strategy[Any], policy: Policy) -> None:
     """Each works on what the one before it left."""
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=min(15, settings().max_examples), deadline=None)
     @given(contexts(manual=True, split_at=None), policies(policy))
     def holds(context: Context, drawn: Policy) -> None:
         assert_lives_on(strategy, context, drawn)
