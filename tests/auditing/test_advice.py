@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workbench.auditing.advice import SETTINGS, advise, losses, next_step
+from workbench.auditing.advice import advise, losses, next_step
 from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
-from workbench.formats.registry import FORMATS, places
+from workbench.formats.registry import FORMATS, by_id
 
 MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0, "m")
 
@@ -132,11 +132,12 @@ def test_nothing_played_nothing_said() -> None:
     assert advise([SessionRow("one", tool="Claude Code"), SessionRow("two", error="torn")]) == ()
 
 
-def test_settings_are_of_formats() -> None:
-    assert set(SETTINGS) <= {one.id for one in FORMATS}
-    assert {place.format for place in places()} & set(SETTINGS)
-    for tell in SETTINGS.values():
-        assert "{" not in tell(120_000, 200_000).replace('{"', "").replace('": {', "")
+def test_a_setting_is_a_sentence_without_gaps() -> None:
+    settings = [one.trigger_setting for one in FORMATS if one.trigger_setting]
+    assert len(settings) == 12
+    for setting in settings:
+        assert "{" not in setting.words(120_000, 200_000).replace('{"', "").replace('": {', "")
+        assert 0 < setting.highest(200_000) < 200_000
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,9 @@ def test_settings_are_of_formats() -> None:
     ],
 )
 def test_what_a_setting_says(format: str, says: str) -> None:
-    assert says in SETTINGS[format](120_000, 200_000) + " "
+    setting = by_id(format).trigger_setting
+    assert setting is not None
+    assert says in setting.words(120_000, 200_000) + " "
 
 
 @pytest.mark.parametrize(

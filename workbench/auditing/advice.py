@@ -7,13 +7,14 @@ its tokens is taken from the same sessions: what was done again after the compac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
 from workbench.auditing.rows import TRIGGERS, SessionRow
 from workbench.base.figures import dollars, grouped, percent
 from workbench.base.text import counted
+from workbench.formats import registry
 from workbench.tokens.cost import MILLION
 
 REFETCHED = 1.25
@@ -106,20 +107,18 @@ def _advice(tool: str, rows: Sequence[SessionRow]) -> Advice:
     told = [one for one in made if one.lost is not None]
     windows = Counter(row.window for row in rows if row.window)
     window = max(windows, key=lambda size: (windows[size], size)) if windows else None
-    highest = HIGHEST.get(rows[0].format, _below)(window) if window else TRIGGERS[-1]
+    setting = next((one.trigger_setting for one in registry.every([]) if one.id == rows[0].format), None)
+    highest = TRIGGERS[-1] if not window else setting.highest(window) if setting else window - 1
     within = [trigger for trigger in TRIGGERS if trigger <= highest]
     larger = [trigger for trigger in TRIGGERS if window and trigger >= window]
     choices = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in (0, *within))
     wider = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in larger)
     known, lost = sum(one.instructions for one in told), sum(one.lost or 0 for one in told)
     advice = Advice(tool, len(rows), window, dollars, rework, choices, wider, known, lost)
-    tell = SETTINGS.get(rows[0].format)
-    if tell is None or advice.best is advice.own or window is None:
+    if setting is None or advice.best is advice.own or window is None:
         return advice
-    where = (
-        "" if len(windows) == 1 or rows[0].format in IN_TOKENS else f"where the window is {grouped(window)} tokens, "
-    )
-    return replace(advice, setting=where + tell(advice.best.trigger, window))
+    where = "" if len(windows) == 1 or setting.in_tokens else f"where the window is {grouped(window)} tokens, "
+    return replace(advice, setting=where + setting.words(advice.best.trigger, window))
 
 
 def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: bool) -> Choice:
@@ -167,71 +166,3 @@ def next_step(row: SessionRow) -> str:
     if row.rework:
         return f"why: {grouped(row.rework)} × rework"
     return f"compact: {percent(share)} full" if share >= FILLING else ""
-
-
-# --- the settings of tools ------------------------------------------------------------------------------------------
-
-Told = Callable[[int, int], str]
-"""What to set, in words, so that a context is compacted at so many tokens of a window of so many."""
-
-
-def _below(window: int) -> int:
-    return window - 1
-
-
-HIGHEST: Mapping[str, Callable[[int], int]] = {
-    "claude-code": lambda window: window - 33_000,
-    "codex": lambda window: window * 18 // 19,
-    "opencode": lambda window: window - 32_000,
-    "roo-cline": lambda window: window * 9 // 10,
-    "kimi": lambda window: window - 50_000,
-}
-"""At how many tokens of a window a tool compacts at the latest, whatever is set: Codex at 90 % of the model's window,
-of which it records 95 %; the others with so much left for the summary or the answer. By format, of the same facts as
-its preset."""
-
-
-def _claude_code(trigger: int, window: int) -> str:
-    """It takes a percentage of the window less 20 000 tokens for the summary, and never one above its own threshold."""
-    percent = max(1, min(100, 100 * trigger // max(window - 20_000, 1)))
-    return f"set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent} in its environment"
-
-
-def _share(trigger: int, window: int) -> str:
-    return f"{trigger / window:.2f}"
-
-
-SETTINGS: Mapping[str, Told] = {
-    "claude-code": _claude_code,
-    "codex": lambda trigger, window: f"set model_auto_compact_token_limit = {trigger} in ~/.codex/config.toml",
-    "gemini": lambda trigger, window: (
-        f'set "model": {{"compressionThreshold": {_share(trigger, window)}}} in ~/.gemini/settings.json'
-    ),
-    "pi": lambda trigger, window: (
-        f'set "compaction": {{"reserveTokens": {window - trigger}}} in ~/.pi/agent/settings.json'
-    ),
-    "opencode": lambda trigger, window: (
-        f'set "limit": {{"context": {min(window, trigger + 32_000)}}} of the model in opencode.json, '
-        "which reserves 32 000 for its answer"
-    ),
-    "goose": lambda trigger, window: f"set GOOSE_AUTO_COMPACT_THRESHOLD={_share(trigger, window)}",
-    "copilot": lambda trigger, window: (
-        f"set backgroundCompactionThreshold to {_share(trigger, window)} when run from its SDK; the CLI has no "
-        "setting for that"
-    ),
-    "roo-cline": lambda trigger, window: (
-        f"set the threshold of condensing to {100 * trigger // window} % in its settings of the context"
-    ),
-    "openhands": lambda trigger, window: f"set max_tokens = {trigger} of its condenser",
-    "langchain": lambda trigger, window: f'give SummarizationMiddleware trigger=("tokens", {trigger})',
-    "adk": lambda trigger, window: (
-        f"set token_threshold={trigger} of its EventsCompactionConfig, with an event_retention_size"
-    ),
-    "kimi": lambda trigger, window: (
-        f"set compaction_trigger_ratio = {_share(trigger, window)} under [loop_control] in its config.toml"
-    ),
-}
-"""By format. Facts of the tools' documentation."""
-
-IN_TOKENS = frozenset(("codex", "openhands", "langchain", "adk"))
-"""Tools that are set to a size: the same setting does for windows of any size. What others are set to depends on it."""

@@ -220,6 +220,24 @@ class Codec:
     branches: Callable[[Path, bytes], tuple[Part, ...]] | None = None
 
 
+def _below(window: int) -> int:
+    return window - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerSetting:
+    """How a user sets the size at which the agent compacts, by the agent's documentation.
+
+    words(trigger, window): what to set, so that a context is compacted at `trigger` tokens of a window of so many.
+    highest(window): tokens at which the agent compacts at the latest, whatever is set.
+    in_tokens: a size is set, the same for windows of any size.
+    """
+
+    words: Callable[[int, int], str]
+    highest: Callable[[int], int] = _below
+    in_tokens: bool = False
+
+
 @dataclass(frozen=True)
 class Format:
     """One on-disk format: its name, by what its files are known, and its codec, which is imported when asked for.
@@ -231,6 +249,7 @@ class Format:
     preset: the id of the preset that compacts as the tool does; "" where there is none.
     places(machine): the folders in which the agent keeps its sessions, moved by the variables that it reads; whether
       they exist is not checked. None where it has no usual place.
+    trigger_setting: None where the agent has none.
     suffixes: of its files, besides those of JSON and lines.
     marks: paths of files, in the folder of a session, that mark it as one; `{name}` stands for the folder's name.
     main_file(path): the file with the messages in the folder of a session; None where there is none.
@@ -247,6 +266,7 @@ class Format:
     preset: str = ""
     keys: frozenset[str] = frozenset()
     places: Callable[[Machine], Iterable[Place]] | None = None
+    trigger_setting: TriggerSetting | None = None
     suffixes: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     main_file: Callable[[Path], Path | None] | None = None

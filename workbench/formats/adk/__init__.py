@@ -14,7 +14,7 @@ No usual place: the application that runs the agents chooses the database or fol
 from __future__ import annotations
 
 from workbench.formats.adk.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, Way
+from workbench.formats.format import Codec, Format, TriggerSetting, Way
 
 
 def _codec() -> Codec:
@@ -34,4 +34,17 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Google ADK session", recognise, _codec, api="gemini", keys=KEYS, preset="adk")
+def _setting(trigger: int, window: int) -> str:
+    return f"set token_threshold={trigger} of its EventsCompactionConfig, with an event_retention_size"
+
+
+FORMAT = Format(
+    ID,
+    "Google ADK session",
+    recognise,
+    _codec,
+    api="gemini",
+    keys=KEYS,
+    preset="adk",
+    trigger_setting=TriggerSetting(_setting, in_tokens=True),
+)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, RecordRepair, Skimmed
+from workbench.formats.format import Codec, Format, RecordRepair, Skimmed, TriggerSetting
 from workbench.formats.machine import Machine, Place
 
 
@@ -68,6 +68,20 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("Claude Code", ID, folder / "projects", ("*/*.jsonl",), except_for="agent-*")
 
 
+def _setting(trigger: int, window: int) -> str:
+    """It takes a percentage of the window less 20 000 tokens for the summary, and never one above its own threshold."""
+    percent = max(1, min(100, 100 * trigger // max(window - 20_000, 1)))
+    return f"set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent} in its environment"
+
+
 FORMAT = Format(
-    ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code", places=_places
+    ID,
+    "Claude Code",
+    recognise,
+    _codec,
+    api="anthropic-messages",
+    keys=KEYS,
+    preset="claude-code",
+    places=_places,
+    trigger_setting=TriggerSetting(_setting, lambda window: window - 33_000),
 )

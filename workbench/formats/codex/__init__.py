@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.codex.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, RecordRepair, Way
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
 from workbench.formats.machine import Machine, Place
 
 
@@ -48,6 +48,15 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Codex", ID, codex / "archived_sessions", rollouts)
 
 
+def _setting(trigger: int, window: int) -> str:
+    return f"set model_auto_compact_token_limit = {trigger} in ~/.codex/config.toml"
+
+
+def _highest(window: int) -> int:
+    """It compacts at 90 % of the model's window, of which it records 95 %."""
+    return window * 18 // 19
+
+
 FORMAT = Format(
     ID,
     "Codex rollout",
@@ -58,4 +67,5 @@ FORMAT = Format(
     preset="codex",
     places=_places,
     suffixes=(".jsonl.zst",),
+    trigger_setting=TriggerSetting(_setting, _highest, in_tokens=True),
 )

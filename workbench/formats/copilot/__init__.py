@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.copilot.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
 from workbench.formats.machine import Machine, Place
 
 
@@ -41,4 +41,18 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Copilot CLI", ID, copilot / "session-state", ("*/events.jsonl", "*.jsonl"))
 
 
-FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS, preset="copilot", places=_places)
+def _setting(trigger: int, window: int) -> str:
+    share = f"{trigger / window:.2f}"
+    return f"set backgroundCompactionThreshold to {share} when run from its SDK; the CLI has no setting for that"
+
+
+FORMAT = Format(
+    ID,
+    "Copilot CLI events",
+    recognise,
+    _codec,
+    keys=KEYS,
+    preset="copilot",
+    places=_places,
+    trigger_setting=TriggerSetting(_setting),
+)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair, Way
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
 from workbench.formats.gemini.signature import ID, KEYS, recognise
 from workbench.formats.machine import Machine, Place
 
@@ -45,4 +45,18 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Gemini CLI", ID, folder, ("*/chats/session-*.json", "*/chats/session-*.jsonl"))
 
 
-FORMAT = Format(ID, "Gemini CLI", recognise, _codec, api="gemini", keys=KEYS, preset="gemini-cli", places=_places)
+def _setting(trigger: int, window: int) -> str:
+    return f'set "model": {{"compressionThreshold": {trigger / window:.2f}}} in ~/.gemini/settings.json'
+
+
+FORMAT = Format(
+    ID,
+    "Gemini CLI",
+    recognise,
+    _codec,
+    api="gemini",
+    keys=KEYS,
+    preset="gemini-cli",
+    places=_places,
+    trigger_setting=TriggerSetting(_setting),
+)

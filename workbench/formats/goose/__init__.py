@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
 from workbench.formats.found import Found
 from workbench.formats.goose.signature import ID, KEYS, recognise
 from workbench.formats.machine import Machine, Place
@@ -56,6 +56,19 @@ def _list(path: Path) -> list[Found]:
     return database.list_sessions(path)
 
 
+def _setting(trigger: int, window: int) -> str:
+    return f"set GOOSE_AUTO_COMPACT_THRESHOLD={trigger / window:.2f}"
+
+
 FORMAT = Format(
-    ID, "goose", recognise, _codec, keys=KEYS, preset="goose", places=_places, list_sessions=_list, suffixes=(".db",)
+    ID,
+    "goose",
+    recognise,
+    _codec,
+    keys=KEYS,
+    preset="goose",
+    places=_places,
+    list_sessions=_list,
+    suffixes=(".db",),
+    trigger_setting=TriggerSetting(_setting),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.kimi.signature import ID, recognise
 from workbench.formats.machine import Machine, Place
 
@@ -26,4 +26,16 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Kimi CLI", ID, kimi_cli / "sessions", ("*/*/context.jsonl",))
 
 
-FORMAT = Format(ID, "Kimi Code", recognise, _codec, preset="kimi-cli", places=_places)
+def _setting(trigger: int, window: int) -> str:
+    return f"set compaction_trigger_ratio = {trigger / window:.2f} under [loop_control] in its config.toml"
+
+
+FORMAT = Format(
+    ID,
+    "Kimi Code",
+    recognise,
+    _codec,
+    preset="kimi-cli",
+    places=_places,
+    trigger_setting=TriggerSetting(_setting, lambda window: window - 50_000),
+)

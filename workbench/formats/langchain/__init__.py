@@ -8,7 +8,7 @@ No usual place: the program that dumps messages chooses the file.
 
 from __future__ import annotations
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.langchain.signature import ID, KEYS, recognise
 
 
@@ -22,4 +22,16 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, *ways))
 
 
-FORMAT = Format(ID, "LangChain messages", recognise, _codec, keys=KEYS, preset="langchain")
+def _setting(trigger: int, window: int) -> str:
+    return f'give SummarizationMiddleware trigger=("tokens", {trigger})'
+
+
+FORMAT = Format(
+    ID,
+    "LangChain messages",
+    recognise,
+    _codec,
+    keys=KEYS,
+    preset="langchain",
+    trigger_setting=TriggerSetting(_setting, in_tokens=True),
+)

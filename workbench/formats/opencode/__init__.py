@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_folder
@@ -56,6 +56,15 @@ def _list(path: Path) -> list[Found]:
     return sessions.list_sessions(path)
 
 
+_RESERVED = 32_000
+"""Tokens that it reserves for its answer."""
+
+
+def _setting(trigger: int, window: int) -> str:
+    limit = f'set "limit": {{"context": {min(window, trigger + _RESERVED)}}} of the model in opencode.json'
+    return f"{limit}, which reserves 32 000 for its answer"
+
+
 FORMAT = Format(
     ID,
     "opencode",
@@ -68,4 +77,5 @@ FORMAT = Format(
     glance=_glance,
     list_sessions=_list,
     suffixes=(".db",),
+    trigger_setting=TriggerSetting(_setting, lambda window: window - _RESERVED),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise_folder
@@ -48,6 +48,10 @@ def _glance(path: Path) -> Found | None:
     return glance.glance(path)
 
 
+def _setting(trigger: int, window: int) -> str:
+    return f"set max_tokens = {trigger} of its condenser"
+
+
 FORMAT = Format(
     ID,
     "OpenHands conversation",
@@ -59,4 +63,5 @@ FORMAT = Format(
     places=_places,
     marks=("base_state.json", "events/0.json"),
     glance=_glance,
+    trigger_setting=TriggerSetting(_setting, in_tokens=True),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair, Way
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
 from workbench.formats.machine import Machine, Place
 from workbench.formats.pi.signature import ID, KEYS, recognise
 
@@ -45,4 +45,17 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("pi", ID, pi / "sessions", ("*/*.jsonl",))
 
 
-FORMAT = Format(ID, "pi", recognise, _codec, keys=KEYS, preset="pi", places=_places)
+def _setting(trigger: int, window: int) -> str:
+    return f'set "compaction": {{"reserveTokens": {window - trigger}}} in ~/.pi/agent/settings.json'
+
+
+FORMAT = Format(
+    ID,
+    "pi",
+    recognise,
+    _codec,
+    keys=KEYS,
+    preset="pi",
+    places=_places,
+    trigger_setting=TriggerSetting(_setting),
+)

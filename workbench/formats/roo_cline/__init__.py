@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair
+from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
 from workbench.formats.machine import Machine, Place
 from workbench.formats.roo_cline.signature import HISTORY, ID, KEYS, main_file, recognise, recognise_folder
 
@@ -47,6 +47,10 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield from places(machine)
 
 
+def _setting(trigger: int, window: int) -> str:
+    return f"set the threshold of condensing to {100 * trigger // window} % in its settings of the context"
+
+
 FORMAT = Format(
     ID,
     "Cline or Roo task",
@@ -59,4 +63,5 @@ FORMAT = Format(
     places=_places,
     marks=(HISTORY,),
     main_file=main_file,
+    trigger_setting=TriggerSetting(_setting, lambda window: window * 9 // 10),
 )
