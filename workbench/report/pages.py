@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.analysis.pictures import Picture, in_characters
 from workbench.base import tables
 from workbench.base.figures import grouped
-from workbench.base.secrets import told as told_masks
+from workbench.base.secrets import describe_masking
 from workbench.base.templates import templates
 from workbench.base.version import __version__
 from workbench.report.drawing import drawn, key
@@ -42,7 +42,7 @@ def html(report: Report) -> str:
         kinds=KINDS,
         grouped=grouped,
         version=__version__,
-        masks=told_masks(),
+        masks=describe_masking(),
     )
 
 
@@ -63,7 +63,7 @@ def markdown(report: Report) -> str:
     parts.append("\n".join(found))
     for section in sections(report):
         parts += [f"## {section.title}", *_paragraphs(section)]
-    parts.append(tables.escaped(f"Made by compaction-workbench {__version__}. {told_masks()}"))
+    parts.append(tables.escaped(f"Made by compaction-workbench {__version__}. {describe_masking()}"))
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,8 +1,8 @@
-"""Secrets out of what is shown to others: report, error, journal and screen all ask here.
+"""Mask secrets in everything that is shown, written to a log, or saved in the run history.
 
-A secret is told by its shape, by the name it is given, or by its place (an address, a header, a command). Where that is
-in doubt it is taken for one, but not where code only speaks of it: `password = read_password()`,
-`apiKey: process.env.API_KEY`, `postgres://{user}:{pw}@db`. Every pattern passes over a text once, however it is made.
+A secret is recognized by its shape, by its name, or by its place (an address, a header, a command). A doubtful value is
+masked; a value that code only refers to is not: `password = read_password()`, `apiKey: process.env.API_KEY`,
+`postgres://{user}:{pw}@db`. Masking takes time linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from workbench.base.text import clip
 MASK = "[masked]"
 
 Personal = Literal["home", "mail"]
-"""What is no secret and yet tells who somebody is: the names of homes in paths, and mail addresses."""
+"""Personal data that can be masked as well: names of home folders in paths, and mail addresses."""
 
 PERSONAL: tuple[Personal, ...] = get_args(Personal)
 
 LONG_KEY = 20
-"""Characters of the shortest key of a JSON object that could be a secret itself."""
+"""Length of the shortest key of a JSON object that may itself be a secret."""
 
 _also: frozenset[Personal] = frozenset()
 
 
 @contextmanager
 def masking(*also: Personal) -> Iterator[None]:
-    """Mask these, too, until the end, wherever this program masks."""
+    """Mask these kinds of personal data, too, inside the `with` block."""
     global _also
     before, _also = _also, _also | frozenset(also)
     try:
@@ -39,15 +39,15 @@ def masking(*also: Personal) -> Iterator[None]:
 
 
 def personal_in(words: str) -> tuple[Personal, ...]:
-    """What `home,mail` names. Raises ValueError for what it does not know."""
+    """Parse a list such as `home,mail`. Raise ValueError for an unknown word."""
     named = [word.strip() for word in words.split(",") if word.strip()]
     if unknown := [word for word in named if word not in PERSONAL]:
         raise ValueError(f"{unknown[0]!r} cannot be masked; choose from {' and '.join(PERSONAL)}")
     return tuple(one for one in PERSONAL if one in named)
 
 
-def told() -> str:
-    """What is masked now and what is not, in sentences, for the foot of what is given away."""
+def describe_masking() -> str:
+    """Return a sentence for the foot of a report: what is masked and what is not."""
     names = {"home": "the names of home folders", "mail": "mail addresses"}
     also = [names[one] for one in PERSONAL if one in _also]
     left = [names[one] for one in PERSONAL if one not in _also]
@@ -56,8 +56,7 @@ def told() -> str:
 
 
 def masked(text: str) -> str:
-    """`text` with every secret that can be told by its shape, its name or its place replaced by `MASK`, and what is
-    masked beside them now (`masking`)."""
+    """Return `text` with secrets replaced by `MASK`, and personal data where `masking` asks for it."""
     from workbench.base.secrets.personal import impersonal
 
     text = without_secrets(text)
@@ -65,16 +64,14 @@ def masked(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """The same with the secrets alone masked, whatever else is to be: for what is kept and shown later, which asks
-    `masked` when it is shown."""
+    """Return `text` with only its secrets masked. For texts that are saved: `masked` is called when they are shown."""
     from workbench.base.secrets.found import spans
 
     return text if len(text) < SHORTEST else _without(spans(text), text)
 
 
 def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
-    """A JSON value with every text in it masked by `mask`; the name of a text's key may be what tells that it is a
-    secret."""
+    """Return a JSON value with `mask` applied to each text and key. The key of a text counts as its name."""
     match value:
         case str():
             return mask(value)
@@ -95,7 +92,7 @@ def _of_key(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
 
 
 def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
-    """`text` masked by `mask`, which is given under `name`."""
+    """Return `text` masked by `mask`, judged as the value of `name`."""
     from workbench.base.secrets import given, names
     from workbench.base.secrets.spans import read
 
@@ -118,6 +115,6 @@ def _without(spans: Iterable[tuple[int, int]], text: str) -> str:
 
 
 def error_line(text: str, limit: int = 300) -> str:
-    """The first line of an error's text, masked, at most `limit` characters."""
+    """Return the first line of an error's text, masked and cut to `limit` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return clip(masked(line[: 10 * limit]), limit)

@@ -1,4 +1,4 @@
-"""Secrets in calls, by the argument that a function takes one at, and beside the name of a user."""
+"""Secrets in arguments of calls, and passwords next to the name of a user."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from collections.abc import Iterator
 from workbench.base.secrets.places import NO_PASSWORD
 from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, lowered, places_of
 from workbench.base.secrets.values import (
-    has_inner_digit,
-    is_algorithm,
     is_app_password,
     is_drawn,
     is_lowered,
     is_mixed,
-    is_name,
+    is_no_secret,
     is_odd,
-    is_path,
-    is_placeholder,
     is_random,
     is_strong,
+    is_telling,
     is_uuid,
     is_word,
 )
@@ -28,16 +25,16 @@ _LOGINS = """
 ogin .auth redential redentials onnection uthentication uthenticate uthenticationToken PlainAuth ignIn ignUp sign_in
 register _pw_set reateUser ddUser create_user create_superuser add_user _bind _bind_s oci_connect FTP Sequelize
 """
-"""Functions that take a user and a password, among others: it must look like one."""
+"""Functions that take a user and a password among other arguments: the value must look like a password."""
 _GENERAL = "connect Connect .bind"
-"""Functions that take them as well, and more often something else."""
+"""Functions that take a password rarely: the value must have a digit or a sign."""
 _PAIRS = """
 auth= auth·=· auth:· asicAuth asic_auth auth.basic ().basic
 BasicAuthentication PlainCredentials AuthTokens.basic
 NetworkCredential PasswordCredential PasswordCredentials PasswordAuthentication PasswordAuthenticationToken
 BasicCredentials BasicAuthCredentials EmailAndPassword
 """
-"""Functions that take nothing else: any literal there is a password."""
+"""Functions that take a user and a password only: any literal is a password."""
 _DATABASES = "PDO mysqli mysqli_connect mysql_connect getConnection pymysql.connect MySQLdb.connect"
 _OF_LOGINS = {
     word.replace("·", " "): (place, way)
@@ -50,7 +47,7 @@ _OF_LOGINS = {
     )
     for word in words.split()
 }
-"""How functions end that take a password: the number of the first argument that may be it, and its look."""
+"""End of a function's name: index of the first argument that may be a password, and how the password must look."""
 _ARGUMENT = (
     r"(?:[A-Za-z_]\w{0,30}\s?[=:]\s?)?(?:N|b|Some\(\s?)?"
     r"(?:(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')(?:\.\w{1,20}\(\)){0,2}|\{[^{}\n]{0,300}\}"
@@ -61,13 +58,13 @@ _LITERAL = re.compile(
     r"(?:\A\(\s*|,\s*)(?:[A-Za-z_]\w*\s?[=:]\s?)?(?:N|b|Some\(\s?)?(?:\"([^\"\n]{4,200})\"|'([^'\n]{4,200})')"
 )
 _BUILDERS = ("::new", ".new", ".of")
-"""Ends of a call that makes a value: what is made stands before."""
+"""Constructor suffixes; the class name precedes them."""
 _RANDOM = re.compile(
     r"[(,]\s{0,20}(?:Some\(\s?|b|N)?[\"'](?![0-9a-fA-F]{8}-|0x)([A-Za-z0-9+/_-]{16,100}={0,2})[\"'](?=\s?[,)])"
 )
-"""A literal argument in one piece, which is no id: neither a UUID nor a hash of a block chain."""
+"""A literal argument without blanks that is neither a UUID nor a block chain hash."""
 _AN_ID = re.compile(r",\s{0,20}[\"'][A-Za-z0-9+/_-]{16,100}={0,2}[\"']\s?[,)]")
-"""Behind the first of two random arguments, which is the id of an account then."""
+"""A second random argument: the first one is an account id then."""
 _ID_BESIDE = re.compile(r"account|sid\b|(?:app|client|user|key)_?id\b|\buser|login", re.IGNORECASE)
 _NEAR_A_CALL = 300
 _CALLED = re.compile(r"(\bnew\s{1,4})?[\w.:$>-]{0,60}\w(?:\([\"'][\w@/.-]{1,40}[\"']\))?\Z")
@@ -82,7 +79,7 @@ _VENDOR = re.compile(
     r"|digitalocean|hetzner|backblaze|onesignal|firebase|supabase|appwrite|mapbox",
     re.I,
 )
-"""Whose library is called: a random literal given to it is its key."""
+"""Vendors: a random literal passed to their library is a key."""
 _MAIL_FIRST = re.compile(r"\(\s{0,20}[\"'][^@\s\"']+@[\w.-]+[\"']")
 _MAIL = re.compile(r"[^@\s]+@[\w-]+(?:\.[\w-]+)+\Z")
 
@@ -101,7 +98,7 @@ _KEYED = {
     )
     for word in words.split()
 }
-"""How functions end that take a key: the place of the literal."""
+"""End of a function's name: the pattern of its arguments, with the key as a group."""
 _HASHED = {
     "hash": is_strong,
     "Hash": is_strong,
@@ -121,13 +118,13 @@ _HASHED = {
     "SHA1": is_strong,
     "SHA2": is_strong,
 }
-"""How functions end that hash a password, and what it must look like."""
+"""End of a hash function's name: how the password must look."""
 _HASHES = re.compile(r"\(\s?b?[\"']([^\"'\n]{6,80})[\"']")
 _ANSWER = re.compile(
     r"[^\n]{0,60}(?:\n[^\n]{0,40}){0,2}?\b(?:send|sendline|Send|SendLine|send_keys|write)\b(?: -- |[ (]{1,3})"
     r"[\"']([^\"'\r\n$\\]{4,100})"
 )
-"""What a script answers when it is asked for a password."""
+"""The answer of a script to a password prompt."""
 _USER_BEFORE = re.compile(r"\b(?:login|user|account|username)\s{1,4}(?!and\b|or\b)[^\s\"']{1,80}\s{1,8}\Z")
 _PASSWORD = re.compile(r"password\s{1,4}[\"']?([^\s\"'<$]{4,200})")
 _LOGIN = """
@@ -137,7 +134,7 @@ logowania přihlášení inloggning giriş логин логины вход до
 wifi wi-fi wlan users
 """
 _LOGIN_WORDS = tuple(word.replace("·", " ") for word in _LOGIN.split())
-"""Words before the name of a user, or of a network, and a password."""
+"""Words before a pair of user (or network) and password."""
 _BY_WORD = by_word(_word for _word in _LOGIN_WORDS if _word.isascii())
 _NOT_ASCII = [_word for _word in _LOGIN_WORDS if not _word.isascii()]
 _NEAR_A_LOGIN = 160
@@ -151,7 +148,7 @@ _USER_AND = re.compile(
     r"(?P<password>[^\s\"'`/:]{6,60})(?=[\"'`]?(?:[\s),.;}\]]|\Z))"
 )
 _OF_USERS = re.compile(r"(?i:users)[\"']?\s?(?:=>|[:=])\s?[{(]")
-"""Before users and passwords as keys and values."""
+"""The beginning of a mapping of users to passwords."""
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z|\bas \Z")
 
 
@@ -176,10 +173,10 @@ def spans(read: Read) -> Iterator[Span]:
 
 
 def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
-    """The secrets among the arguments at `at` of a function whose name ends with `word`."""
+    """Yield the secrets among the arguments at `at` of a function whose name ends with `word`."""
     if word in _KEYED:
         key = _KEYED[word].match(text, at)
-        if key is None or is_placeholder(key[1]) or is_name(key[1]) or is_algorithm(key[1]):
+        if key is None or is_no_secret(key[1]):
             return
         if is_drawn(key[1], 16) or is_strong(key[1]) or (word[1:].startswith("wt.") and " " not in key[1]):
             yield key.span(1)
@@ -205,7 +202,7 @@ def _passwords(arguments: re.Match[str], place: int, way: str) -> Iterator[Span]
 
 
 def _drawn_arguments(text: str) -> Iterator[Span]:
-    """Yield the random literals given to what makes a client, opens a session or logs in."""
+    """Yield the random literals in calls that make a client, open a session or log in."""
     for found in _RANDOM.finditer(text):
         value = found[1]
         if found[0][0] == "(" and _AN_ID.match(text, found.end()):
@@ -226,7 +223,7 @@ def _drawn_arguments(text: str) -> Iterator[Span]:
 
 
 def _opening(text: str, at: int) -> int:
-    """Return where the bracket is that the argument at `at` stands in, -1 where it is not near."""
+    """Return the index of the bracket that opens the argument list around `at`, -1 if it is too far."""
     depth = 0
     for place in range(at, max(-1, at - _NEAR_A_CALL), -1):
         sign = text[place]
@@ -255,7 +252,7 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
 
 
 def _pairs(text: str, at: int) -> Iterator[Span]:
-    """Users and passwords in the lines behind a word for logins, which ends at `at`."""
+    """Yield the passwords of `user / password` pairs after a login word that ends at `at`."""
     before = text[max(0, at - 5) : at + 6]
     users = _OF_USERS.match(before)
     if text[at : at + 1].isalpha() or (before.lower().startswith("users") and not users):
@@ -268,7 +265,7 @@ def _pairs(text: str, at: int) -> Iterator[Span]:
         if (found["sign"][0] in "\"'") != bool(users) or (users and (value.islower() or "}" in between)):
             continue
         is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
-        is_told = is_strong(value) or is_odd(value) or (found["sign"] == " / " and has_inner_digit(value))
+        is_told = is_telling(value)
         if is_next or (is_told and _ITS_LINE.search(text, max(0, found.start() - 12), found.start())):
             yield found.start("password"), found.start("password") + len(value)
 
@@ -279,12 +276,9 @@ def _is_password(value: str) -> bool:
 
 
 def _is_chosen(value: str) -> bool:
-    """True for a password where nothing else stands: words count as well."""
+    """True for any value in an argument that is always a password: plain words count."""
     return is_word(value) and _may_be_one(value)
 
 
 def _may_be_one(value: str) -> bool:
-    is_code = (
-        is_placeholder(value) or is_name(value) or is_algorithm(value) or NO_PASSWORD.match(value) or is_uuid(value)
-    )
-    return not (is_code or is_path(value) or "://" in value or _MAIL.match(value))
+    return not (is_no_secret(value) or is_uuid(value) or NO_PASSWORD.match(value) or _MAIL.match(value))

@@ -1,7 +1,7 @@
-"""Escapes as the line ends and quotes that they mean, for matching only.
+"""Decode escapes of JSON before matching, and map spans back.
 
-A session holds text in JSON, and JSON within that: a rule that looks at what stands before a secret would see the `n`
-of `\\n`, and one that looks for a quote its backslash.
+A session holds text in JSON, and JSON within that text. Without decoding, a rule would see the `n` of `\\n` before a
+secret, or a backslash where it expects a quote.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from workbench.base.secrets.spans import Span
 
 _ESCAPE = re.compile(r"(?<!\\)\\++(?!(?<=[\s\"'=]\\\\)[\w.-]{1,60}\\\w)(?:[nrt\"']|u00(?:2[267]|3[cde]))")
-"""JSON within JSON doubles the backslashes: several are read as one. `\\\\nas\\share` is a folder of Windows."""
+"""Nested JSON doubles backslashes: a run of them counts as one. No escape: the folder in `\\\\nas\\share`."""
 
 
 class _Signs(dict[str, str]):
-    """The sign that each escape means, found when the escape is first met."""
+    """Cache of the character that each escape stands for."""
 
     def __missing__(self, escape: str) -> str:
         kind = escape.lstrip("\\")
@@ -31,8 +31,8 @@ _signs = _Signs()
 
 
 def unescaped(text: str) -> str:
-    """Return `text` with each escape replaced by the sign that it means. The name of a folder behind the backslash of a
-    Windows path may lose its first letter, which no rule misses."""
+    """Return `text` with each escape replaced by its character. A folder in a Windows path may lose its first letter,
+    which no rule needs."""
     if "\\" not in text:
         return text
     if "\\\\" in text or "\\u00" in text:
@@ -43,7 +43,7 @@ def unescaped(text: str) -> str:
 
 
 def in_the_text(spans: list[Span], text: str) -> Iterator[Span]:
-    """Yield `spans` of `unescaped(text)` as spans of `text`; they are in order and none touches another."""
+    """Yield `spans` of `unescaped(text)` as spans of `text`. The spans are sorted and disjoint."""
     escapes = _ESCAPE.finditer(text)
     escape = next(escapes, None)
     shorter = 0  # by so much up to here

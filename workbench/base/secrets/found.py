@@ -1,4 +1,4 @@
-"""Spans of the secrets in a text."""
+"""Apply all rules to a text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workbench.base.secrets.spans import Span, places_of, read
 from workbench.base.secrets.values import is_drawn, is_strong
 
 MOST_REPEATED = 32
-"""Different secrets of a text that are looked for in all of it."""
+"""Number of distinct secrets that are searched for again in the same text."""
 _HOLLOW = frozenset("xXyYzZ*.-_")
-"""A placeholder such as `ghp_XXXX…` ends with these characters alone."""
+"""Characters at the end of a placeholder such as `ghp_XXXX…`."""
 
 
 def spans(text: str) -> list[Span]:
-    """From the first to the last, none touching another."""
+    """Return the spans of the secrets in `text`, sorted and disjoint."""
     plain = unescaped(text)
     found = [match.span() for match in TOKEN.finditer(plain) if not set(match[0][-12:]) <= _HOLLOW]
     for before, shape in MARKED:
@@ -41,7 +41,7 @@ def spans(text: str) -> list[Span]:
 
 
 def _repeated(text: str, found: list[Span]) -> Iterator[Span]:
-    """Other places of the secrets that were found: what a name or a place has told once is one everywhere."""
+    """Yield the other occurrences of the secrets that were found."""
     told = dict.fromkeys(text[start:end] for start, end in found if 12 <= end - start <= 400)
     for secret in [secret for secret in told if is_drawn(secret, 12) or is_strong(secret)][:MOST_REPEATED]:
         for at in places_of(secret, text):

@@ -1,4 +1,4 @@
-"""Values that a name is given, in code, settings and talk: `DB_PASSWORD=…`, `"api_key": "…"`, `my password is …`."""
+"""Values of names, in code, settings and prose: `DB_PASSWORD=…`, `"api_key": "…"`, `my password is …`."""
 
 from __future__ import annotations
 
@@ -51,40 +51,47 @@ _IS = re.compile(
     {_VALUE}""",
     re.VERBOSE,
 )
-"""How a value stands behind its name."""
+"""Text between a name and its value; the group that matched says which kind."""
 
-_FAR, _FAR_TO = (
-    re.compile(
-        rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)(?P<blank>)
-        (?P<is>[ ][^\n:=;|<>{{}}]{{1,100}}?){end}{_VALUE}""",
-        re.VERBOSE,
-    )
-    for end in (
-        rf"(?P<to>)(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ](?:[—–→]|->)[ ] )",
-        f"(?P<to>[ ](?:{_TO}|{_FROM})[ ])",
-    )
+_GROUPS = (
+    "close",
+    "type",
+    "compared",
+    "default",
+    "aside",
+    "sign",
+    "comma",
+    "tag",
+    "value",
+    "typed",
+    "call",
+    "blank",
+    "to",
 )
-"""How it stands behind its name and what is said between: `password for the user ann: …`, `password of ann to …`."""
 
+
+def _far(between: str) -> re.Pattern[str]:
+    """Return the pattern of a value after `between`, with the groups of `_IS`; unused groups are empty."""
+    empty = "".join(f"(?P<{group}>)" for group in _GROUPS if f"<{group}>" not in between)
+    return re.compile(f"{empty}{between}{_VALUE}", re.VERBOSE)
+
+
+_WORDS_BETWEEN = r"(?P<is>[ ][^\n:=;|<>{}]{1,100}?)"
+_FAR = _far(rf"{_WORDS_BETWEEN}(?: :\s{{1,6}} | [ ]{_ARE}[ ]?:?[ ] | [ ](?:[—–→]|->)[ ] )")
+"""Words between a name and its value: `password for the user ann: …`."""
+_FAR_TO = _far(rf"{_WORDS_BETWEEN}(?P<to>[ ](?:{_TO}|{_FROM})[ ])")
+"""Words between a name and the new value: `password of ann to …`."""
 _OF = r"(?:от|для|к|до|на|за|von|vom|für|du|de|des|del|della|do|da|van|till|til|voor|per|för)"
-_FAR_OF = re.compile(
-    rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
-    (?P<blank>)(?P<to>)(?P<is>[ ]{_OF}[ ][\w.-]{{1,30}}(?:[ ][\w.-]{{1,30}})?[ ]){_VALUE}""",
-    re.VERBOSE,
-)
-"""The same without a verb, as other languages than English have it."""
+_FAR_OF = _far(rf"(?P<is>[ ]{_OF}[ ][\w.-]{{1,30}}(?:[ ][\w.-]{{1,30}})?[ ])")
+"""Words between a name and its value without a verb, as in Russian or German."""
 _WIDE = "\u2e80"
-"""First of the signs of languages that have no blanks between words."""
-_FAR_WIDE = re.compile(
-    rf"""(?P<close>)(?P<type>)(?P<compared>)(?P<default>)(?P<aside>)(?P<sign>)(?P<comma>)(?P<tag>)(?P<value>)(?P<typed>)(?P<call>)
-    (?P<blank>)(?P<to>)(?P<is>[^\x00-\x7f：:是为][^\n：:是为=;|<>{{}}]{{0,60}}[：:是为][ ]?){_VALUE}""",
-    re.VERBOSE,
-)
-"""The same in those languages."""
+"""First character of the scripts that write words without blanks."""
+_FAR_WIDE = _far(r"(?P<is>[^\x00-\x7f：:是为][^\n：:是为=;|<>{}]{0,60}[：:是为][ ]?)")
+"""Words between a name and its value in those scripts."""
 _COMPARED_BEFORE = re.compile(r"[\"']([^\s\"']{6,60})[\"']\s?[!=]==?\s?[\w.$>\[\"'-]{0,40}\Z")
 """A password before its name: `"…" == password`."""
 _AND_TO = re.compile(rf"[\"'`]? {_TO} [\"'`]?([^\s\"'`]{{6,60}})")
-"""The other one behind `password from …`."""
+"""The new password in `password from … to …`."""
 _SAID_BEFORE = re.compile(
     r"(?<![^\s\"'`(])[\"'`]?([^\s\"'`]{6,60}?)[\"'`]?,?"
     r" (?:as|is|are|that's|als|ist|est|como|es|comme|come|è|är|jako|это|как)"
@@ -106,16 +113,14 @@ _BEFORE_IN_A_CONNECTION = re.compile(
 _OF_A_CONNECTION = re.compile(r"[^\"'\n]{1,200}?(?=;\s?[A-Za-z][\w ]{1,40}=|;?\s?[\"'\n]|;?\Z)")
 _WORDS = re.compile(r"[a-z]{3,10}(?: [a-z]{3,10}){11,23}")
 _LINE = re.compile(r"[^\n]{1,400}")
-_COMMENT = re.compile(r"\s+(?:[#;].*)?\Z")
 _NO_LINE_OF_DATA = re.compile(r"[;,)}\]\"'`\\|]\Z|[\"'`<]|&&|\|\|")
-_QUERY = re.compile(r"[;&]\w+=")
 _ITS_LINE = re.compile(r"(?:\A|\n)[ \t>+-]{0,40}(?:(?:export|set|declare -x|setx|ENV) )?[\w.-]*\Z")
 _NEXT_TO_A_LINE = re.compile(r"(?:\A|\n)(?:export )?[A-Za-z_][\w.-]*=[^\n]*\n(?:export )?[\w.]*\Z")
 _LINE_AFTER = re.compile(r"\s*\n(?:export )?[A-Za-z_][\w.]*=")
 _SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){2,9}(?=[.,;)\n\"'`]|\Z)")
 _OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
 LONGEST = 2_000
-"""Characters of the longest value that is given a name."""
+"""Length of the longest value."""
 _EXPANDED = re.compile(r"\$\{(?P<scope>[\w.-]*)\Z")
 
 
@@ -126,7 +131,7 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
         if name.start < last:  # of the next word that names
             done = 0
         last = name.start
-        if name.start < done:
+        if name.start < done or name.kind in ("bare key", "vendor key"):  # judged in near.py
             continue
         if before := _said_before(name):
             yield name.start - len(name.before) + before.start(1), name.start - len(name.before) + before.end(1)
@@ -171,7 +176,7 @@ def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
 
 
 def _closing(text: str, at: int, closing: str) -> int:
-    """Return where the quoted value ends, -1 for no end in its line. A quote within a word may be one of its signs."""
+    """Return the end of a quoted value, -1 if its line has none. A quote between two letters belongs to the value."""
     first = end = text.find(closing, at, at + LONGEST)
     if end < 0 or "\n" in text[at:end]:
         return -1
@@ -181,7 +186,7 @@ def _closing(text: str, at: int, closing: str) -> int:
 
 
 def _bare(name: Name, given: re.Match[str]) -> str:
-    """Return the value that stands there without quotes, "" for none."""
+    """Return the unquoted value, "" for none."""
     text, at = given.string, given.end()
     if name.kind == "words":
         kind = _WORDS
@@ -199,7 +204,7 @@ def _bare(name: Name, given: re.Match[str]) -> str:
 
 
 def _words(name: Name, given: re.Match[str]) -> str:
-    """Return the value that is the rest of its line, with signs that end others and blanks; "" for none."""
+    """Return the rest of the line where that is the value, "" otherwise."""
     text, at = given.string, given.end()
     if given["is"] or given["sign"]:
         if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):
@@ -210,8 +215,8 @@ def _words(name: Name, given: re.Match[str]) -> str:
     line = _LINE.match(text, at) if given["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
     if line is None:
         return ""
-    value = _COMMENT.sub("", line[0])
-    if _NO_LINE_OF_DATA.search(value) or (given["sign"] == "=" and _QUERY.search(value)):
+    value = line[0].rstrip()
+    if _NO_LINE_OF_DATA.search(value):
         return ""
     if " " not in value:
         return value

@@ -1,4 +1,4 @@
-"""Judge a value by its name and by how it stands there: a secret, or code and words that only speak of one."""
+"""Decide whether the value of a name is a secret, or code and prose that only mention one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workbench.base.secrets.values import (
     has_inner_digit,
     is_algorithm,
     is_app_password,
-    is_base32,
     is_drawn,
     is_joined,
     is_lowered,
     is_mixed,
     is_name,
+    is_no_secret,
     is_noisy,
     is_odd,
     is_of_code,
@@ -38,10 +38,8 @@ _SPOKEN_OF = re.compile(
     r"|(?:[^\W\d]|-)+\d{0,2}(?:(?:\.|::|->|\?\.)[A-Za-z_]+\d{0,2})*(?:[!?:|=].*)?\Z"
 )
 _TWO_WORDS = re.compile(r"[A-Z][a-zäöüß]{2,}[._][A-Z][a-zäöüß]{2,}\d{1,3}\Z")
-"""Two words and a number, `Copper.Wire8`: variables of that form are rare, passwords are not."""
-_CHAIN = re.compile(r"[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*(?:(?:\.|::|->)[A-Za-z_]+(?:\d{1,2}[A-Za-z_]+)*)*\Z")
+"""Two words and a number, `Copper.Wire8`: common as a password, rare as a variable."""
 _VARIABLE = re.compile(r"[a-z_]+\d?\Z|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+\Z")
-_KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*\Z")
 _NO_ENGLISH = (
     "parola",
     "contrase",
@@ -65,7 +63,7 @@ _ARGUMENT = re.compile(
     r"|\w{2,12}://[^\s\"'?]{1,200}\?(?:[^\s\"']{0,200}&)?"
     r"|(?<![\w.])(?:user|username|host|dbname|port|login)=[^\s\"',;]{1,60} )[\w.-]*\Z"
 )
-"""Options, queries and the words that a database is reached by, before `password=`."""
+"""Options, queries and connection strings before `password=`."""
 _PROPERTY = re.compile(
     r"(?:\A|\n)[ \t+>-]{0,20}(?:(?:spring|ssl|javax|jdbc|db|database|mail|smtp|ldap|quarkus|hibernate|sasl|security"
     r"|server|redis|kafka|rabbitmq|datasource|keystore|truststore|jms|ftp|sftp|proxy|admin|mysql|postgres|sonar|nexus|xpack)"
@@ -75,9 +73,9 @@ _LINE_OF_ONE = re.compile(r"(?:\A|\n)[ \t+>*`-]*[\w.]*\Z")
 _OF_A_STORE = re.compile(r"(?:store|key|(?<![\w-])--?)\Z")
 _COMMANDLET = re.compile(r"(?:Read|Get|New|Convert\w*|Import|Invoke|Select|Out|Unprotect|Join|Import)-[A-Z][A-Za-z]+\Z")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\((?:\)|\Z)|&?[A-Za-z]\w*\.[A-Z]\w*\{")
-"""A call, or a value that Go makes: `&corev1.Secret{`."""
+"""A call, or a literal of a Go struct: `&corev1.Secret{`."""
 _PUBLIC_ID = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})!?\Z")
-"""The id of the key that Git signs with."""
+"""Id of a signing key of Git."""
 _BUILDER = re.compile(r"\.\w*\Z")
 _DEFINED = re.compile(r"(?:\A|\n)[ \t]*#define \w*\Z")
 _SET_WITH = re.compile(r"(?:\bENV|\bsetx) \w*\Z")
@@ -101,23 +99,13 @@ _SETS = re.compile(
     r"|define|pon|geänd|gesetz|olarak|wurde|was|is)\w{0,5}\b[^.;\n]{0,60}\Z",
     re.IGNORECASE,
 )
-_WITHIN_A_TAG = re.compile(r"[<>][\w:.-]*\Z")
-_OF_A_FIELD = re.compile(
-    r"[\"'](?:selector|element|label|field|name|locator|target|description|placeholder|xpath|css|id)[\"']\s?:\s?"
-    r"[\"'][^\"'\n]{0,60}\Z"
-)
 _ARN = re.compile(r"\barn:[\w-]+:[\w-]*:[^\s\"']{0,100}\Z")
 _BESIDE = re.compile(
     r"(?<![A-Za-z])(?:\w+[_.-])?(?:user|login|host|ssid|port|database|db|broker|server|url|e?mail|account|endpoint)"
     r"(?:[_-]?(?:name|address|id))?[\"']?[ ]?[:=]",
     re.IGNORECASE,
 )
-"""Settings that stand beside a password."""
-_REF = re.compile(r"refs/[\w./-]*\Z")
-_SUM = re.compile(r"[0-9a-f]{40}\Z")
-"""A commit, behind the branch that it is the newest of."""
-_IN_CODE = re.compile(r"[,;({\[|]\s*\n[^\n]*\Z")
-_OF_A_SECTION = re.compile(r"\n\[[\w. \"-]+\]\s*\n(?:[^\n\[]{0,80}\n)*[^\n]*\Z")
+"""Settings that files have next to a password."""
 _DOTTED = re.compile(r"[\"'][\w-]+(?:\.[\w-]+)*\.\Z")
 _TAG_OF_A_USER = re.compile(r"<(?:[\w-]*:)?(?:user|login|host|url|server|account|id)\w{0,12}>", re.IGNORECASE)
 _COMPARES = re.compile(
@@ -129,9 +117,8 @@ _BESIDE_A_USER = re.compile(
     r"\)?\s?(?:&&|and\b|-a\b)[^\n]{0,60}\Z",
     re.IGNORECASE,
 )
-"""The name of a user, compared before."""
+"""A comparison of the user name before that of the password."""
 _WORD_AND_NUMBER = re.compile(r"(?=.{8})[A-Za-z]{4,20}\d{1,4}[.,]?\Z")
-_OF_A_USER = re.compile(r"(?:user|name|host|server|account|login|id)\s?(?:: |is )\Z", re.IGNORECASE)
 _USER_BEFORE = re.compile(r"(?:user|login)\w{0,4}\s?:\s?[\"'][^\"'\n]{1,60}[\"'],\s{1,20}\Z", re.IGNORECASE)
 _IN_SQL = re.compile(r"\b(?:CREATE|ALTER|GRANT|SET)\b[^;\n]{0,90}\Z|(?<=[\"']) (?:WITH )?\Z", re.IGNORECASE)
 _FILE = re.compile(r"/.*\.[a-z]{2,8}\Z")
@@ -140,10 +127,9 @@ _VERSION = re.compile(r"v\d{1,4}\.\d{1,4}\.\d")
 
 
 def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True for a secret right behind its name."""
+    """True for a secret right after its name."""
     if name.kind == "pin":
-        is_given = given["sign"] or given["is"] or given["tag"] or given["value"] or given["typed"]
-        return bool(is_given or name.itself == "PIN") and _is_pin(value, given)
+        return _is_pin(value, given)
     if quoted and name.kind in ("key", "any key") and (given["sign"] or given["comma"]) and is_noisy(value):
         return True
     if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before) or "encryptedData:" in name.before:
@@ -152,14 +138,8 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return is_compared(value, name)
     if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
         return bool(_OF_CURL.search(name.before)) and not is_name(value)
-    if given["tag"] and not (given["close"] or _WITHIN_A_TAG.search(name.before)):
-        return False
-    if given["typed"] and not _OF_A_FIELD.search(name.before):
-        return False
     if name.kind == "words":
         return len(value.split()) in (12, 15, 18, 21, 24)
-    if name.kind in ("bare key", "vendor key"):
-        return False
     if name.kind == "signature":
         return given["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
@@ -171,16 +151,9 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     if given["to"]:
         return name.kind == "chosen"
     if given["aside"]:
-        return (
-            name.kind in ("chosen", "pass")
-            and is_telling(value)
-            and not _IS_CODE.search(value)
-            and not NAMES.search(value)
-        )
+        return name.kind == "chosen" and is_telling(value) and not _IS_CODE.search(value)
     if given["is"]:
         return is_drawn(value, 8) or (name.kind == "chosen" and _is_said(value, quoted=quoted))
-    if not quoted and _GIVEN_TO.match(value) and given["scheme"]:
-        return False
     if name.kind == "chosen":
         return _is_chosen(value, name, given, quoted=quoted)
     if given["scheme"]:
@@ -188,9 +161,6 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
     if name.before.lower().endswith(("signing", "signing_", "committer_")) and _PUBLIC_ID.match(value):
         return False
-    is_of_a_shell = name.itself.isupper() and given[0] == "=" and name.kind != "header"
-    if is_of_a_shell and is_strong(value) and not is_name(value) and (name.kind == "key" or not value.islower()):
-        return True
     if is_path(value) or (not quoted and _SPOKEN_OF.match(value)):
         return False
     if name.kind == "key" and quoted and value.isdigit():
@@ -201,51 +171,44 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
 
 
 def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True for a secret with words between its name and it."""
+    """True for a secret with words between it and its name."""
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, given)
     is_short = name.kind == "pass"
     if is_placeholder(value) or "://" in value or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
-    if is_telling(value) or (not is_short and (is_drawn(value, 20) or is_base32(value))):
+    if is_telling(value) or is_drawn(value, 20) or (_WORD_AND_NUMBER.match(value) and not is_algorithm(value)):
         return True
-    if not is_short and _WORD_AND_NUMBER.match(value) and not _OF_A_USER.search(given[0]) and not is_algorithm(value):
-        return True
-    return not is_short and (is_phrase(value) if quoted else " " in value)
+    return is_phrase(value) if quoted else " " in value
 
 
 def is_compared(value: str, name: Name) -> bool:
-    """True for a secret that code compares one with this name with."""
-    if len(value) < SHORTEST or " " in value or is_placeholder(value) or is_name(value) or is_algorithm(value):
+    """True for a secret that code compares with a variable of this name."""
+    if len(value) < SHORTEST or " " in value or is_no_secret(value):
         return False
     if name.kind not in ("chosen", "pass"):
-        return name.kind in ("key", "any key") and is_random(value)
+        return is_random(value)
     if _BESIDE_A_USER.search(name.before):
         return True
-    if name.kind == "pass":
-        return is_telling(value)
-    is_joined_word = is_telling(value) or is_joined(value) or (bool(re.search("[a-z][A-Z]", value)) and is_word(value))
-    return any(map(str.isdigit, value)) or (is_joined_word and not name.itself.lower().startswith("secret"))
+    return bool(re.search("[0-9]|[a-z][A-Z]", value)) or is_joined(value)
 
 
 def is_said_before(value: str) -> bool:
-    """True for a word before the name of a secret, in a sentence that gives it."""
-    is_code = is_placeholder(value) or is_name(value) or _GIVEN_TO.match(value) or "(" in value
-    return (is_strong(value) or is_odd(value)) and not is_code
+    """True for a secret before its name, as in `use … as the password`."""
+    return is_telling(value) and not (is_no_secret(value) or _GIVEN_TO.match(value) or "(" in value)
 
 
 def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True where a password is set to `value`, and not added or sent to something of this name."""
-    if len(value) < SHORTEST or is_path(value) or is_placeholder(value) or is_name(value) or is_algorithm(value):
+    """True where a sentence sets a password to `value`; False where it adds or sends something."""
+    if len(value) < SHORTEST or is_no_secret(value):
         return False
-    is_polish = name.itself.lower().startswith("has") and given["to"].strip() == "to"
     behind = given.string[given.end() + len(value) : given.end() + len(value) + 16]
-    sets = is_polish or _SETS.search(f"{name.before}{given[0]}") or _SETS.match(behind[1:].partition("\n")[0])
-    return bool(sets) and (is_strong(value) or is_odd(value) or (is_mixed(value) and not is_lowered(value)))
+    sets = _SETS.search(f"{name.before}{given[0]}") or _SETS.match(behind[1:].partition("\n")[0])
+    return bool(sets) and is_mixed(value) and not is_lowered(value)
 
 
 def _behind(value: str, given: re.Match[str]) -> str:
-    """Return the two characters behind the value."""
+    """Return the two characters after the value."""
     end = given.end() + len(value)
     return given.string[end : end + 2]
 
@@ -259,15 +222,12 @@ def _is_pin(value: str, given: re.Match[str]) -> bool:
 
 
 def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True for the password of `pass`, `pw` and the like, which are words for other things as well."""
+    """True for the password of `pass`, `pw` and other names that also mean something else."""
     if given["blank"]:
         is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
         return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
     if name.itself in ("PW", "PWD") and given["sign"] == ":" and is_telling(value):
         return True
-    if name.itself.isupper():  # `PASS=3` and `PASS: a test` are counted by whoever runs tests
-        is_of_a_shell = given["sign"] == "=" and " " not in given[0] and (is_mixed(value) and not is_path(value))
-        return bool(is_of_a_shell) and not is_name(value) and not _CALL.match(value) and "/" not in value
     if not (given["sign"] or given["is"] or given["tag"] or given["to"]):
         return False
     if is_drawn(value, 8) or is_telling(value):
@@ -306,7 +266,7 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         return True
     if _is_of_data(value, name, given) and is_word(value):
         return True
-    return not (_SPOKEN_OF.match(value) or (_CHAIN.match(value) and NAMES.search(value) and not value.isalnum()))
+    return not _SPOKEN_OF.match(value)
 
 
 def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
@@ -324,7 +284,7 @@ def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_of_data(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True where no code stands: in an argument of a command, a query, a line of properties."""
+    """True where the value is data and not code: an argument of a command, a query, a line of properties."""
     behind = _behind(value, given)[:1]
     if behind not in ("", "\n", "\r", " ", "'", '"', "&", ";"):
         return False
@@ -353,15 +313,10 @@ def _is_beside_a_user(name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True for a bare value as settings files have it, with nothing behind it. A variable is none: it has digits
-    only at its end, and no sign."""
+    """True for an unquoted value of a settings file. A variable has digits only at its end, and no sign."""
     behind = _behind(value, given)
     if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
         return behind[:1] == "," and behind[1:].isalnum() and given[0] == "=" and has_inner_digit(value)
-    if _CHAIN.match(value) and NAMES.search(value) and not has_inner_digit(value):
-        return False
-    if name.itself.lower().startswith("secret") and _KEBAB.match(value):
-        return False
     spaced = bool(given["sign"] == "=" and given[0] != "=")
     if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
         return not _VARIABLE.match(value) if spaced else not (_VARIABLE.match(value) and "." in value)
@@ -372,12 +327,11 @@ def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_word_of_a_setting(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True for a password of letters in a file of settings: its line holds nothing else, and a user or a host stands
-    beside it."""
+    """True for a password of letters alone in a settings file, next to a user or a host."""
     if name.itself.lower().startswith("secret") or speaks_of_one(value) or not is_word(value):
         return False
     behind = _behind(value, given)[:1]
-    is_spaced = given["sign"] == "=" and given[0] != "=" and not _OF_A_SECTION.search(name.before)
+    is_spaced = given["sign"] == "=" and given[0] != "="
     if is_spaced or behind not in ("", "\n", "\r") or not _ITS_LINE.search(name.before) or "(" in value:
         return False
     return len(value) >= 8 and value[0].isalpha() and _is_among_settings(value, name, given)
@@ -385,8 +339,6 @@ def _is_word_of_a_setting(value: str, name: Name, given: re.Match[str]) -> bool:
 
 def _is_among_settings(value: str, name: Name, given: re.Match[str]) -> bool:
     end = given.end() + len(value)
-    if "\n" in name.before and not given["close"] and _IN_CODE.search(name.before):
-        return False
     return bool(_BESIDE.search(name.before) or _BESIDE.search(given.string, end, end + 100))
 
 
@@ -403,7 +355,7 @@ def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True where a word one blank after the name is its value: of an option, a setting, or in a sentence."""
+    """True where the word after the name and a blank is its value: of an option, of a setting, or in a sentence."""
     if _VERSION.match(value):  # `github.com/acme/auth v0.4.1`
         return False
     if value[0] == "-" or re.match(r"\w+://", value):
@@ -420,7 +372,7 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
     if (given["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
         return False  # `"random_password" "db2"`, `secret "secret/data/db"`
     if is_drawn(value, 8):
-        return not (value.endswith("(") or (_REF.search(name.before) and _SUM.match(value)))
+        return not value.endswith("(")
     if name.kind == "chosen" and (_SET_WITH.search(name.before) or (quoted and _DEFINED.search(name.before))):
         return is_word(value)
     if name.kind != "chosen" or not is_mixed(value):

@@ -1,8 +1,7 @@
-"""Names that secrets are given: `DB_PASSWORD`, `apiKey`, `mot de passe`.
+"""Names of secrets: `DB_PASSWORD`, `apiKey`, `mot de passe`.
 
-The kind of a name says how its value is judged. A person chooses a password, so that a value that is given as one is
-taken for it, unless it is a placeholder, a sentence, or code that only speaks of it (`password = read_password()`).
-Keys and tokens are drawn by chance: theirs have digits and letters in one piece.
+The kind of a name decides how its value is judged. A user chooses a password: any value counts that is no placeholder,
+sentence or code (`password = read_password()`). Keys and tokens are random: their values mix digits and letters.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Kind = Literal["chosen", "pass", "pin", "key", "any key", "vendor key", "bare ke
 
 
 class Name(NamedTuple):
-    """A name as it stands there, what stands before it, and where it begins and ends."""
+    """A name in a text, up to `BEFORE` characters before it, and its span."""
 
     kind: Kind
     itself: str
@@ -39,14 +38,14 @@ _TOKENS = "token, токен, 令牌, 密钥, トークン, authorization, authe
 _DRAWN = (*_TOKENS.split(", "), "salt", "pepper", "seed", "pat", "sonarlogin", "sonar.login")
 _OTHER_KEYS = "schlüssel, clé, chave, jeton, klucz, sleutel, ключ, chiave, anahtar, キー, 秘钥, 金鑰, 키"
 _KEYS = tuple(_OTHER_KEYS.split(", "))
-"""What a key is called in other languages."""
+"""Words for a key in other languages."""
 _WORDY = ("phrase", "mnemonic")
 _CORES = (*_CHOSEN, *_SHORT, "pin", *_DRAWN, *_KEYS, *_WORDY)
-"""One of these is in each name of a secret, in small letters."""
+"""Lower-case words, one of which is in each name of a secret."""
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IN_ASCII = {core: re.split("[ .-]", core)[0] for core in _CORES if core.isascii()}
 _BEYOND = {core: _BEYOND_ASCII.findall(core)[0] for core in _CORES if not core.isascii()}
-"""What of a name is looked for first: it is in each text with the name."""
+"""Part of a name that is searched for first; each text with the name contains it."""
 
 _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|decryption|crypto|auth|authentication|app|application"
@@ -56,7 +55,7 @@ _KEY_OF = re.compile(
     r"|[a-z0-9](?P<any>_))[_ -]?\Z"
     r"|\b(?:master|api|secret|encryption|signing|license)\.\Z"
 )
-"""The word before `key` in the name of a secret one; any word in a name like `DD_KEY`."""
+"""The word before `key` in the name of a secret key; any word in a name like `DD_KEY`."""
 
 _NO_SECRET = re.compile(
     r"(?:public|publishable|site|gpg|pgp|cache|idempotency|object|request|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
@@ -69,17 +68,17 @@ _MORE = re.compile(
     r"|[ ]\d{1,2}(?=:)|string(?=\"\s?:))?(?![a-z0-9_à-ÿа-я-])",
     re.IGNORECASE,
 )
-"""The end that such a name may have: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` is no secret's name."""
+"""Endings of a secret's name: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` names no secret."""
 
 _PASS_OF = ("require", "store", "key", "db", "user", "pg", "ssh", "smtp", "ldap", "admin", "root")
 _WORDS_OF = ("seed", "recovery", "secret", "mnemonic")
 _SEED_OF = ("totp", "otp", "2fa", "mfa", "authenticator")
 BEFORE = 100
-"""Characters before a name that are looked at."""
+"""Number of characters before a name that rules may read."""
 
 
 def named(read: Read) -> Iterator[Name]:
-    """Yield the names in a text, those of one word after the other's."""
+    """Yield the names in a text, grouped by their word."""
     words = " ".join(read.words)  # far shorter than the text, and most names are not in it
     yield from _named([core for core, word in _IN_ASCII.items() if word in words], read.text, read.near.lower())
     if not read.text.isascii():
@@ -103,12 +102,12 @@ def names_something(name: str) -> bool:
 
 
 def kind_of(title: str) -> Kind | None:
-    """Return the kind of a name that stands alone and ends as a secret's does (a column's title), None of any other."""
+    """Return the kind of a name that is the end of `title`, such as a column's; None for any other title."""
     return next((name.kind for name in named(read(title)) if name.end == len(title)), None)
 
 
 def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
-    """Return the kind of name that the word at `at` is, None where it is none."""
+    """Return the kind of the name with the word at `at`, None where it names no secret."""
     before = text[at - 1 : at]
     begins = not before.isalpha() or (before.islower() and text[at].isupper())
     if core in _CHOSEN:

@@ -1,4 +1,4 @@
-"""What is no secret and yet tells who somebody is, masked for those who ask for it."""
+"""Mask personal data on request: names of home folders and mail addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAIL = re.compile(r"(?<![\w.+-])(?!git@|no-?reply@)[\w.+-]{1,64}@(?:[\w-]{1,63}
 
 
 def impersonal(text: str, of: Collection[str]) -> str:
-    """`text` with the names of homes (`/home/bob/x` → `[home]/x`), mail addresses, or both replaced."""
+    """Return `text` with home folders (`/home/bob/x` → `[home]/x`), mail addresses, or both replaced."""
     if "home" in of:
         text = _HOME.sub(HOME, text)
     return _MAIL.sub(MAIL, text) if "mail" in of and "@" in text else text

@@ -1,4 +1,4 @@
-"""Secrets that are known by where they stand: in addresses, in headers, in calls, between the lines of a key."""
+"""Secrets recognized by their place: private keys, cut texts, addresses, headers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 
 
 def keys(text: str) -> Iterator[Span]:
-    """Private keys, from their first line to the last, or as far as they were kept."""
+    """Yield private keys, from the first to the last line that is left."""
     if "PRIVATE KEY" in text:
         done = 0
         for edge, after in pairwise([*_EDGE.finditer(text), None]):
@@ -65,7 +65,7 @@ def keys(text: str) -> Iterator[Span]:
 
 
 def _beginning(text: str, least: int, end: int) -> int:
-    """Return the start of the key whose lines end at `end`; its first lines may have been cut off."""
+    """Return the start of the key whose lines end at `end`. Its first lines may be missing."""
     start, short = end, 0
     for piece in reversed(list(_PIECES.finditer(text, max(least, end - LONGEST_KEY), end))):
         if piece["line"] and len(piece[0]) >= 16:
@@ -80,7 +80,7 @@ def _beginning(text: str, least: int, end: int) -> int:
 
 
 def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
-    """The values below `data` in the document that says `kind: Secret` at `at`, and begins behind `least`."""
+    """Yield the values below `data` in the YAML document with `kind: Secret` at `at`. It begins after `least`."""
     start = max(text.rfind("\n---", least, at), text.rfind("\napiVersion:", least, at), least)
     is_data = False
     for line in _LINES.finditer(text, text.find("\n", start, at) + 1 or at):
@@ -99,19 +99,18 @@ def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
-"""Characters of words that a cut may have left of a secret."""
+"""Characters of a secret that a cut may have left."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
-"""One of both ends of what looks drawn: of a secret ten characters can be too many."""
+"""Either end of a random word that was cut. Five characters at each end are enough."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
-"""Short forms of a commit, a checksum or a session's id."""
+"""Short form of a commit, a checksum or a session id."""
 _RANGE = re.compile(r"(?<![\w.-])([0-9a-f]{7,40})\.\.\.[0-9a-f]{7,40}(?![\w-])")
-"""Two commits, as Git compares them."""
+"""Range of two commits."""
 _OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\[?\Z", re.IGNORECASE)
 
 
 def cut(text: str) -> Iterator[Span]:
-    """What is drawn right behind the place where a text was cut: the name that told what it is may stand before. And
-    what is drawn right before it: the rest, by which it would be told, may be gone."""
+    """Yield random words right after a cut, whose name may be missing, and right before one, whose rest is missing."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
             if _OF_A_SUM.search(text, max(0, behind.start() - 140), behind.start()):
@@ -141,10 +140,10 @@ _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
 _MAIL_AND = re.compile(
     r"://[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}/)([^\s\"'<>`/]{3,200})@(?=[\w-]+\.[\w.]+)"
 )
-"""A mail address as the name of the user."""
+"""Address with a mail address as the user name."""
 _SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
-"""A database's password may have signs in it that end the password in any other address."""
+"""Databases: their password may contain signs that end it in other addresses."""
 NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
 _OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
@@ -157,7 +156,7 @@ _HOOK = re.compile(
 _HOOK_ANYWHERE = re.compile(
     r"/(?:services/(?=T\w{6,12}/B)|(?:web)?hooks?/)(?!T0+/B0+/)((?:[\w-]{1,40}/){0,3}(?![0-9a-f]{8}-[0-9a-f-]{27})([\w-]{20,}))"
 )
-"""Of a chat on a host of one's own."""
+"""Webhook of a self-hosted chat."""
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
 _BEARER = re.compile(r"[ \t]{1,3}[\"']?(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
@@ -172,9 +171,9 @@ _MARKS = {
     "random_password": re.compile(r"[^\0]{0,600}?\bresult\"?\s{0,9}[=:]\s{0,3}\"([^\"\n$<(]{6,200})\""),
     "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
 }
-"""Marks after which a secret follows."""
+"""Marks, and the pattern of the secret after each."""
 _AUTHORIZATION = re.compile(r"[\"']?\s?[:=,]\s?[\"'`]?[A-Za-z][\w.-]{1,40}[ =]{1,2}([^\s\"'`,;<>{}$]{8,})")
-"""Whatever its scheme is called."""
+"""Authorization header with any scheme."""
 _CODES = re.compile(r"(?:recovery|backup|scratch|rescue|2fa|mfa)[ _-]?\Z", re.IGNORECASE)
 _CODE = re.compile(
     r"[\s,;\"'`*:=\[\](){}-]{0,12}(?:\d{1,2}[.)]\s{1,3})?"
@@ -182,7 +181,7 @@ _CODE = re.compile(
 )
 _FACTORS = ("2fa", "2FA", "totp", "TOTP", "mfa", "MFA", "uthenticator", "second factor")
 _GROUPS = re.compile(r"(?<!\w)(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}(?!\w)|(?<!\w)(?:[a-z2-7]{4} ){3,7}[a-z2-7]{4}(?!\w)")
-"""The seed of a second factor, as it is shown to be typed."""
+"""Seed of a second factor, in groups of four."""
 _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 
@@ -254,7 +253,7 @@ def headers(read: Read) -> Iterator[Span]:
 
 
 def _codes(text: str, at: int) -> Iterator[Span]:
-    """The codes of a list that a service gives for the day on which a second factor is lost."""
+    """Yield the codes of a list of recovery codes at `at`."""
     for _ in range(24):
         code = _CODE.match(text, at)
         if code is None or len(code[1]) < 6:

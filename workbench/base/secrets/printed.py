@@ -1,4 +1,4 @@
-"""Secrets that a command prints, and those that it is given through a pipe or by a script that answers it."""
+"""Secrets that a command prints or reads from a pipe."""
 
 from __future__ import annotations
 
@@ -6,97 +6,62 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, places_of
-from workbench.base.secrets.values import is_drawn, is_mixed, is_name, is_path, is_phrase, is_placeholder, is_strong
+from workbench.base.secrets.values import is_drawn, is_mixed, is_no_secret, is_placeholder, is_strong
 
 _NAME = r"[\w./-]*(?:pass|passwd|password|pwd|secret|token|key|credential|pin)\w*"
 _FILE_OF = rf"(?:node-token|id_token|\.?vault[-_]token|\w*initial\w*[Pp]assword|{_NAME})(?:\.txt|\.key)?"
 _FILE = rf"(?:\S*/(?:run/)?secrets?/[\w./-]+|\S*(?<![A-Za-z]){_FILE_OF})"
 _RANDOM = r"(?:token_(?:hex|urlsafe|bytes)|randomBytes|random_bytes|SecureRandom|urandom|getrandbits)"
 _PRINT = {
-    "security find-": r"(?:generic|internet)-password\b[^\n]*\s-(?:w|g|\w*w)\b",
-    "get secret": r"s?\b[^\n]*(?:jsonpath|template|custom-columns|base64)",
-    "view-secret": r"\s",
-    "pass show": r"\s",
-    "$ pass": r" [\w@.-]+/[\w@./-]+",
-    "gopass ": r"(?:show )?[^\n]*",
-    "op read": r"\s",
-    "op item get": r"[^\n]*--fields?[ =][^\n]*",
-    "bw get": r" (?:password|totp|notes)\b",
-    "lpass show": r"[^\n]*(?:-p|--password)\b",
-    "vault kv get": r"[^\n]*-field[ =]",
-    "vault read": r"[^\n]*-field[ =]",
-    "vault token create": r"[^\n]*-field[ =]",
-    "vault print token": "",
-    "aws configure get": r" \S*(?:secret|token|key)",
-    "get-secret-value": r"[^\n]*--query[ =]\S*SecretString",
-    "ssm get-parameter": r"[^\n]*--with-decryption",
-    "ecr get-login-password": "",
-    "generate-db-auth-token": "",
-    "print-access-token": "",
-    "print-identity-token": "",
-    "gcloud secrets versions access": "",
-    "az account get-access-token": r"[^\n]*(?:tsv|-o)",
-    "keyvault secret show": r"[^\n]*(?:tsv|--query)",
-    "acr credential show": r"[^\n]*--query",
-    "storage account keys list": r"[^\n]*(?:tsv|--query)",
-    "auth token": r"s?\b",
-    "auth:token": "",
-    "tokens create": r"\b",
-    "token create": r"\b",
-    "token generate": "",
-    "create token": r"\b",
-    "generate-token": "",
-    "join-token": r"[^\n]*-q",
-    "oauth-token": "",
-    "whoami -t": "",
-    "config:get": rf" {_NAME}",
-    "config get": rf" {_NAME}",
-    "initial-password": "",
-    "initialAdminPassword": "",
-    "doppler secrets get": r"[^\n]*--plain",
-    "infisical secrets get": r"[^\n]*--(?:plain|raw-value)",
-    "ansible-vault view": "",
-    "ansible-vault decrypt": r"[^\n]*(?:--output[ =]-|/dev/stdout)",
-    "terraform output": rf"[^\n]* {_NAME}",
-    "tofu output": rf"[^\n]* {_NAME}",
-    "pulumi stack output": rf" {_NAME}[^\n]*--show-secrets",
-    "openssl rand": r"\b",
-    "openssl passwd": "",
-    "wg gen": r"(?:key|psk)",
-    "pwgen": r"\b",
-    "apg": r" -",
-    "diceware": r"\b",
-    "xkcdpass": r"\b",
-    "urandom": r"[^\n]*\|",
-    "python": rf"3? -c [^\n]*{_RANDOM}",
-    "node -e": rf" [^\n]*{_RANDOM}",
-    "node -p": rf" [^\n]*{_RANDOM}",
-    "ruby -r": rf"[^\n]*{_RANDOM}",
-    "php -r": rf"[^\n]*{_RANDOM}",
-    "keygen": r"\s*(?=\n)",
-    "phx.gen.secret": "",
-    "rails secret": "",
-    "rake secret": "",
-    "key:generate --show": "",
-    "keyring get": r"\s",
-    "secret-tool lookup": r"\s",
-    "credstash get": r"\s",
-    "chamber read": r"[^\n]*-q",
-    "conjur variable get": "",
-    "rclone reveal": r"\s",
-    "gpg -d": r"\b",
-    "gpg --decrypt": r"\b",
-    "gpg2 -d": r"\b",
-    "age -d": r"\b",
-    "wp config get": rf" {_NAME}",
-    "cat ": rf"{_FILE}\s*(?=\n|\"|'|;|&)",
-    "printenv ": rf"{_NAME}\s*(?=\n|\"|')",
-    "echo ": rf"[\"']?\$\{{?(?:env:)?{_NAME}\}}?[\"']?\s*(?=\n|'|\")",
-    "Get-Content ": rf"{_FILE}\s*(?=\n)",
-    "--showsecret": "",
+    "": (
+        "vault print token, ecr get-login-password, generate-db-auth-token, print-access-token, print-identity-token"
+        ", gcloud secrets versions access, auth:token, token generate, generate-token, oauth-token, whoami -t"
+        ", initial-password, initialAdminPassword, ansible-vault view, openssl passwd, phx.gen.secret, rails secret"
+        ", rake secret, key:generate --show, conjur variable get, --showsecret"
+    ),
+    r"\s": "view-secret, pass show, op read, keyring get, secret-tool lookup, credstash get, rclone reveal",
+    r"\b": (
+        "tokens create, token create, create token, openssl rand, pwgen, diceware, xkcdpass"
+        ", gpg -d, gpg --decrypt, gpg2 -d, age -d"
+    ),
+    rf" {_NAME}": "config:get, config get, wp config get",
+    rf"[^\n]* {_NAME}": "terraform output, tofu output",
+    r"[^\n]*-field[ =]": "vault kv get, vault read, vault token create",
+    rf" [^\n]*{_RANDOM}": "node -e, node -p",
+    rf"[^\n]*{_RANDOM}": "ruby -r, php -r",
+    rf"3? -c [^\n]*{_RANDOM}": "python",
+    r"(?:generic|internet)-password\b[^\n]*\s-(?:w|g|\w*w)\b": "security find-",
+    r"s?\b[^\n]*(?:jsonpath|template|custom-columns|base64)": "get secret",
+    r" [\w@.-]+/[\w@./-]+": "$ pass",
+    r"(?:show )?[^\n]*": "gopass ",
+    r"[^\n]*--fields?[ =][^\n]*": "op item get",
+    r" (?:password|totp|notes)\b": "bw get",
+    r"[^\n]*(?:-p|--password)\b": "lpass show",
+    r" \S*(?:secret|token|key)": "aws configure get",
+    r"[^\n]*--query[ =]\S*SecretString": "get-secret-value",
+    r"[^\n]*--with-decryption": "ssm get-parameter",
+    r"[^\n]*(?:tsv|-o)": "az account get-access-token",
+    r"[^\n]*(?:tsv|--query)": "keyvault secret show, storage account keys list, acr credential show",
+    r"s?\b": "auth token",
+    r"[^\n]*-q": "join-token, chamber read",
+    r"[^\n]*--(?:plain|raw-value)": "doppler secrets get, infisical secrets get",
+    r"[^\n]*(?:--output[ =]-|/dev/stdout)": "ansible-vault decrypt",
+    rf" {_NAME}[^\n]*--show-secrets": "pulumi stack output",
+    r"(?:key|psk)": "wg gen",
+    r" -": "apg",
+    r"[^\n]*\|": "urandom",
+    r"\s*(?=\n)": "keygen",
+    rf"{_FILE}\s*(?=\n|\"|'|;|&)": "cat ",
+    rf"{_FILE}\s*(?=\n)": "Get-Content ",
+    rf"{_NAME}\s*(?=\n|\"|')": "printenv ",
+    rf"[\"']?\$\{{?(?:env:)?{_NAME}\}}?[\"']?\s*(?=\n|'|\")": "echo ",
 }
-"""Commands whose purpose is to print one, by what to look for: the rest of their line."""
-_PRINTING = {hint: re.compile(rest.replace("[^\\n]*", "[^\\n]{0,200}"), re.IGNORECASE) for hint, rest in _PRINT.items()}
+"""Pattern of the rest of the line: the commands that print a secret."""
+_PRINTING = {
+    hint: re.compile(rest.replace("[^\\n]*", "[^\\n]{0,200}"), re.IGNORECASE)
+    for rest, hints in _PRINT.items()
+    for hint in hints.split(", ")
+}
 _HINTS = by_word(_PRINTING, **{"get secret": "secret secrets", "oauth-token": "oauth", "keygen": "keygen genkey"})
 _OUTPUT = r"[\"']\s?,\s?[\"'](?:stdout|output|result|content)[\"']\s?:\s?[\"']"
 _FILTER = r"(?:base64|jq|head|tail|tr|awk|cut|grep|sed|tee|xargs|openssl|od|xxd|fold|cat|sha\w+|python\w*|node)\b"
@@ -107,11 +72,9 @@ _BETWEEN = re.compile(
     r"[ \t]*(?:(?:std)?out(?:put)?:[ \t]*|<(?:stdout|output|result)>)?"
 )
 _PRINTED = re.compile(r"([^\s<>\"'`]{4,400})[ \t]*(?=[\r\n<\"'`]|\Z)")
-_SAID = re.compile(r"([a-z]{2,12}(?:[ -][a-z]{2,12}){2,9})[ \t]*(?=[\r\n<]|\Z)")
 _PROMPT = re.compile(
     r"[ \t]*(?:[$#%❯➜>] ?|[\w[(][\w.@:~/\[\]() -]{0,60}[$#%>] |command: |[^\n]{0,60}\"(?:command|cmd)\": ?\")", re.I
 )
-_FILE_NAME = re.compile(r"[\w.-]*\.(?:[a-z]{1,5}|[a-z]+\.\w+)\Z")
 
 _TAKES = (
     r"sudo\s{1,2}(?:-\w+\s){0,3}-S\b|--password-stdin|--passphrase-fd|--stdin\b|--with-token|\bchpasswd\b|(?<!/)\bpasswd\b"
@@ -159,7 +122,7 @@ def spans(read: Read) -> Iterator[Span]:
 
 
 def _printed(text: str, start: int, at: int, rest: re.Pattern[str]) -> Span | None:
-    """Return the span of what the command at `start` has printed, where its line ends and one value follows."""
+    """Return the span of the only value that the command at `start` printed, None where there is none."""
     called = rest.match(text, at)
     line = _LINE.match(text, called.end()) if called else None
     behind = _BETWEEN.match(text, line.end()) if line else None
@@ -169,10 +132,9 @@ def _printed(text: str, start: int, at: int, rest: re.Pattern[str]) -> Span | No
     is_shown = behind[0].strip() != "" or bool(_PROMPT.match(text, begins, start + 2))
     found = _PRINTED.match(text, behind.end())
     if found is None:
-        said = _SAID.match(text, behind.end()) if is_shown else None
-        return said.span(1) if said and is_phrase(said[1]) else None
+        return None
     value = found[1]
-    if len(value) < SHORTEST or is_placeholder(value) or is_name(value) or is_path(value) or _FILE_NAME.match(value):
+    if len(value) < SHORTEST or is_no_secret(value):
         return None
     is_secret = is_mixed(value) if is_shown else "/" not in value and (is_drawn(value, 16) or is_strong(value))
-    return found.span(1) if is_secret and "://" not in value and value[-1] != ":" else None
+    return found.span(1) if is_secret and value[-1] != ":" else None

@@ -1,7 +1,7 @@
-"""Secrets that are known by their shape alone: what the one who issues them puts in front.
+"""Secrets recognized by their shape: the prefix and length that an issuer documents.
 
-The shapes are those that issuers document and that public lists of patterns agree on. Each asks for so many characters
-as a name in code does not have, and for a digit among them where names might be as long.
+Issuers document these shapes, and public lists of patterns agree on them. Each is longer than a name in code, or needs
+a digit.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _SHAPES = r"""
 
 
 def _by_first_sign(shapes: list[str]) -> str:
-    """All of them in one pattern, which looks at those alone that begin as the text does."""
+    """Return one pattern for all shapes, grouped by their first character for speed."""
     several: dict[str, list[str]] = {}
     for shape in shapes:
         several.setdefault(shape[0] if shape[0].isalnum() else "", []).append(shape)
@@ -93,9 +93,9 @@ def _compiled(shape: str) -> re.Pattern[str]:
 
 _LINES = (line for line in _SHAPES.splitlines() if not line.lstrip().startswith("#"))
 _SHORTEST = "(?=[A-Za-z0-9_$|:/+=%~.-]{15})"
-"""Beginning of every shape: most words of a text are shorter, and no shape is tried at them."""
+"""Lookahead that fails for short words, so that no shape is tried there."""
 _AFTER = r"(?:(?<![A-Za-z0-9])|(?<=\[\dm)|(?<=\[\d\dm))"
-"""No letter and no digit, unless they end a colour of a terminal."""
+"""Lookbehind: no letter or digit, except at the end of a terminal color."""
 TOKEN = _compiled(f"{_AFTER}{_SHORTEST}(?:{_by_first_sign(' '.join(_LINES).split())})")
 
 MARKED = (
@@ -104,4 +104,4 @@ MARKED = (
     (32, _compiled(r"-us(?<=<hex>{32}-us)\d{1,2}(?!\d)")),
     (36, _compiled(r"_mmk(?<=<an>{6}_<an>{29}_mmk)")),
 )
-"""Shapes that begin like any word: what is known of them, and how many characters stand before it."""
+"""Shapes with a mark in the middle: number of characters before the mark, and the pattern from there on."""

@@ -1,4 +1,4 @@
-"""Where in a text something lies."""
+"""Find words in a text fast."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 Span = tuple[int, int]
-"""The first character and the one behind the last."""
+"""Start and end of a part of a text; the end is exclusive."""
 
 SHORTEST = 6
-"""Characters of the shortest text that is taken for a secret, or could hold one."""
+"""Length of the shortest secret."""
 
 
 def places_of(word: str, text: str) -> Iterator[int]:
-    """Where a word begins, each time. It is what finds a rare word the fastest."""
+    """Yield each index of `word`. The fastest way to find a rare word."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -23,13 +23,12 @@ def places_of(word: str, text: str) -> Iterator[int]:
 
 
 def searchable(text: str) -> str:
-    """Return `text` with a `?` for each sign beyond ASCII: at the same places, and words are found in it several times
-    as fast."""
+    """Return `text` with `?` for each character beyond ASCII. Indexes stay; searching is several times as fast."""
     return text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
 
 
 def lowered(text: str) -> str:
-    """Return `text` in small letters, each at its place: a letter whose small one is two stays."""
+    """Return `text` in lower case with the same indexes: a letter that would become two stays."""
     small = text.lower()
     return small if len(small) == len(text) else "".join(x.lower() if len(x.lower()) == 1 else x for x in text)
 
@@ -38,7 +37,7 @@ _SMALL = {ord(sign): sign.lower() if sign in string.ascii_letters else " " for s
 
 
 class Read(NamedTuple):
-    """A text to look for secrets in, as it is and `searchable`, and the words in it, of small letters alone."""
+    """A text, its `searchable` form, and its words in lower case."""
 
     text: str
     near: str
@@ -51,13 +50,13 @@ def read(text: str) -> Read:
 
 
 def words_of(hint: str) -> frozenset[str]:
-    """Return the words that are in each text with `hint`, without the last where it may go on."""
+    """Return the words of `hint`. The last one is left out where it may be a part of a longer word."""
     words = re.findall("[a-z]+", hint.lower())
     return frozenset(words[: -1 if len(words) > 1 and hint[-1].isalpha() else None])
 
 
 def by_word(hints: Iterable[str], **others: str) -> dict[str, list[str]]:
-    """Return `hints` by a word that a text must have for each; `others` are the words of those that begin a word."""
+    """Group `hints` by a word that a text must contain. `others` names the words of hints that only begin a word."""
     rules: dict[str, list[str]] = {}
     for hint in hints:
         words = others[hint].split() if hint in others else [min(words_of(hint), key=lambda word: (-len(word), word))]
@@ -67,5 +66,5 @@ def by_word(hints: Iterable[str], **others: str) -> dict[str, list[str]]:
 
 
 def hints_in(words: frozenset[str], rules: dict[str, list[str]]) -> list[str]:
-    """Return the hints of `rules` that a text with these words may have."""
+    """Return the hints of `rules` that a text with these words may contain."""
     return list(dict.fromkeys(hint for word in words & rules.keys() for hint in rules[word]))

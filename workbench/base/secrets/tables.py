@@ -1,4 +1,4 @@
-"""Secrets in tables, told by the title of their column or the name beside them: bars, CSV, columns, SQL."""
+"""Secrets in tables (Markdown, CSV, aligned columns, SQL), by column title or by the name in their row."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from itertools import count
 from workbench.base.secrets.names import Kind, Name, kind_of
 from workbench.base.secrets.spans import Read, Span, places_of
 from workbench.base.secrets.values import (
-    has_inner_digit,
     is_drawn,
     is_lowered,
     is_mixed,
-    is_name,
-    is_odd,
+    is_no_secret,
     is_passphrase,
-    is_path,
-    is_placeholder,
-    is_strong,
+    is_telling,
 )
 
 _TITLE_ENDS = re.compile(r"[\"'`* \t]*(?:[|│,;\t\r\n]|(?<=  )|\Z)|  ")
@@ -48,7 +44,7 @@ _TYPE = re.compile(r"\w+\(\d+(?:,\d+)?\)\Z|[\d.,:%-]+[a-zA-Z]{0,3}\Z|\d{4}-\d\d-
 
 
 def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
-    """Of the `names` in the text those are looked at that may be titles."""
+    """Yield the secrets in the tables that have one of `names` as a title."""
     text, near, words = read
     seen: set[int] = set()
     for name in names:
@@ -74,7 +70,7 @@ def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
 
 
 def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Span]:
-    """Cells between bars: below the titles of `start`, or beside a name in its row."""
+    """Yield the secrets between bars: below the titles at `start`, or in the row of a name."""
     titles = [(cell.start() - start, cell[0].strip(" `*")) for cell in _CELL.finditer(text, start, end)]
     kinds = {number: kind for number, (_, title) in enumerate(titles) if (kind := _kind(title))}
     for number, kind in kinds.items():  # a row of names and values
@@ -97,7 +93,7 @@ def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Spa
 
 
 def _of_columns(text: str, start: int, end: int) -> Iterator[Span]:
-    """Words below a title, and what stands beside a name below `Key  Value`."""
+    """Yield the secrets in aligned columns: below a title, or in the row of a name below `Key  Value`."""
     titles = list(_COLUMN.finditer(text, start, end))
     names = [title[0].lower() for title in titles]
     beside = (
@@ -139,7 +135,7 @@ def _of_csv(text: str, start: int, end: int, sign: str) -> Iterator[Span]:
 
 
 def _of_sql(text: str, near: str) -> Iterator[Span]:
-    """Values of the columns that an INSERT or a COPY names."""
+    """Yield the secrets in the columns that an INSERT or a COPY names."""
     for word in ("INSERT", "insert", "REPLACE"):
         for at in places_of(word, near):
             if head := _INSERT.match(text, at + len(word)):
@@ -180,7 +176,7 @@ def _of_tuples(text: str, at: int, kinds: dict[int, Kind]) -> Iterator[Span]:
 
 
 def _rows(text: str, end: int) -> Iterator[Span]:
-    """The lines behind `end`, to the first that is empty."""
+    """Yield the lines after `end`, up to the first empty one."""
     for _ in range(_ROWS):
         start = end + 1
         end = text.find("\n", start, start + 2 * _LONGEST_LINE)
@@ -191,7 +187,7 @@ def _rows(text: str, end: int) -> Iterator[Span]:
 
 
 def _kind(title: str) -> Kind | None:
-    """Return the kind of secret that a title names, which is a name of a few words."""
+    """Return the kind of name that a title of at most four words is."""
     return kind_of(title) if 2 < len(title) <= 40 and title.count(" ") <= 3 else None
 
 
@@ -202,22 +198,15 @@ def _secret(cell: re.Match[str], kind: Kind, *, is_strict: bool) -> Span | None:
 
 
 def _is_secret(value: str, kind: Kind, *, is_strict: bool) -> bool:
-    """`is_strict` where words may stand there as well: in documents and in columns that are only aligned."""
+    """True for a secret in a cell. `is_strict` for cells that may hold prose: then plain words do not count."""
     if kind == "pin":
         return value.isdecimal() and 4 <= len(value) <= 12 and not is_strict
-    if (
-        len(value) < 4
-        or is_placeholder(value)
-        or is_name(value)
-        or is_path(value)
-        or _TYPE.match(value)
-        or "://" in value
-    ):
+    if len(value) < 4 or is_no_secret(value) or _TYPE.match(value):
         return False
     if kind not in ("chosen", "pass"):
         return " " not in value and is_drawn(value, 16)
     if " " in value:
         return not is_strict and value.islower() and is_passphrase(value)
     if is_strict:
-        return is_strong(value) or is_odd(value) or is_drawn(value, 12) or (len(value) > 8 and has_inner_digit(value))
+        return is_telling(value) or is_drawn(value, 12)
     return len(value) >= 6 and is_mixed(value) and not is_lowered(value)

@@ -1,4 +1,4 @@
-"""Judge a text that is given as a secret: drawn by chance, chosen by a user, or a placeholder, a sentence, a name."""
+"""Classify a value by its characters: random, chosen by a user, or a placeholder, a sentence, a name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from workbench.base.secrets.spans import SHORTEST
 
 BEGINNING = 120
-"""Characters of a value by which it is judged."""
+"""Number of characters of a value that are examined."""
 
 _LONGEST_CHOSEN = 80
-"""Characters of the longest password that a person chooses."""
+"""Length of the longest password that a user chooses."""
 
 _PLACEHOLDER = re.compile(
     r"[<$%*•.…\[{!@]|[Xx]{3}|your?[-_ ]|(?:my|the|some|a)[-_ ]?(?:secret|password|passwd|api|token|key)"
@@ -25,12 +25,12 @@ _REFERENCE = re.compile(
     r"ENC[\[(]|\{cipher\}|vault:|op://|arn:|ref\+|projects/[^/]+/(?:secrets|locations)/|pk_(?:test|live)_|\$\{\{|\{\{|\$\(|!\w"
     r"|\$[A-Z_][A-Z0-9_]*\Z|@Microsoft\.|0x[0-9a-fA-F]{40}\Z|k8s:enc:|AQ[IE]CA[HR]|Ag[A-E][A-Za-z0-9+/]{200}"
 )
-"""Beginnings of encrypted values, of references to a secret kept elsewhere, and of keys that may be public."""
+"""Prefixes of encrypted values, of references to a secret store, and of public keys."""
 _PATTERN = re.compile(
     r"(?i:abcdefghijklmnopqrstuvwxyz)|\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|0-9)|\\[sdwSDW][*+?{]|\(\?[:i=!<]|\]\{\d|\[\^[\s\"'\\]"
     r"|\{[A-Za-z_][\w.\[\]'\"-]{2,}\}"
 )
-"""What only regular expressions, templates and alphabets have."""
+"""Parts of regular expressions, templates and alphabets."""
 _HOLLOW = re.compile(
     r"\.\.\.|…|\*\*\*|xxxx|your[-_]|[-_]here\b|\$\{|\{\{|EXAMPLE(?:KEY)?\Z|(?-i:EXAMPLE)", re.IGNORECASE
 )
@@ -39,7 +39,7 @@ NAMES = re.compile(
     "|密码|密碼|口令|パスワード|비밀번호|암호",
     re.IGNORECASE,
 )
-"""Words that speak of a secret, and are in the name of a variable or a field that holds one."""
+"""Words in the names of variables and fields that hold a secret."""
 
 _SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
 _NAMED = re.compile(r"[\w./:-]*[^\W\d]\Z")
@@ -52,13 +52,6 @@ _ALGORITHM = re.compile(
 )
 """Names of hashes and ciphers: `sha512`, `pbkdf2_sha256`, `aes-256-gcm`, `PBKDF2WithHmacSHA256`."""
 
-_TYPE = re.compile(
-    r"(?:true|false|none|null|nil|undefined|prompt|stdin|value|word|plain|clear|empty|blank|disabled|default|invalid"
-    r"|expired|changed|wrong|(?:in)?correct|string|varchar|optional|required|integer|boolean|number|hidden|enabled"
-    r"|unknown|bearer|basic|digest|guest|anonymous|username|expected)\w*\Z",
-    re.IGNORECASE,
-)
-"""What is said of a value instead of it."""
 
 _IN_WORDS = re.compile("[A-Z]?[a-z]{2,}")
 _OF_CODE = re.compile(r"[a-z]*(?:[A-Z]{0,2}[A-Z][a-z]{2,}\d{0,2}|V\d){3,12}(?:\.class)?\Z")
@@ -70,7 +63,7 @@ _SAID = re.compile(
     r"|ist|muss|darf|nicht|der|die|das|für|mit|und|le|la|les|est|et|un|une|el|los|es|debe|una|no|de|del|é|obrigatóri[ao])\b",
     re.IGNORECASE,
 )
-"""Words of sentences, which nobody takes into a password of some words."""
+"""Words of sentences that a passphrase does not have."""
 _PHRASE = re.compile(r"[\w'&+#!-]+(?: [\w'&+#!-]+){1,7}\Z")
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|be|been|has|have|must|should|can|cannot|may|not|no|your|our|please|invalid|wrong|required|missing"
@@ -79,14 +72,13 @@ _SENTENCE = re.compile(
     r"|ist|muss|darf|nicht|bitte|wird|est|obligatoire|debe|ingrese|é|deve|obrigatóri[ao]|wpisz|voer|ange)\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence, which a password of some words does without."""
+"""Words that make a sentence, without articles and prepositions."""
 _WORDS = re.compile(r"[^\s\"'`<>{}()]{1,20}(?: [^\s\"'`<>{}()]{1,20}){1,9}\Z")
 _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}\Z")
 _ODD = re.compile(
     r"(?=\S*[A-Z])(?=\S*[a-z])(?!\S*(?:&&|\|\||::|==|->|=>|\(|\)|@[\w-]+\.\w))\S*\w[!#$%&*+?^~;|@=,]\w\S*"
 )
 _JOINED = re.compile(r"[A-Z][a-zäöüß]{2,}[_.-][A-Z][a-zäöüß]{2,}\d{0,4}|[a-z]{3,}(?:-[a-z]{3,}){1,5}(?:-?\d{1,4})?")
-_BASE32 = re.compile(r"(?=[A-Z]*[2-7])[A-Z2-7]{16,64}[.,]?\Z")
 _LOWERED = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)*\Z")
 
 
@@ -110,12 +102,12 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_cut(value: str) -> bool:
-    """True for the rest of a secret that an abridged text cut, which is no placeholder."""
+    """True for the rest of a secret that was cut, which is no placeholder."""
     return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
 
 
 def is_drawn(value: str, least: int) -> bool:
-    """True where a piece of it, without hyphens and dots, mixes digits and letters as random text does."""
+    """True for a UUID, and where a part between hyphens and dots mixes digits and letters."""
     if len(value) < least:
         return False
     return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
@@ -126,21 +118,21 @@ def is_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """True for what is drawn, and is no name with numbers in it: `V1NodeSelector`, `blob_store_v2`."""
+    """True for a random key or token. Names with numbers are none: `V1NodeSelector`, `blob_store_v2`."""
     upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
     in_words = sum(map(len, _IN_WORDS.findall(value)))
-    is_of_all = digits >= 3 or min(upper, lower) >= 3
-    return is_drawn(value, 16) and is_of_all and in_words < 0.75 * len(value) and not is_algorithm(value)
+    is_of_all = min(upper, lower) >= 3 or (digits >= 3 and (value.rstrip("=").isalnum() or (upper and lower)))
+    return bool(is_drawn(value, 16) and is_of_all and in_words < 0.75 * len(value)) and not is_algorithm(value)
 
 
 def is_mixed(value: str) -> bool:
-    """True for letters together with a digit or a sign."""
+    """True for letters with a digit or a sign."""
     bare = value.rstrip(".,:;!?")
     return not bare.isalpha() and any(map(str.isalpha, bare))
 
 
 def is_strong(value: str) -> bool:
-    """True for a mix of characters that only passwords have: letters, a digit, and a capital or a sign."""
+    """True for letters, a digit, and a capital or a sign, in eight characters or more."""
     if len(value) > _LONGEST_CHOSEN:
         return False
     bare = value.rstrip(".,:;!?)")
@@ -154,7 +146,7 @@ def is_path(value: str) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """True for the name of a variable that holds a secret: `password`, `api_key_2`, and not `p4ssPhr4se`."""
+    """True for the name of a variable that holds a secret: `password`, `api_key_2`; False for `p4ssPhr4se`."""
     return bool(_NAMED.match(value) and NAMES.search(value)) and not has_inner_digit(value)
 
 
@@ -162,37 +154,42 @@ def is_algorithm(value: str) -> bool:
     return bool(_ALGORITHM.match(value))
 
 
+def is_no_secret(value: str) -> bool:
+    """True for a placeholder, the name of a variable or an algorithm, a path, or an address."""
+    is_known = is_placeholder(value) or is_name(value) or is_algorithm(value)
+    return is_known or is_path(value) or "://" in value
+
+
 def is_of_code(value: str) -> bool:
-    """True for a name of some words, as classes and functions have it."""
+    """True for the name of a class or function of several words."""
     return bool(_OF_CODE.match(value))
 
 
 def has_inner_digit(value: str) -> bool:
-    """True where digits are between its letters, more than two at its end, or a number between hyphens beside
-    capitals; no name has that."""
+    """True for digits between letters, three digits at the end, or a number between hyphens: no name has these."""
     is_numbered = "-" in value and not value.islower() and not value.isupper() and re.search(r"-\d+-", value)
     return bool(is_numbered or re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
 
 def speaks_of_one(value: str) -> bool:
-    """True where one of its words is about a secret."""
+    """True where a word of the value is a word for a secret."""
     return bool(_SPEAKS.search(value))
 
 
 def is_word(value: str) -> bool:
-    """True for a bare word that can only be a value where data stands."""
-    return len(value) > SHORTEST and not (speaks_of_one(value) or is_name(value) or _TYPE.match(value))
+    """True for a word that is a password where only data can be."""
+    return len(value) > SHORTEST and not (speaks_of_one(value) or is_name(value))
 
 
 def is_phrase(value: str) -> bool:
-    """True for a few words as people choose them for a password, False for a sentence."""
+    """True for two to eight words of a passphrase, False for a sentence."""
     if not _PHRASE.match(value) or speaks_of_one(value) or _SAID.search(value):
         return False
     return value.islower() or any(map(str.isdigit, value))
 
 
 def is_passphrase(value: str) -> bool:
-    """True for words where a value stands that can hardly be a sentence: no label and no message is one."""
+    """True for words that are neither a sentence, a label nor a message, in the place of a value."""
     if not _WORDS.match(value) or value[-1] in ".?!:…" or reads_like_a_sentence(value, strictly=False):
         return False
     words = value.split(" ")
@@ -202,29 +199,29 @@ def is_passphrase(value: str) -> bool:
 
 
 def reads_like_a_sentence(value: str, *, strictly: bool) -> bool:
-    """True where its words make a sentence; `strictly` counts articles and the like, too."""
+    """True for a sentence. `strictly`: articles and prepositions make one, too."""
     return speaks_of_one(value) or bool((_SAID if strictly else _SENTENCE).search(value))
 
 
 def is_app_password(value: str) -> bool:
-    """True for four times four letters, as mail services issue passwords for programs."""
+    """True for four groups of four letters, the form of app passwords of mail services."""
     return bool(_APP.match(value)) and not _SENTENCE.search(value)
 
 
 def is_odd(value: str) -> bool:
-    """True for a word with a sign between its letters, small ones and capitals, that only passwords have."""
+    """True for a word of both cases with a sign inside."""
     return (
         8 <= len(value) <= _LONGEST_CHOSEN and bool(_ODD.fullmatch(value)) and not is_path(value) and "://" not in value
     )
 
 
 def is_joined(value: str) -> bool:
-    """True for words with a sign between them as people join them to a password."""
-    return bool(_JOINED.fullmatch(value)) and not speaks_of_one(value) and not _TERM.search(value)
+    """True for words joined by a sign, `Copper-Wire8`."""
+    return bool(_JOINED.fullmatch(value)) and not speaks_of_one(value)
 
 
 def is_telling(value: str) -> bool:
-    """True for what is hardly anything but a password, in the middle of a sentence as well."""
+    """True for a value that is a password even in the middle of a sentence."""
     bare = value.rstrip(".,:;!?)")
     if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):
         return True
@@ -237,17 +234,12 @@ def is_telling(value: str) -> bool:
 
 
 def is_noisy(value: str) -> bool:
-    """True for what is drawn of all the signs of a keyboard, as the keys and salts of WordPress are."""
+    """True for random characters of all kinds, such as the salts of WordPress."""
     if len(value) < 32 or _PATTERN.search(value):
         return False
     return len({sign for sign in value if not sign.isalnum()}) >= 8 and any(map(str.isdigit, value))
 
 
-def is_base32(value: str) -> bool:
-    """True for what is drawn of the letters and digits of a second factor's seed."""
-    return bool(_BASE32.match(value))
-
-
 def is_lowered(value: str) -> bool:
-    """True for a word, a name with hyphens, a file, a field: `read-only`, `user.name`, `values.yaml`."""
+    """True for lower-case words, files and fields: `read-only`, `user.name`, `values.yaml`."""
     return bool(_LOWERED.match(value))
