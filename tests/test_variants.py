@@ -150,8 +150,8 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
     [
         (1_000.0, [True], ["my-llama"], 2),
         (1_000.0, [False], ["my-llama"], 0),
-        (0.0001, [True, True], ["my-llama", "<$0.001"], 2),
-        (0.0001, [True, False], ["my-llama", "<$0.001"], 0),
+        (0.0001, [True, True], ["my-llama", "$0.0001"], 2),
+        (0.0001, [True, False], ["my-llama", "$0.0001"], 0),
     ],
 )
 async def test_f3_a_pair_with_an_unpriced_model_keeps_the_limit_for_the_priced_one(

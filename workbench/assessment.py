@@ -22,10 +22,10 @@ from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, unread
 from workbench.analysis.spent import Spent, spent
-from workbench.bench import Bench, Stand, stands
+from workbench.bench import Bench, Stand, choose_preset, stands
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
-from workbench.compaction.edits import compacting, given
+from workbench.compaction.edits import given
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
@@ -279,10 +279,8 @@ def compare(bench: Bench, presets: Iterable[Preset], answer: Answerer) -> Iterat
     The bench's pins and edits hold in every run, and its split where the strategy has one.
     """
     for preset in presets:
-        one = strategy(preset.strategy)
-        context = bench.context if one.movable else bench.context.with_(split_at=None)
-        run = drive(compacting(context, bench.edits, one, preset.policy), answer)
-        yield Assessment(bench, run, preset)
+        there = choose_preset(bench, preset)
+        yield Assessment(bench, drive(there.compacting(), answer), there.chosen)
 
 
 def _size_of(context: Context, outcome: Outcome, *fates: Fate) -> Size:

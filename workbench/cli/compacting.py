@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 from workbench.assessment import Assessment
 from workbench.bench import Bench
 from workbench.cli.running import keep, run_named
 from workbench.compaction.checks import Check, export_check
-from workbench.compaction.edits import compacting
 from workbench.compaction.exporting import exported
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats import registry
@@ -55,9 +53,7 @@ def compacted(
     if to is not None:
         registry.target(to)  # refused before a model is asked, where it cannot be written
     bench = replace(bench, opened=bench.opened.with_(manual=by_hand))
-    context = bench.context
-    make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
-    call = run_named(bench, make, name, purse, journal=journal)
+    call = run_named(bench, bench.compacting, name, purse, journal=journal)
     outcome = call.run.outcome
     checks = call.found.checks
     # First of all: whatever follows may fail, and a live run has been paid for.
@@ -65,6 +61,6 @@ def compacted(
     made = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)
-        made = exported(bench.session, context.from_outcome(outcome), messages, to)
+        made = exported(bench.session, bench.context.from_outcome(outcome), messages, to)
         checks = (*checks, export_check(not made.problems, made.verdict))
     return Compacted(call, checks, kept, made)

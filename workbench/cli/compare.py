@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.analysis.fit import Ceiling, ceiling_of
+from workbench.analysis.fit import ceiling_of
 from workbench.analysis.sweep.rows import CRITERIA
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.assessment import Assessment, recorded
@@ -28,11 +25,9 @@ from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.compaction.context import Context
-from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
-from workbench.tokens.sizes import Size
 from workbench.variants import figures, kept, watched
 
 WORDS = 400
@@ -208,8 +203,9 @@ def _compare(
     variants = sorted(unsorted, key=lambda one: one.rank)
     if as_json:
         ours = [one for one in variants if one is not their]
-        compared = Compared(str(name), bench.context.total, ceiling, their, ours)
-        write_json(compared, {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {})
+        compared = {"summarizer": str(name), "before": bench.context.total, "limit": ceiling, "recorded": their}
+        diff_of = {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {}
+        write_json({**compared, "variants": ours, **diff_of})
         return
     if as_csv:
         made = (figures(bench, variants), kept(bench, variants), watched(bench, variants))
@@ -231,17 +227,6 @@ def _compare(
         _write_diff(bench.context, *pair)
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Every outcome over one context, the best first; `recorded` is the agent's own."""
-
-    summarizer: str
-    before: Size
-    limit: Ceiling | None
-    recorded: Assessment | None
-    variants: Sequence[Assessment]
-
-
 def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
     """What becomes of the messages in either, where that changes; then what is new in each."""
     rows = (
@@ -259,9 +244,7 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
 def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> Assessment:
     """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
-    context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
-    make = partial(compacting, context, bench.edits, chosen.strategy, chosen.policy)
-    call = run_named(chosen, make, name, purse, journal=journal)
+    call = run_named(chosen, chosen.compacting, name, purse, journal=journal)
     if journal and name.is_kept:
         keep(call.record)
     return Assessment(bench, call.run, chosen.chosen, call.cost)

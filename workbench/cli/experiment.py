@@ -12,12 +12,11 @@ import click
 
 from workbench.analysis.pictures import sign_of
 from workbench.base.errors import BadInput
-from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
-from workbench.cli.output import interrupted, only, plain, warn, write_csv, write_json, write_table, write_tables
+from workbench.cli.output import interrupted, only, plain, warn, write_csv, write_json, write_tables
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
 from workbench.cli.stopping import stopped_as_by_ctrl_c
@@ -170,10 +169,13 @@ def sessions_table(labels: Sequence[str], sessions: Sequence[Compared]) -> Table
 
 def verdicts_table(labels: Sequence[str], found: Sequence[Verdict]) -> Table:
     """A row for each measure of each variant but the first, whose share is `first_share`."""
-    spec = "label variant measure sessions:count first_share:share share mean:share low:share high:share better"
+    spec = (
+        "label variant sessions:count share:share first_share:share:A's_share mean:points:above_A_by "
+        "low:points:95_%_from high:points:to better measure"
+    )
     rows = (
-        Row((labels[one.variant], sign_of(one.variant), one.measure, one.sessions, one.first, one.share, one.mean,
-             one.low, one.high, _better(one)))
+        Row((labels[one.variant], sign_of(one.variant), one.sessions, one.share, one.first, one.mean, one.low,
+             one.high, _better(one), one.measure))
         for one in found
     )  # fmt: skip
     return Table("verdicts", "", columns(spec), tuple(rows))
@@ -193,25 +195,11 @@ def _report(labels: Sequence[str], sessions: Sequence[Compared], found: Sequence
                 warn(f"{printable(one.file.name)}, {sign_of(place)}: {printable(failure)}")
     if found:
         click.echo()
-        write_table(["variant", "sessions", "share", "A's share", "above A by", "95 %", "better", "measure"],
-                    map(_verdict_row, found))  # fmt: skip
+        write_tables([verdicts_table(labels, found).without("label")])
         click.echo("\nPercentage points; an interval that includes 0 means that either may be better.")
     out = [one for one in sessions if not all(map(one.counts, range(1, len(labels))))]
     if out:
         click.echo(f"Not in the sums: {counted(len(out), 'session')} that at least one variant did not compact.")
-
-
-def _verdict_row(one: Verdict) -> list[str]:
-    return [
-        sign_of(one.variant),
-        grouped(one.sessions),
-        percent(one.share),
-        percent(one.first),
-        f"{100 * one.mean:+.1f}",
-        f"{100 * one.low:+.1f} to {100 * one.high:+.1f}",
-        _better(one) or "neither",
-        one.measure,
-    ]
 
 
 def _better(one: Verdict) -> str | None:

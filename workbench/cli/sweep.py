@@ -6,14 +6,13 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import Axis, Number, varied
+from workbench.analysis.sweep.axes import Number, varied
 from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of
@@ -88,19 +87,19 @@ def sweep(
         write_csv({"values": values_table(plan, rows, found)}, as_csv)
     elif as_json:
         failed = {cell.file: cell.error for cell in cells if cell.error}
-        swept = Swept(
-            strategy=plan.preset.strategy,
-            preset=plan.preset.id,
-            vary=plan.axes,
-            window_tokens=plan.window,
-            part=plan.part or None,
-            watched=plan.watched,
-            variants=rows,
-            cells=cells,
-            failed=[Refused(Path(file), error) for file, error in failed.items()],
-            best=Best(criterion.name, found) if found else None,
-            saved=saved,
-        )
+        swept = {
+            "strategy": plan.preset.strategy,
+            "preset": plan.preset.id,
+            "vary": plan.axes,
+            "window_tokens": plan.window,
+            "part": plan.part or None,
+            "watched": plan.watched,
+            "variants": rows,
+            "cells": cells,
+            "failed": [Refused(Path(file), error) for file, error in failed.items()],
+            "best": {"criterion": criterion.name, **plain(found)} if found else None,
+            "saved": saved,
+        }
         write_json(swept)
     else:
         _report(plan, cells, rows, found, criterion, saved)
@@ -108,37 +107,9 @@ def sweep(
         raise click.exceptions.Exit(FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
-    by: str
-    row: Setting
-
-
-@plain.register
-def _(value: Best) -> dict[str, Any]:
-    return {"criterion": value.by, **plain(value.row)}
-
-
 @plain.register
 def _(row: Setting) -> dict[str, Any]:
     return {**fields_of(row), "cost_unit": cost_unit(known=row.dollars)}
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """A sweep with every cell. `failed` are the reasons by file; `saved` is where the best setting was put."""
-
-    strategy: str
-    preset: str
-    vary: Sequence[Axis]
-    window_tokens: int | None
-    part: str | None
-    watched: Sequence[str]
-    variants: Sequence[Setting]
-    cells: Sequence[Cell]
-    failed: Sequence[Refused]
-    best: Best | None
-    saved: Path | None
 
 
 def listed(paths: Iterable[Path]) -> list[Path]:
