@@ -46,7 +46,7 @@ async def test_a_place_that_is_typed_with_its_end() -> None:
 async def test_a_rule_that_is_typed_with_its_keys_and_its_end() -> None:
     async with on_bench(story()) as (pilot, screen):
         before = screen.bench.pins
-        await at_once(pilot, *"WnLog it.", "enter")
+        await at_once(pilot, *"W/Log it.", "enter")
         assert isinstance(pilot.app.screen, RulesScreen)
         assert (screen.bench.watched, screen.bench.pins) == (("Log it.",), before)
 

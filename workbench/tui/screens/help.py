@@ -60,8 +60,6 @@ SIGNS = {
 
 COLUMN = 25
 """Cells of a column of keys: the longest key and name, and a blank."""
-KEY = 3
-"""Cells of the key in it."""
 LEAST_FOR_IDS = 60
 """Cells from which there is room for the ids of keys."""
 
@@ -204,6 +202,7 @@ def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]
 
 def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part]:
     """The groups as rows of text, each key with its name; dim where it cannot be done now."""
+    cells = max((len(_first(key)) for keys in groups.values() for key in keys), default=0)
     for row in zip_longest(*poured(groups, columns), fillvalue=""):
         text, styles = "", [(0, "")]
         for line in row:
@@ -211,11 +210,15 @@ def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part
             if isinstance(line, str):
                 text, style = f"{text}{line:<{COLUMN}}", "heading"
             else:
-                first = line.shown.partition(" ")[0]
-                text += f"{f'{first:>{KEY}}  {line.name}':<{COLUMN - 1}.{COLUMN - 1}} "
+                text += f"{f'{_first(line):>{cells}}  {line.name}':<{COLUMN - 1}.{COLUMN - 1}} "
                 style = "title" if line.can else "dim"
-            styles += [(start, style), *([(start + KEY, "")] if style == "title" else [])]
+            styles += [(start, style), *([(start + cells, "")] if style == "title" else [])]
         yield Part(text.rstrip(), one_row=True, then=tuple(styles))
+
+
+def _first(key: Key) -> str:
+    """The first of its keys."""
+    return key.shown.partition(" ")[0]
 
 
 def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
