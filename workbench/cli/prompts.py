@@ -19,7 +19,7 @@ from workbench.compaction.language import told_in
 from workbench.compaction.preset import has_prompt
 from workbench.compaction.prompts import ENDINGS, adopted_name, load_prompt, prompt_files, write_own
 from workbench.compaction.prompts import adopt as write_adopted
-from workbench.finding.tool_prompts import SEALED, ToolPrompt, found_in, installed, looked_for
+from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, looked_for, program_of
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -173,7 +173,8 @@ def _(one: ToolPrompt) -> dict[str, Any]:
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
     where = ", ".join(map(str, sources)) or looked_for(preset)
-    sealed = f": {SEALED[preset]}, and its prompt has no markers" if preset in SEALED else ""
+    program = program_of(preset)
+    sealed = f": {program.sealed}, and its prompt has no markers" if program and program.sealed else ""
     seen = f"in {where}{sealed}" if where else f"on this machine{sealed or ': no package of it is known'}"
     ways = "a capture of its requests (HAR, claude-trace) in which it compacted, or a text (.md, .txt) with the prompt"
     return f"No prompt of {preset} was found {seen}; name {ways}{'' if sealed else ', or the folder of its package'}."

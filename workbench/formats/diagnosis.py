@@ -15,7 +15,6 @@ from typing import Any, Literal
 from workbench.base.figures import grouped
 from workbench.base.text import are, counted
 from workbench.formats import registry
-from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export
 from workbench.formats.files import look_at
 from workbench.formats.kit.document import render
@@ -230,36 +229,9 @@ def _of_requests(count: int) -> str:
 
 
 def relatives(session: Session) -> list[tuple[str, str]]:
-    """What lies beside or inside a session and is none of its messages, by name and what it is."""
-    if session.format != "claude-code" or session.path is None:
-        return []
-    apart = len(session.branch) < len(session.messages)
-    branches = registry.by_id(session.format).codec.branches
-    parts = branches(session.path, session.records.data) if apart and branches else ()
-    found = [(part.id, f"{part.title}, {counted(part.messages, 'message')}") for part in parts[1:]]
-    found += [(id, "a sub-agent in this file") for id in _inside(session)]
-    calls = {file: boundary for boundary, file in compaction_calls(session).items()}
-    for agent in agent_files(session.path):
-        what = "the call for a summary" if agent.compacts else "a sub-agent in its own file"
-        if agent.file in calls:
-            what += f", for the boundary {calls[agent.file]}"
-        found.append((agent.id, what))
-    call = compaction_call(session)
-    if call is not None:
-        length = len(call.answer.text) if call.answer else 0
-        found.append(
-            (
-                "this file",
-                f"the call for a summary: {grouped(len(call.prompt.text))} characters sent, {grouped(length)} returned",
-            )
-        )
-    return found
-
-
-def _inside(session: Session) -> list[str]:
-    live = set(session.branch)
-    apart = any(number not in live for number in range(len(session.messages)))
-    return list(agents_inside(session.records.data)) if apart else []
+    """What belongs to a session and is none of its messages, by id and description."""
+    codec = registry.by_id(session.format).codec
+    return codec.relatives(session) if codec.relatives else []
 
 
 # -- What an export would change

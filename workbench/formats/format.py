@@ -15,7 +15,7 @@ from workbench.formats.kit.note import NoteSlot
 from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, summed
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.roles import Api
 from workbench.session import Billed, Message, Session
 
@@ -184,6 +184,9 @@ class Codec:
     addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
       commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
+    request_texts(session): what each recorded request ends with, "" for one that does not end with the user's text;
+      for sessions whose requests `requests` does not give.
+    relatives(session): what belongs to a session beside its messages, by id and description: sub-agents, branches.
     note: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
       nothing but what it knows.
     skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
@@ -210,6 +213,8 @@ class Codec:
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
+    request_texts: Callable[[Session], Iterator[str]] | None = None
+    relatives: Callable[[Session], list[tuple[str, str]]] | None = None
     note: NoteSlot | None = None
     skim: Callable[[Path, bytes], Skimmed | None] | None = None
     memories: bool = False
@@ -250,6 +255,7 @@ class Format:
     places(machine): the folders in which the agent keeps its sessions, moved by the variables that it reads; whether
       they exist is not checked. None where it has no usual place.
     trigger_setting: None where the agent has none.
+    program: None where nobody knows of a prompt in it.
     suffixes: of its files, besides those of JSON and lines.
     marks: paths of files, in the folder of a session, that mark it as one; `{name}` stands for the folder's name.
     main_file(path): the file with the messages in the folder of a session; None where there is none.
@@ -267,6 +273,7 @@ class Format:
     keys: frozenset[str] = frozenset()
     places: Callable[[Machine], Iterable[Place]] | None = None
     trigger_setting: TriggerSetting | None = None
+    program: Program | None = None
     suffixes: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     main_file: Callable[[Path], Path | None] | None = None

@@ -1,4 +1,4 @@
-"""A machine and the folders on it in which agents keep sessions: `Format.places` maps the one to the others."""
+"""A machine, the folders on it in which agents keep sessions (`Format.places`), and agents' programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +66,20 @@ class Machine:
         """The project and, where it is another folder, the top of its repository."""
         top = next((one for one in (self.here, *self.here.parents) if (one / ".git").exists()), self.here)
         return (self.here,) if top == self.here else (self.here, top)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An agent's program, which is read, never run, for the prompt by which the agent has a conversation summarized.
+
+    `preset` is the id of the preset that sends this prompt. `command` leads to the package or binary, `files` are
+    patterns within a package. `name` is that of the literal with the prompt, or a tag in it; `kind` says how it is
+    found (`finding/literals.py`). `sealed` says why no prompt can be read, "" where one can.
+    """
+
+    preset: str
+    command: str = ""
+    files: tuple[str, ...] = ()
+    name: str = ""
+    kind: Literal["constant", "template", "tagged", "instructed", "whole"] = "constant"
+    sealed: str = ""

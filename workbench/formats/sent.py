@@ -26,6 +26,14 @@ class Checked:
     more: int = 0
 
 
+def last_text(messages: Sequence[Message]) -> str:
+    """The text of the user that a request ends with; "" where it ends otherwise, and for a request of one message."""
+    if len(messages) < 2 or messages[-1].role not in ("user", "tool"):
+        return ""
+    texts = [block.text for block in messages[-1].blocks if isinstance(block, Text)]
+    return texts[-1].strip() if texts else ""
+
+
 def checked(session: Session, requests: Iterable[Sent]) -> Iterator[Checked]:
     """Each request whose answer stands in an epoch, beside what stands before the answer there."""
     place = {

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from workbench.formats.adk.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, TriggerSetting, Way
+from workbench.formats.machine import Program
 
 
 def _codec() -> Codec:
@@ -47,4 +48,5 @@ FORMAT = Format(
     keys=KEYS,
     preset="adk",
     trigger_setting=TriggerSetting(_setting, in_tokens=True),
+    program=Program("adk", "adk", ("adk/apps/llm_event_summarizer.py",), "_DEFAULT_PROMPT_TEMPLATE"),
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from workbench.formats.aider.signature import ID, recognise
 from workbench.formats.format import Codec, Format
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
@@ -38,4 +38,13 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("aider", ID, folder, (".aider.chat.history.md",))
 
 
-FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider", places=_places, suffixes=(".md",))
+FORMAT = Format(
+    ID,
+    "aider chat history",
+    recognise,
+    _codec,
+    preset="aider",
+    places=_places,
+    suffixes=(".md",),
+    program=Program("aider", "aider", ("aider/prompts.py",), "summarize"),
+)

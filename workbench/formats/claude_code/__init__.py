@@ -21,7 +21,8 @@ from pathlib import Path
 
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, Skimmed, TriggerSetting
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
+from workbench.session import Session
 
 
 def _codec() -> Codec:
@@ -43,6 +44,8 @@ def _codec() -> Codec:
         by_line=read.by_line,
         repair=_repair,
         branches=read.branches,
+        request_texts=_request_texts,
+        relatives=_relatives,
     )
 
 
@@ -51,6 +54,18 @@ def _skim(path: Path, data: bytes) -> Skimmed | None:
     from workbench.formats.claude_code.skim import skim
 
     return skim(path, data)
+
+
+def _request_texts(session: Session) -> Iterator[str]:
+    from workbench.formats.claude_code import relatives
+
+    return relatives.request_texts(session)
+
+
+def _relatives(session: Session) -> list[tuple[str, str]]:
+    from workbench.formats.claude_code import relatives
+
+    return relatives.relatives(session)
 
 
 def _repair() -> RecordRepair:
@@ -84,4 +99,5 @@ FORMAT = Format(
     preset="claude-code",
     places=_places,
     trigger_setting=TriggerSetting(_setting, lambda window: window - 33_000),
+    program=Program("claude-code", "claude", ("cli.js", "claude", "claude.exe"), "<example>\n<analysis>\n", "tagged"),
 )

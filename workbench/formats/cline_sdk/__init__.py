@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from workbench.formats.cline_sdk.signature import ID, KEYS, main_file, recognise, recognise_folder
 from workbench.formats.format import Codec, Format
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
@@ -48,4 +48,5 @@ FORMAT = Format(
     places=_places,
     marks=("{name}.messages.json",),
     main_file=main_file,
+    program=Program("cline", "cline", ("core/dist/index.js", "bin/cline"), "\n\n## Goal\n", "tagged"),
 )

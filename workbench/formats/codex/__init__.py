@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from workbench.formats.codex.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
@@ -68,4 +68,5 @@ FORMAT = Format(
     places=_places,
     suffixes=(".jsonl.zst",),
     trigger_setting=TriggerSetting(_setting, _highest, in_tokens=True),
+    program=Program("codex", sealed="Codex' program is compiled"),
 )

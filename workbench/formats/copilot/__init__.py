@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from workbench.formats.copilot.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
-    from workbench.formats.copilot import read, rules, write
+    from workbench.formats.copilot import read, rules, snapshots, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_first_line
 
@@ -26,6 +26,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         note=in_first_line(CARRIED, "data"),
         repair=_repair,
+        request_texts=snapshots.request_texts,
     )
 
 
@@ -55,4 +56,5 @@ FORMAT = Format(
     preset="copilot",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    program=Program("copilot", sealed="Copilot CLI's program is compiled"),
 )

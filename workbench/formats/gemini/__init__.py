@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
 from workbench.formats.gemini.signature import ID, KEYS, recognise
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
@@ -59,4 +59,5 @@ FORMAT = Format(
     preset="gemini-cli",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    program=Program("gemini-cli", "gemini", ("bundle/*.js", "prompts/snippets.js"), "getCompressionPrompt", "template"),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.langchain.signature import ID, KEYS, recognise
+from workbench.formats.machine import Program
 
 
 def _codec() -> Codec:
@@ -34,4 +35,5 @@ FORMAT = Format(
     keys=KEYS,
     preset="langchain",
     trigger_setting=TriggerSetting(_setting, in_tokens=True),
+    program=Program("langchain", "", ("agents/middleware/summarization.py",), "DEFAULT_SUMMARY_PROMPT"),
 )

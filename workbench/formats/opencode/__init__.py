@@ -19,7 +19,7 @@ from pathlib import Path
 
 from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.found import Found
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -78,4 +78,5 @@ FORMAT = Format(
     list_sessions=_list,
     suffixes=(".db",),
     trigger_setting=TriggerSetting(_setting, lambda window: window - _RESERVED),
+    program=Program("opencode", "opencode", ("opencode", "opencode.exe"), "<template>\n", "instructed"),
 )

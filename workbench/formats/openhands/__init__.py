@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.formats.format import Codec, Format, TriggerSetting
 from workbench.formats.found import Found
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise_folder
 
 
@@ -64,4 +64,5 @@ FORMAT = Format(
     marks=("base_state.json", "events/0.json"),
     glance=_glance,
     trigger_setting=TriggerSetting(_setting, in_tokens=True),
+    program=Program("openhands", "openhands", ("condenser/prompts/summarizing_system.j2",), kind="whole"),
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.pi.signature import ID, KEYS, recognise
 
 
@@ -58,4 +58,5 @@ FORMAT = Format(
     preset="pi",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    program=Program("pi", "pi", ("core/compaction/compaction.js",), "SUMMARIZATION_PROMPT", "template"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.format import Codec, Format
-from workbench.formats.machine import Machine, Place
+from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.qwen_code.signature import ID, KEYS, recognise
 
 
@@ -25,4 +25,12 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Qwen Code", ID, qwen / "projects", ("*/chats/*.jsonl",))
 
 
-FORMAT = Format(ID, "Qwen Code", recognise, _codec, keys=KEYS, places=_places)
+FORMAT = Format(
+    ID,
+    "Qwen Code",
+    recognise,
+    _codec,
+    keys=KEYS,
+    places=_places,
+    program=Program("qwen-code", "qwen", ("chunks/*.js", "cli.js"), "getCompressionPrompt", "template"),
+)

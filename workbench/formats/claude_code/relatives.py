@@ -1,0 +1,54 @@
+"""What belongs to a Claude Code session beside its messages: branches, sub-agents, calls for summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.base.figures import grouped
+from workbench.base.text import counted
+from workbench.formats.claude_code.agents import (
+    COMPACT,
+    agent_files,
+    agents_inside,
+    compaction_call,
+    compaction_calls,
+)
+from workbench.formats.claude_code.read import branches
+from workbench.formats.claude_code.requests import requests
+from workbench.formats.sent import last_text
+from workbench.session import Session
+
+
+def relatives(session: Session) -> list[tuple[str, str]]:
+    """Each by id and description."""
+    return [*_relatives(session)]
+
+
+def _relatives(session: Session) -> Iterator[tuple[str, str]]:
+    if session.path is None:
+        return
+    if len(session.branch) < len(session.messages):
+        for part in branches(session.path, session.records.data)[1:]:
+            yield part.id, f"{part.title}, {counted(part.messages, 'message')}"
+    live = set(session.branch)
+    if any(number not in live for number in range(len(session.messages))):
+        yield from ((id, "a sub-agent in this file") for id in agents_inside(session.records.data))
+    calls = {file: boundary for boundary, file in compaction_calls(session).items()}
+    for agent in agent_files(session.path):
+        what = "the call for a summary" if agent.compacts else "a sub-agent in its own file"
+        if agent.file in calls:
+            what += f", for the boundary {calls[agent.file]}"
+        yield agent.id, what
+    if call := compaction_call(session):
+        length = len(call.answer.text) if call.answer else 0
+        sent = grouped(len(call.prompt.text))
+        yield "this file", f"the call for a summary: {sent} characters sent, {grouped(length)} returned"
+
+
+def request_texts(session: Session) -> Iterator[str]:
+    """What recorded requests end with; of a call for a summary, its own request."""
+    if session.facts.agent.startswith(COMPACT):
+        answered = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
+        yield last_text(session.messages[: answered + 1])
+    else:
+        yield from (last_text(one.messages) for one in requests(session))
