@@ -177,7 +177,7 @@ def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -
     is_short = name.kind == "pass"
     if is_placeholder(value) or "://" in value or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
-    if is_telling(value) or is_drawn(value, 20) or (_WORD_AND_NUMBER.match(value) and not is_algorithm(value)):
+    if is_telling(value) or is_drawn(value, 16) or (_WORD_AND_NUMBER.match(value) and not is_algorithm(value)):
         return True
     return is_phrase(value) if quoted else " " in value
 

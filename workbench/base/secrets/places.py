@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from workbench.base.secrets.given import LONGEST
+from workbench.base.secrets.names import names_something
 from workbench.base.secrets.spans import Read, Span, places_of
 from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed
 
@@ -98,6 +99,8 @@ def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
 
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
+_OWN_LABEL = re.compile(r"[\"'](\w{1,60})[\"']\s?:\s?[\"']\Z")
+"""Name of a word in JSON, right before it; a name that is left whole after the cut."""
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
 """Characters of a secret that a cut may have left."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
@@ -117,7 +120,9 @@ def cut(text: str) -> Iterator[Span]:
                 continue
             for word in _WORD.finditer(text, behind.start(), behind.end() + LONGEST):
                 is_of_a_range = _RANGE.match(text, behind.start() - len(word[0]))
-                if word.start() < behind.end() and is_drawn(word[0], 10) and not is_of_a_range:
+                label = _OWN_LABEL.search(text, behind.start(), word.start())
+                is_other = is_of_a_range or (label and not names_something(label[1]))
+                if word.start() < behind.end() and is_drawn(word[0], 10) and not is_other:
                     yield word.span()
         for mark in ("…", "..."):
             done = 0

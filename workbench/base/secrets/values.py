@@ -122,7 +122,8 @@ def is_random(value: str) -> bool:
     upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
     in_words = sum(map(len, _IN_WORDS.findall(value)))
     is_of_all = min(upper, lower) >= 3 or (digits >= 3 and (value.rstrip("=").isalnum() or (upper and lower)))
-    return bool(is_drawn(value, 16) and is_of_all and in_words < 0.75 * len(value)) and not is_algorithm(value)
+    joined = value.replace("-", "").replace("_", "")
+    return bool(is_drawn(joined, 16) and is_of_all and in_words < 0.75 * len(value)) and not is_algorithm(value)
 
 
 def is_mixed(value: str) -> bool:
