@@ -21,7 +21,7 @@ from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
-from workbench.tui.widgets.cut_text import CutText
+from workbench.tui.widgets.cut_text import CutText, WholeFigures
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, wrap
 from workbench.tui.widgets.two_ends import TwoEnds
@@ -176,3 +176,19 @@ async def test_tabs_of_which_none_is_left_have_no_mark() -> None:
 def test_no_line_can_be_broken_within_a_figure(told: str) -> None:
     assert not re.search(r"\d [\d%]", told)
     assert re.search(r"\d\s[\d%]", told), "and still there is a gap"
+
+
+@pytest.mark.parametrize("width", range(13, 40))
+async def test_no_line_ends_within_a_figure(width: int) -> None:
+    """Textual breaks lines at no-break spaces, too."""
+    said = WholeFigures("Compactions lost 1 243 of 2 713 rules, 46 % of them, for $1 234.50 in all.")
+
+    class Shown(App[None]):
+        def compose(self) -> ComposeResult:
+            yield said
+
+    async with Shown().run_test(size=(width, 12)) as pilot:
+        await pilot.pause()
+        rows = [said.render_line(row).text.rstrip() for row in range(said.size.height)]
+    for figure_ in ("1\u00a0243", "2\u00a0713", "46\u00a0%", "$1\u00a0234.50"):
+        assert any(figure_ in row for row in rows), rows

@@ -110,7 +110,7 @@ async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow()
         found, table = generations.found, generations.query_one(DataTable)
         assert found is not None
         assert len(found.steps) == len(table.columns) - 2 == 5
-        assert str(generations.query_one(".finding", Static).content) == f"{found.finding}.".replace(" %", "\u00a0%")
+        assert str(generations.query_one(".finding", Static).content) == f"{found.finding}."
         await press(pilot, "minus", "minus")
         assert generations.found is not None
         assert len(generations.found.steps) == len(table.columns) - 2 == 3

@@ -149,7 +149,7 @@ async def test_the_form_says_where_a_value_is_from() -> None:
             said = {}
             for key in ("target_percent", "trigger_window_percent", "trigger_tokens"):
                 await go_to(pilot, screen, key)
-                said[key] = str(screen.query_one("#field-help", Static).render()).rpartition(" From ")[2]
+                said[key] = str(screen.query_one("#field-help", Static).content).rpartition(" From ")[2]
             assert (said["target_percent"], said["trigger_window_percent"]) == (
                 "$CWB_TRIM_TARGET_PERCENT.",
                 "the preset.",
@@ -161,7 +161,7 @@ async def test_the_form_says_where_a_value_is_from() -> None:
                 await press(pilot, key)
             typed = screen.query_one(PolicySheet).typed
             assert (typed.value, entry_of(screen, "target_percent").value) == ("60.5", 60.5)
-            assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).render())
+            assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).content)
 
 
 async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:
@@ -170,7 +170,7 @@ async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -
         typed = await type_into(pilot, screen, tail, "12000")
         assert entry_of(screen, tail).differs
         assert "≠ 1 changed" in screen.query_one(Chosen).words
-        assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).render())
+        assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).content)
         await press(pilot, "ctrl+z")
         assert not entry_of(screen, tail).differs
         assert typed.value == "5000"
@@ -182,11 +182,11 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         typed = await type_into(pilot, screen, "min_tail_exchanges", "7")
         await press(pilot, "backspace")
-        assert "a whole number is wanted" in str(screen.query_one("#field-help", Static).render())
+        assert "a whole number is wanted" in str(screen.query_one("#field-help", Static).content)
         assert screen.bench.policy.model_dump()["min_tail_exchanges"] == 7
         await press(pilot, "backspace")
         assert (typed.value, screen.bench.policy.model_dump()["min_tail_exchanges"]) == ("1", 1)
-        assert "✘" not in str(screen.query_one("#field-help", Static).render())
+        assert "✘" not in str(screen.query_one("#field-help", Static).content)
         await go_to(pilot, screen, "simulate_cache_expiry")
         await press(pilot, "space")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is True
@@ -269,7 +269,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         flags = {"featureFlags": {"memoriesParams": {"compressionPrompt": "Fewer.", "compression_target": 7, "new": 1}}}
         front.query_one(Input).value = json.dumps(flags)
         await settled(pilot)
-        said = str(front.query_one("#understood", Static).render())
+        said = str(front.query_one("#understood", Static).content)
         assert said.startswith("✔ memories-rewrite: ")
         assert said.endswith("Ignored unknown settings: new · enter accepts, esc cancels")
         await press(pilot, "enter")
@@ -313,7 +313,7 @@ async def test_what_is_done_with_all_settings_at_once_is_below_them() -> None:
         await press(pilot, *["up"] * 5)
         assert sheet.row is not None
         assert (sheet.row.id, sheet.row.value) == ("window", str(screen.bench.opened.limit))
-        assert "context window" in str(screen.query_one("#field-help", Static).render())
+        assert "context window" in str(screen.query_one("#field-help", Static).content)
         front = await brought(pilot, AskScreen, "enter")
         front.query_one(Input).value = "2k"
         await press(pilot, "enter")

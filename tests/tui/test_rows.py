@@ -25,7 +25,7 @@ from workbench.tui.lines import (
     split_cells,
     split_words,
 )
-from workbench.tui.plain import bar, change, fit, one_line, plain
+from workbench.tui.plain import bar, broken, change, fit, one_line, plain
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate, message_fate
 
 MESSAGES = story().messages
@@ -228,6 +228,22 @@ def test_of_a_path_that_is_too_long_the_end_is_shown(words: str, width: int, sho
 )
 def test_no_line_is_broken_in_a_figure(text: str, shown: str) -> None:
     assert unbroken(text) == shown.replace("_", "\u00a0")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("compacted 2 713 of them", 11, ["compacted", "2_713 of", "them"]),
+        ("compacted 2 713 of them", 15, ["compacted 2_713", "of them"]),
+        ("one\ntwo three", 8, ["one", "two", "three"]),
+        ("averyverylongword is cut", 8, ["averyverylongword", "is cut"]),
+        ("两千 个", 4, ["两千", "个"]),
+        ("", 8, [""]),
+    ],
+)
+def test_a_text_is_broken_between_words(text: str, width: int, lines: list[str]) -> None:
+    assert broken(text, width) == "\n".join(lines).replace("_", "\u00a0")
+    assert len(broken(text, width)) == len(text)
 
 
 @pytest.mark.parametrize(("share", "told"), [(-0.594, "−59\u00a0%"), (0.03, "+3\u00a0%")])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from workbench.base.figures import short, unbroken
+from workbench.base.figures import short
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
-from workbench.tui.plain import change, fit, plain
+from workbench.tui.plain import broken, change, fit, plain
 
 if TYPE_CHECKING:
     from workbench.assessment import Assessment
@@ -102,13 +102,7 @@ def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, w
 def wrapped(text: str, width: int, most: int) -> list[str]:
     """`text` in lines of at most `width` cells, broken between words and not within a figure; at most `most` lines, of
     which the last ends with `…` where more follows."""
-    words, lines = unbroken(plain(text)).split(" "), [""]
-    for word in words:
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if cell_len(longer) <= width or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(word)
+    lines = broken(plain(text), width).split("\n")
     if not text or most < 1:
         return []
     if len(lines) > most:

@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from workbench.base import figures
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, unbroken
 from workbench.base.printable import printable
 from workbench.base.stamps import shown
 from workbench.base.text import before_figure, clip, plural
@@ -54,6 +54,22 @@ def _within(text: str, width: int) -> str:
     while cell_len(kept) > width:
         kept = kept[:-1]
     return text[: before_figure(text, len(kept))]
+
+
+def broken(text: str, width: int) -> str:
+    """`text` with line ends in place of the spaces at which lines of `width` cells end, as long as it was. No figure is
+    parted; a word that is wider than a line stays whole."""
+    lines = []
+    for line in unbroken(text).split("\n"):
+        first, *rest = line.split(" ")
+        parts, used = [first], cell_len(first)
+        for word in rest:
+            size = cell_len(word)
+            fits = used + 1 + size <= width
+            parts += [" " if fits else "\n", word]
+            used = used + 1 + size if fits else size
+        lines.append("".join(parts))
+    return "\n".join(lines)
 
 
 def line_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:

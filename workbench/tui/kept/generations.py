@@ -17,7 +17,6 @@ from textual.worker import get_current_worker
 
 from workbench.analysis.generations import Generations, generations
 from workbench.analysis.recorded import following
-from workbench.base.figures import unbroken
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.context import Context
@@ -29,6 +28,7 @@ from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.keys import shared
 from workbench.tui.plain import percent, plain
+from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.table import Table
 
 USUAL, MOST = 5, 100
@@ -71,7 +71,7 @@ compactions there are."""
 
     def compose(self) -> ComposeResult:
         yield Static(classes="said")
-        yield Static(classes="finding")
+        yield WholeFigures(classes="finding")
         yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=1, classes="lines")
 
     def start(self) -> None:
@@ -128,7 +128,7 @@ compactions there are."""
         if any(step.replayed for step in found.steps):
             words += " · * tail repeated"
         self.say(words)
-        self.query_one(".finding", Static).update(Text(unbroken(f"{found.finding}." if found.finding else "")))
+        self.query_one(".finding", WholeFigures).update(f"{found.finding}." if found.finding else "")
         table = self.query_one(Table)
         at = table.cursor_row
         table.clear(columns=True)

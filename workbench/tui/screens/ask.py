@@ -14,12 +14,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.worker import Worker
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import unbroken
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.flags import read_by
@@ -32,6 +31,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.fields import differing, value_words
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, one_line
+from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.one_line import OneLine
 
@@ -74,9 +74,9 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self.words
-            yield Static(Text(unbroken(self.about)), classes="about")
+            yield WholeFigures(Text(self.about), classes="about")
             yield OneLine(self.value, compact=True, id="answer")
-            yield Static(id="understood")
+            yield WholeFigures(id="understood")
         yield KeysLine()
 
     def on_mount(self) -> None:
@@ -92,8 +92,8 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
         return answer
 
     def _say(self, words: str, *, is_refused: bool = False) -> None:
-        said = self.query_one("#understood", Static)
-        said.update(Text(unbroken(words)))
+        said = self.query_one("#understood", WholeFigures)
+        said.update(Text(words))
         said.set_class(is_refused, "-refused")
 
     @on(Input.Changed)

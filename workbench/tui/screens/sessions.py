@@ -10,14 +10,13 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
 from workbench.auditing.advice import advise, losses
@@ -30,7 +29,7 @@ from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import audited, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import dollars, unbroken
+from workbench.base.figures import dollars
 from workbench.base.tables import Column
 from workbench.finding.discover import Result, discover, is_session_folder
 from workbench.formats.found import Found
@@ -41,6 +40,7 @@ from workbench.tui.home import Recent
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, fit, one_line, several
 from workbench.tui.screens.ask import Answer, ask_path
+from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.records import Heads, Records
@@ -173,7 +173,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     def compose(self) -> ComposeResult:
         heads = Heads()
         with VerticalScroll(id="advice", can_focus=False):
-            yield Static()
+            yield WholeFigures()
         yield Input(placeholder="words, or the path of a file", id="search")
         with Vertical(id="table"):
             yield heads
@@ -264,7 +264,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         rows, known = tuple(self.rows.values()), tuple(self.entries.values())
         given = {str(path.absolute()) for path in self.given}
 
-        def made() -> tuple[list[Record], list[Part], list[Part]]:
+        def made() -> tuple[list[Record], list[str], list[Part]]:
             if self.file:
                 return [entries.part_record(one) for one in entries.matching(known, query)], [], []
             wanted = list(matching(counted_once(rows), query))
@@ -281,7 +281,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         lines, advice, summed = await asyncio.to_thread(made)
         table = self.query_one(Records)
         table.show(columns, lines, order, self._empty(query))
-        self.query_one("#advice Static", Static).update(Text("\n".join(part.text for part in advice)))
+        self.query_one(WholeFigures).update("\n".join(advice))
         self.query_one("#advice").display = bool(advice)
         place = f" in {one_line(self.file.name, 100)}" if self.file else ""
         refused = sum(bool(row.error) for row in rows) if about == "sessions" else 0
@@ -442,10 +442,10 @@ def _many(number: int, about: About) -> str:
     return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
 
 
-def _advice(rows: Sequence[SessionRow]) -> list[Part]:
+def _advice(rows: Sequence[SessionRow]) -> list[str]:
     """What the compactions lost and what to do, a sentence each."""
     lines = [*losses(rows), *map(str, advise(rows))]
-    return [Part(unbroken(one_line(line, 2_000))) for line in lines]
+    return [one_line(line, 2_000) for line in lines]
 
 
 def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:

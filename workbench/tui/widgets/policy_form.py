@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.base.figures import unbroken
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
@@ -210,12 +209,12 @@ class PolicyForm(Vertical):
         problem = self.refused.get(field.key, ("", ""))[1] if field else ""
         self._help.set_class(bool(problem), "-refused")
         if row is not None:
-            self._help.update(Text(unbroken(row.off or row.help)))
+            self._help.update(Text(row.off or row.help))
         elif field is None or self.preset is None or self.policy is None:
-            self._help.update(Text(unbroken(self.about)))
+            self._help.update(Text(self.about))
         elif problem:
-            self._help.update(Text(unbroken(f"✘ {problem}")))
+            self._help.update(Text(f"✘ {problem}"))
         else:
             was, source = field.of(self.preset.policy), self.preset.source_of(field)
             words = help_words(field, was, differs=field.of(self.policy) != was, source=source)
-            self._help.update(Text.assemble((f"{field.key}  ", "dim"), unbroken(words)))
+            self._help.update(Text.assemble((f"{field.key}  ", "dim"), words))
