@@ -19,13 +19,14 @@ from bills import sessions_in
 from workbench.analysis.as_recorded import AsRecorded, Verdict, as_recorded
 from workbench.analysis.course import uncounted
 from workbench.base import paths
-from workbench.cli.output import write_table
+from workbench.base.tables import Row, Table, columns
+from workbench.cli.output import write_tables
 from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
-HEADS = ["file", "preset", "epoch", "compacted", "at call", "fires", "kept", "the preset keeps", "verdict", "because"]
+SPEC = "file preset epoch:count compacted at_call:count fires:count kept:count preset_keeps:count verdict because"
 
 
 def main() -> None:
@@ -43,7 +44,7 @@ def main() -> None:
             preset = of_its_time(load_preset(name), session).name
             rows += [row(path, preset, one) for one in judged]
             found += judged
-    write_table(HEADS, rows)
+    write_tables([Table("presets", "", columns(SPEC), tuple(rows))])
     unasked = [one.same_call for one in found if one.cause != "manual"]
     print(f"\nfires at the recorded call: {sum(unasked)} of {len(unasked)} not asked for by hand")
     print(f"keeps the recorded messages: {sum(one.same_kept for one in found)} of {len(found)}")
@@ -51,11 +52,10 @@ def main() -> None:
     print(", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in get_args(Verdict)), f"of {len(found)}")
 
 
-def row(path: Path, preset: str, one: AsRecorded) -> list[str]:
-    fires = "never" if one.fires is None else str(one.fires)
+def row(path: Path, preset: str, one: AsRecorded) -> Row:
     because = one.reason if one.verdict == "explained" else one.difference
-    figures = [str(one.call), fires, str(len(one.kept)), str(len(one.keeps)), one.verdict, because]
-    return [path.name, preset, str(one.epoch), one.cause, *figures]
+    figures = (one.call, one.fires, len(one.kept), len(one.keeps), one.verdict, because)
+    return Row((path.name, preset, one.epoch, one.cause, *figures))
 
 
 if __name__ == "__main__":

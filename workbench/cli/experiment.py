@@ -154,10 +154,21 @@ def _each_state_once() -> batches.OnBatch:
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
+_MEASURE_KEYS: Mapping[Measure, str] = {
+    "facts correct": "correct_facts",
+    "supported claims": "supported_claims",
+    "questions answered": "answered_questions",
+    "watched rules kept": "kept_rules",
+}
+
+
 def sessions_table(labels: Sequence[str], sessions: Sequence[Compared]) -> Table:
     """A row for each variant of each session; `variant` is its letter."""
-    shares = " ".join(f"{measure.replace(' ', '_')}:share:{measure.split()[0]}" for measure in MEASURES)
-    spec = f"file epoch:count label variant before:tokens after:tokens {shares} cost:money session"
+    shares = " ".join(f"{_MEASURE_KEYS[measure]}:share:{measure.split()[0]}" for measure in MEASURES)
+    spec = (
+        "file epoch:count label variant tokens_before:tokens:before tokens_after:tokens:after "
+        f"{shares} usd:money:cost name:text:session"
+    )
     rows = (
         Row((str(one.file), one.epoch, labels[place], sign_of(place), one.before, each.after,
              *map(each.share, MEASURES), each.dollars, one.file.name))
@@ -170,8 +181,8 @@ def sessions_table(labels: Sequence[str], sessions: Sequence[Compared]) -> Table
 def verdicts_table(labels: Sequence[str], found: Sequence[Verdict]) -> Table:
     """A row for each measure of each variant but the first, whose share is `first_share`."""
     spec = (
-        "label variant sessions:count share:share first_share:share:A's_share mean:points:above_A_by "
-        "low:points:95_%_from high:points:to better measure"
+        "label variant sessions:count variant_share:share:share first_share:share:A's_share "
+        "mean_difference:points:above_A_by low:points:95_%_from high:points:to better measure"
     )
     rows = (
         Row((labels[one.variant], sign_of(one.variant), one.sessions, one.share, one.first, one.mean, one.low,
@@ -187,7 +198,7 @@ def _report(labels: Sequence[str], sessions: Sequence[Compared], found: Sequence
     if sessions:
         click.echo()
         watches = any(each.watched for one in sessions for each in one.variants)
-        hidden = ("file", "epoch", "label", *(() if watches else ("watched_rules_kept",)))
+        hidden = ("file", "epoch", "label", *(() if watches else ("kept_rules",)))
         write_tables([sessions_table(labels, sessions).without(*hidden)])
     for one in sessions:
         for place, each in enumerate(one.variants):
@@ -204,14 +215,6 @@ def _report(labels: Sequence[str], sessions: Sequence[Compared], found: Sequence
 
 def _better(one: Verdict) -> str | None:
     return None if one.better is None else sign_of(one.better)
-
-
-_MEASURE_KEYS: Mapping[Measure, str] = {
-    "facts correct": "correct_facts",
-    "supported claims": "supported_claims",
-    "questions answered": "answered_questions",
-    "watched rules kept": "kept_rules",
-}
 
 
 def _document(labels: Sequence[str], one: Compared) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from functools import singledispatch
@@ -34,10 +34,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C ended, as shells have it."""
-
-WIDEST = 100_000
-"""Cells of a line: a terminal folds it, a pipe takes all of it."""
-
 
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control and bidirectional characters that JSON leaves as they are."""
@@ -119,32 +115,6 @@ def write_fields(rows: list[tuple[str, str]], *, err: bool = False) -> None:
     for name, value in rows:
         indented = printable(value).replace("\n", "\n" + " " * (width + 2))
         click.echo(f"{click.style(name.ljust(width), dim=True)}  {indented}", err=err)
-
-
-def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mapping[str, int] | None = None) -> None:
-    """Columns to the right but the last one and those in `left`, which are so many cells wide at least.
-
-    Widths are those of a terminal's cells. No row is left out and nothing is cut, folded or read as markup. Every cell
-    is made printable.
-    """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    *others, last = heads
-    for head in others:
-        cells = (left or {}).get(head)
-        table.add_column(Text(head), justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
-    table.add_column(Text(last), no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console(width=WIDEST, color_system=None)
-    with console.capture() as drawn:
-        console.print(table)
-    # Not splitlines: a text may hold separators that end no line on a terminal.
-    for number, line in enumerate(drawn.get().removesuffix("\n").split("\n")):
-        click.secho(line.rstrip(), dim=number == 0 or None)
 
 
 def write_tables(several: Iterable[Table], most: int | None = None) -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 
 from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
-from workbench.base import tables
-from workbench.base.figures import grouped, percent
+from workbench.analysis.watched import sentence_columns
 from workbench.base.printable import one_line, printable
+from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
-from workbench.cli.output import only, write_fields, write_table
+from workbench.cli.output import only, write_fields, write_tables
 from workbench.cli.probe_asking import Sat
-from workbench.cli.watched import heads
 from workbench.probing import Watched
 
 WORDS = 110
@@ -43,18 +42,16 @@ def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
         click.secho(f"{printable(str(sat.file))}, epoch {sat.epoch}", bold=True)
         click.echo(asked)
     click.echo()
-    write_table(
-        ["tokens", "right", "95 %", "less than full", *found.kinds, "made up", "unanswered", "from"],
-        [row.cells() for row in _rows(found)],
-    )
+    write_tables([_shares_table(_variants(found), found.kinds).without("file", "epoch", "sessions", "controls")])
     click.echo()
     if alone:
         _tell_questions(found, sat.numbers)
     if sat.watched:
         if alone:
             click.echo()
-        rows = [[*(one.verdicts[at] for one in sat.watched), arm.name] for at, arm in enumerate(found.arms)]
-        write_table([*heads([one.sentence for one in sat.watched]), "from"], rows)
+        rows = (Row((*(one.verdicts[at] for one in sat.watched), arm.name)) for at, arm in enumerate(found.arms))
+        spec = (*sentence_columns(one.sentence for one in sat.watched), *columns("name:text:variant"))
+        write_tables([Table("watched", "", spec, tuple(rows))])
         if not alone:
             click.echo()
 
@@ -64,17 +61,17 @@ def _by(found: Probing) -> str:
 
 
 def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
-    """Each question with what became of it in every arm, and the number of the message that tells the answer."""
-    rows = [
-        ["".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, "*" * probe.used,
-         grouped(numbers[probe.source]) if probe.source in numbers else "",
-         printable(one_line(probe.question, WORDS))]
+    """Print each question with its grade in every variant, and the number of the message that holds the answer."""
+    rows = (
+        Row(("".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, probe.used or None,
+             numbers.get(probe.source), one_line(probe.question, WORDS)))
         for number, probe in enumerate(found.probes)
-    ]  # fmt: skip
-    write_table(["arms", "kind", "used", "message", "question"], rows, {"arms": 0, "kind": 0, "used": 0})
+    )  # fmt: skip
+    spec = columns("grades:text:variants kind used:flag number:count:message question")
+    write_tables([Table("questions", "", spec, tuple(rows))])
     click.echo(
-        "\n✓ right  ✗ wrong  · not known  ? no answer; * really used later; message: which one tells it. "
-        "--json lists every answer."
+        "\n✓ right  ✗ wrong  · not known  ? no answer; used: used later in the session; message: number of the message "
+        "with the answer. --json lists every answer."
     )
 
 
@@ -86,38 +83,30 @@ def tell_sum(found: Sum, refused: int) -> None:
     left_out = [("left out", counted(refused, "file"))] if refused else []
     write_fields([("asked", asked), ("answered", _by(found.several[0])), *left_out])
     click.echo()
-    heads = ["sessions", "tokens", "right", "95 %", "less than full", *found.kinds, "made up", "unanswered", "from"]
-    write_table(heads, [[grouped(found.sessions(row.name)), *row.cells()] for row in _sum_rows(found)])
+    write_tables([_shares_table(_totals(found), found.kinds).without("file", "epoch", "controls")])
     click.echo("\n--json lists every question and answer.")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What an arm comes to, in one session or in several: the `share` answered right, of all and by kind, by how much
-    that is `less` than from the full context, from where to where, the controls `made_up` as if known, and of how many.
-    """
+class Variant:
+    """A variant's answers in one session or in several: `share` of correct ones, in all and by kind; `below_full`, by
+    how much that is less than with the full context, and the ends of its interval; controls that were answered, and of
+    how many."""
 
     name: str
     tokens: int
     share: Share | None
     kinds: Mapping[ProbeKind, Share | None]
-    less: tuple[float, float, float] | None
+    below_full: tuple[float, float, float] | None
     made_up: tuple[int, int]
     unanswered: int
+    sessions: int = 1
 
-    def cells(self) -> list[str]:
-        share, less = self.share, self.less if self.name != FULL else None
-        invented, controls = self.made_up
-        return [
-            grouped(self.tokens),
-            percent(share.value) if share else "",
-            f"{round(100 * share.low)}–{round(100 * share.high)}" if share else "",
-            f"{round(100 * less[0])} ({round(100 * less[1])} to {round(100 * less[2])})" if less else "",
-            *(f"{one.right}/{one.of}" if one else "" for one in self.kinds.values()),
-            f"{invented}/{controls}" if controls else "",
-            grouped(self.unanswered) if self.unanswered else "",
-            self.name,
-        ]
+    def row(self, file: str, epoch: int | None) -> Row:
+        below = (self.below_full if self.name != FULL else None) or (None,) * 3
+        kinds = (one.value if one else None for one in self.kinds.values())
+        figures = (self.tokens, *_figures(self.share), *below, *kinds, *self.made_up, self.unanswered or None)
+        return Row((file, epoch, self.sessions, *figures, self.name))
 
     def document(self) -> dict[str, Any]:
         invented, controls = self.made_up
@@ -125,16 +114,18 @@ class Row:
             **only(self, "name", "tokens"),
             "correct": _share_document(self.share),
             "by_kind": {kind: _share_document(share) for kind, share in self.kinds.items()},
-            "share_below_full": dict(zip(("mean", "low", "high"), self.less, strict=True)) if self.less else None,
+            "share_below_full": dict(zip(("mean", "low", "high"), self.below_full, strict=True))
+            if self.below_full
+            else None,
             "controls": controls,
             "invented_answers": invented,
             "unanswered": self.unanswered,
         }
 
 
-def _rows(found: Probing) -> list[Row]:
+def _variants(found: Probing) -> list[Variant]:
     return [
-        Row(
+        Variant(
             one.name,
             one.tokens,
             found.share(arm),
@@ -147,9 +138,9 @@ def _rows(found: Probing) -> list[Row]:
     ]
 
 
-def _sum_rows(found: Sum) -> list[Row]:
+def _totals(found: Sum) -> list[Variant]:
     return [
-        Row(
+        Variant(
             name,
             found.tokens(name),
             found.share(name),
@@ -157,33 +148,47 @@ def _sum_rows(found: Sum) -> list[Row]:
             found.less(name),
             found.made_up(name),
             found.unanswered(name),
+            found.sessions(name),
         )
         for name in found.names
     ]
 
 
-def csv_tables(several: Sequence[tuple[Sat, Probing]]) -> dict[str, tables.Table]:
-    """What each arm of each session comes to, and each answer."""
-    sizes = "tokens:tokens right:count asked:count share:share low:share high:share"
-    spec = f"file epoch:count from {sizes} less:share made_up:count controls:count unanswered:count"
-    arms = (
-        tables.Row((str(sat.file), sat.epoch, row.name, row.tokens, *_figures(row.share),
-                    row.less[0] if row.less and row.name != FULL else None, *row.made_up, row.unanswered))
-        for sat, found in several
-        for row in _rows(found)
-    )  # fmt: skip
-    asked = "file epoch:count number:count kind used:flag question answer source:message from reply mark"
+def _shares_table(
+    several: Sequence[Variant], kinds: Sequence[ProbeKind], file: str = "", epoch: int | None = None
+) -> Table:
+    shares = " ".join(f"{kind}:share" for kind in kinds)
+    spec = (
+        "file epoch:count sessions:count tokens:tokens correct:count questions:count share:share low:share:95_%_from "
+        "high:share:to share_below_full:points:points_below_full "
+        "share_below_full_low:points:95_%_from share_below_full_high:points:to "
+        f"{shares} invented_answers:count:invented controls:count unanswered:count name:text:variant"
+    )
+    return Table("variants", "", columns(spec), tuple(one.row(file, epoch) for one in several))
+
+
+def csv_tables(several: Sequence[tuple[Sat, Probing]]) -> dict[str, Table]:
+    """The shares of each variant of each session, and each answer."""
+    kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
+    made = [_shares_table(_with(kinds, found), kinds, str(sat.file), sat.epoch) for sat, found in several]
+    shares = replace(_shares_table((), kinds), rows=tuple(row for one in made for row in one.rows))
+    asked = "file epoch:count number:count kind used:flag question answer message variant reply grade"
     answers = (
-        tables.Row((str(sat.file), sat.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
-                    probe.source, arm.name, given[number].reply, given[number].mark))
+        Row((str(sat.file), sat.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
+             probe.source, arm.name, given[number].reply, given[number].mark))
         for sat, found in several
         for number, probe in enumerate(found.probes)
         for arm, given in zip(found.arms, found.given, strict=True)
     )  # fmt: skip
     return {
-        "arms": tables.Table("arms", "", tables.columns(spec), tuple(arms)),
-        "questions": tables.Table("questions", "", tables.columns(asked), tuple(answers)),
+        "variants": shares.without("sessions"),
+        "questions": Table("questions", "", columns(asked), tuple(answers)),
     }
+
+
+def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[Variant]:
+    """The variants with a share, None for those that were not asked, of each of these kinds."""
+    return [replace(one, kinds={kind: one.kinds.get(kind) for kind in kinds}) for one in _variants(found)]
 
 
 def _figures(share: Share | None) -> tuple[float | None, ...]:
@@ -193,7 +198,7 @@ def _figures(share: Share | None) -> tuple[float | None, ...]:
 def probing_document(found: Probing) -> dict[str, Any]:
     """Arms with their shares, and each probe with every arm's answer."""
     return {
-        "variants": [row.document() for row in _rows(found)],
+        "variants": [one.document() for one in _variants(found)],
         "questions": [
             {
                 **only(probe, "kind", "question", "answer", "accepted=accept", "prose", "message=source", "quote=says"),
@@ -217,7 +222,7 @@ def probing_document(found: Probing) -> dict[str, Any]:
 
 def sum_document(found: Sum) -> dict[str, Any]:
     """As of one session, the arms over all of them."""
-    arms = [{**row.document(), "sessions": found.sessions(row.name)} for row in _sum_rows(found)]
+    arms = [{**one.document(), "sessions": one.sessions} for one in _totals(found)]
     return {"answer_source": found.several[0].by, "variants": arms}
 
 

@@ -96,7 +96,7 @@ NAMED = 12
 )  # fmt: skip
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
-@csv_option("kinds", "lost", "generations", "arms", "questions")
+@csv_option("kinds", "lost", "generations", "variants", "questions")
 @click.option(
     "--model", metavar="MODEL", default="", help="Ask this model, live; without it, answers come from text search."
 )

@@ -11,19 +11,12 @@ from workbench.bench import Stand
 from workbench.cli.output import write_tables
 
 WORDS = 100
-HEAD_CHARS = 24
-"""So much of a sentence stands over its column."""
 
 
 def stand_words(stand: Stand) -> str:
     """`verbatim → gone: Never log the refresh token.`"""
     went = f" → {stand.after}" if stand.after else ""
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"
-
-
-def heads(watched: Sequence[str]) -> list[str]:
-    """The beginnings of the sentences."""
-    return [f"“{_shown(one, HEAD_CHARS)}”" for one in watched]
 
 
 def tell_recorded(trails: Sequence[Trail]) -> None:
