@@ -60,13 +60,19 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
 def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
     several = of_numbers(bench.chosen, ["history_tail_size_chars_to_exclude=10000,20000"])
     assert [one.label for one in several] == [
-        "history_tail_size_chars_to_exclude=10000", "history_tail_size_chars_to_exclude=20000",
+        "history_tail_size_chars_to_exclude = 10 000", "history_tail_size_chars_to_exclude = 20 000",
     ]  # fmt: skip
     policies = [one.live(bench).bench.policy.model_dump() for one in several]
     assert [one["history_tail_size_chars_to_exclude"] for one in policies] == [10_000, 20_000]
     assert len({one.preset.name for one in several}) == 1
     with pytest.raises(BadInput, match="cwb compare --vary"):
         of_numbers(bench.chosen, ["window=100k,200k"])
+
+
+def test_no_two_numbers_have_the_same_label(bench: Bench) -> None:
+    """Six digits made 1e+06 of both."""
+    several = of_numbers(bench.chosen, ["history_tail_size_chars_to_exclude=1000000,1000001"])
+    assert [one.label.rpartition("= ")[2] for one in several] == ["1 000 000", "1 000 001"]
 
 
 def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_the_one_at_hand(

@@ -21,7 +21,7 @@ from math import fsum
 from workbench.analysis.cache import back_after
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
 from workbench.analysis.retention_tables import by_variant
-from workbench.analysis.sweep.axes import WINDOW
+from workbench.analysis.sweep.axes import WINDOW, setting_words
 from workbench.analysis.sweep.cells import plan_of
 from workbench.analysis.watched import sentence_columns
 from workbench.assessment import FIGURES, Assessment, compare, compute
@@ -75,16 +75,9 @@ def of_presets(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
 def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
     """Raises BadInput for a field that the policy does not have, and for the window, which is no number of it."""
     plan = plan_of(preset, vary, None, retained=False)
-    fields = [axis.field for axis in plan.axes]
-    if WINDOW in fields:
+    if any(axis.field == WINDOW for axis in plan.axes):
         raise BadInput("The window belongs to the model, not to the preset; `cwb compare --vary` varies it.")
-    return tuple(
-        Variant(
-            ", ".join(f"{field}={value:g}" for field, value in zip(fields, setting, strict=True)),
-            plan.preset_with(setting),
-        )
-        for setting in plan.settings
-    )
+    return tuple(Variant(setting_words(plan.axes, setting), plan.preset_with(setting)) for setting in plan.settings)
 
 
 def check_several(prompts: Sequence[Found], names: Sequence[Name]) -> None:

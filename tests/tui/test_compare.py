@@ -189,7 +189,7 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert [str(table.get_row_at(at)[0]) for at in (0, 1, 2)] == ["A", "B", ""]
         # Values of a number are rows, and can be taken away again.
         await press(pilot, "v", *"history_tail_size_chars_to_exclude=5,50", "enter")
-        added = [f"history_tail_size_chars_to_exclude={value}" for value in (5, 50)]
+        added = [f"history_tail_size_chars_to_exclude = {value}" for value in (5, 50)]
         assert {*added} < {*named(screen)}
         table.move_cursor(row=named(screen).index(added[0]))
         await press(pilot, "x")

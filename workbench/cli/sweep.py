@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import Number, varied
+from workbench.analysis.sweep.axes import setting_words, value_words, varied
 from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of
@@ -193,7 +193,7 @@ def _report(
         if not any(row.held[number].of for row in rows):
             click.echo(f"\nNever there: {printable(one_line(sentence, WORDS))}")
     if found:
-        click.echo(f"\nBest by {criterion.name} ({criterion.about}): {_setting(plan, found.setting)}")
+        click.echo(f"\nBest by {criterion.name} ({criterion.about}): {setting_words(plan.axes, found.setting)}")
         if found.over:
             click.echo(f"Even there {counted(found.over, 'call')} would exceed the window.")
         click.echo(f"On the bench: {_command(plan, cells, found, saved)}")
@@ -241,14 +241,6 @@ def _failures(cells: Sequence[Cell]) -> None:
     if reasons:
         failed = tuple(Row((Path(file).name, reason)) for file, reason in reasons.items())
         write_tables([Table("failed", "Failed", columns("file because"), failed)])
-
-
-def value_words(value: Number) -> str:
-    return grouped(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _setting(plan: Plan, setting: Sequence[Number]) -> str:
-    return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(plan.axes, setting, strict=True))
 
 
 def _known_as(plan: Plan, found: Setting) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.compaction.policy import Converted, Policy
 from workbench.compaction.settings import Setting, meant, settings_of
 
@@ -43,6 +45,15 @@ def parse_axis(text: str, policy: Policy) -> Axis:
     if not found:
         raise BadInput(f"--vary {name}: {values!r} holds no value; the first number must not be above the second.")
     return Axis(today.name, tuple(dict.fromkeys(map(today.value, found))))
+
+
+def setting_words(axes: Sequence[Axis], setting: Sequence[Number]) -> str:
+    """`trigger_tokens = 150 000, target_percent = 40`."""
+    return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(axes, setting, strict=True))
+
+
+def value_words(value: Number) -> str:
+    return grouped(value) if isinstance(value, int) else f"{value:g}"
 
 
 def varied(policy: Policy) -> tuple[str, ...]:

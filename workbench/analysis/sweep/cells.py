@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
-from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis
+from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis, setting_words
 from workbench.analysis.watched import Verdict, sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -206,8 +206,7 @@ def _reason(error: Exception) -> str:
 
 def as_preset(plan: Plan, setting: Sequence[Number], name: str) -> Preset:
     """A preset of one's own with the numbers of a setting; a varied window is not part of it."""
-    said = ", ".join(f"{axis.field} = {value:g}" for axis, value in zip(plan.axes, setting, strict=True))
-    about = f"{plan.preset.about.rstrip('. ')}; from a sweep: {said}."
+    about = f"{plan.preset.about.rstrip('. ')}; from a sweep: {setting_words(plan.axes, setting)}."
     return replace(plan.preset, id=name, about=about, policy=plan.policy(setting))
 
 
