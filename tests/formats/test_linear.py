@@ -14,6 +14,7 @@ import pytest
 from benchmarks.other_formats import written_database, written_events
 from workbench.formats.files import load
 from workbench.formats.registry import by_id
+from workbench.repairs.engine import repair
 from workbench.session import Message, Records, Session, Text, ToolResult, ToolUse, Usage
 
 FEW = 60
@@ -70,12 +71,20 @@ def steps(work: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("format", ["claude-code", "codex", "opencode", "openhands"])
-def test_reading_is_linear_in_the_messages(format: str, tmp_path: Path) -> None:
+def grows_linearly(format: str, few: int, folder: Path, work: Callable[[Path], object]) -> bool:
     taken = []
     for times in (1, 2, 4):
-        (folder := tmp_path / str(times)).mkdir()
-        file = as_file(format, turns(FEW * times), folder)
-        assert len(load(file).messages) >= 4 * FEW * times  # and what is made once by whoever loads first is made
-        taken.append(steps(lambda file=file: load(file)))  # type: ignore[misc]
-    assert taken[2] - taken[1] < 2.1 * (taken[1] - taken[0])
+        (inner := folder / str(times)).mkdir()
+        file = as_file(format, turns(few * times), inner)
+        assert len(load(file).messages) >= 4 * few * times  # and what is made once by whoever loads first is made
+        taken.append(steps(lambda file=file: work(file)))  # type: ignore[misc]
+    return taken[2] - taken[1] < 2.1 * (taken[1] - taken[0])
+
+
+@pytest.mark.parametrize("format", ["claude-code", "codex", "opencode", "openhands"])
+def test_reading_is_linear_in_the_messages(format: str, tmp_path: Path) -> None:
+    assert grows_linearly(format, FEW, tmp_path, load)
+
+
+def test_a_sound_session_is_looked_through_for_repairs_in_linear_time(tmp_path: Path) -> None:
+    assert grows_linearly("claude-code", 15, tmp_path, repair)

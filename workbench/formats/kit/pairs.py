@@ -108,6 +108,8 @@ def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
         until = _next_response(order, at, pairing)
         there = {id for one in order[at:until] for id in pairing.results(one)}
         missing = [id for id in calls if id not in there]
+        if not missing:  # as nearly always: what follows reads the rest of the session
+            continue
         for late in [one for one in order[until:] if set(pairing.results(one)) & set(missing)]:
             ids = pairing.results(late)
             if set(ids) <= set(missing) and not pairing.response(late):
