@@ -53,6 +53,7 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
     policies and replay them: the longest stretch of each."""
     from workbench.compaction.preset import load_preset
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.bench.actions import do
     from workbench.tui.bench.policy import choose
     from workbench.tui.bench.screen import BenchScreen
     from workbench.tui.widgets.policy_sheet import PolicySheet
@@ -105,8 +106,8 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
                 await pilot.resize_terminal(*size)
                 await press()
             found["another size"] = stalls.take()
-            for name, key in (("comparing", "C"), ("replaying", "A")):
-                app.simulate_key(key)
+            for name, action in (("comparing", "compare"), ("replaying", "replay")):
+                do(screen, action)
                 await asyncio.sleep(AT_WORK_S)
                 app.simulate_key("down")
                 await asyncio.sleep(1)

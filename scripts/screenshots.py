@@ -66,7 +66,7 @@ PICTURES = (
     Picture("clearing", ("P", *"clear-tool-results", "enter", "4")),
     Picture("policy", ("9", "down", "down", "down", *"100000"), MIDDLE),
     Picture("compare", ("C",), (170, 30)),
-    Picture("replay", ("A",)),
+    Picture("replay", ("C", "tab")),
     Picture("split-and-pins", (*TWO_PARTS, "K", "K", "K", "p", "K", "c", "5")),
     Picture("rules", ("W",), MIDDLE),
     Picture("lost", ("X", "down", "down", "down", "down"), MIDDLE),
