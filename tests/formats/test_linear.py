@@ -17,7 +17,7 @@ from workbench.formats.registry import by_id
 from workbench.repairs.engine import repair
 from workbench.session import Message, Records, Session, Text, ToolResult, ToolUse, Usage
 
-FEW = 60
+FEW = 30
 """Turns of four messages."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from workbench.base.secrets.spans import SHORTEST
@@ -65,9 +66,24 @@ def masked(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """Return `text` with only its secrets masked. For texts that are saved: `masked` is called when they are shown."""
+    if len(text) < SHORTEST:
+        return text
+    return _searched_short(text) if len(text) <= _SHORT else _searched(text)
+
+
+_SHORT = 2_000
+"""Characters of a text whose result is kept: a screen draws the same lines with every key."""
+
+
+@lru_cache(4_096)
+def _searched_short(text: str) -> str:
+    return _searched(text)
+
+
+def _searched(text: str) -> str:
     from workbench.base.secrets.found import spans
 
-    return text if len(text) < SHORTEST else _without(spans(text), text)
+    return _without(spans(text), text)
 
 
 def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
