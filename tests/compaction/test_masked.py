@@ -9,6 +9,7 @@ import pytest
 
 from workbench.analysis.probes.made import probes_of
 from workbench.analysis.retention import retention
+from workbench.base import secrets
 from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
 from workbench.compaction.assembled.notes import notes_of
@@ -141,11 +142,18 @@ def test_f02_wherever_a_text_is_cut_nothing_of_a_secret_is_left(before: int) -> 
     assert not any(SECRET[at : at + 4] in short for at in range(len(SECRET) - 3))
 
 
-def test_f02_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Facts, names, calls and what is looked for in an outcome share what was found."""
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the texts that are searched for secrets from now on, as in a new process."""
     seen: list[str] = []
     real = found.spans
+    secrets._searched_short.cache_clear()
     monkeypatch.setattr(found, "spans", lambda text: seen.append(text) or real(text))
+    return seen
+
+
+def test_f02_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts, names, calls and what is looked for in an outcome share what was found."""
+    seen = searched(monkeypatch)
     context = context_of([*work(), *loop("m", 30)])
     facts_of(context.shape)
     once = sum(map(len, seen))
@@ -158,9 +166,7 @@ def test_f02_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch
 
 
 def test_f02_masking_one_message_looks_at_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    real = found.spans
-    monkeypatch.setattr(found, "spans", lambda text: seen.append(text) or real(text))
+    seen = searched(monkeypatch)
     shape = context_of(work()).shape
     assert shape.masked_at(0) == masked_message(Message("u1", "user", (Text(RULE),)))
     assert set(seen) == {RULE}
