@@ -6,7 +6,7 @@ import csv
 import io
 
 from workbench.base import tables
-from workbench.base.tables import Row, Table, columns, duration, escaped, markdown, text
+from workbench.base.tables import Row, Table, columns, document, duration, escaped, markdown, text
 
 MADE = Table(
     "files",
@@ -25,6 +25,21 @@ def test_text_is_aligned_shows_ids_and_obeys_nothing() -> None:
         "1 234 567  99.9 %  $0.01  1970-01-01 00:00  2 min  yes  message-0001  /a/b.py",
         "                                                    no                two lines␛[31m",
     ]
+
+
+def test_json_has_the_fields_with_their_kinds_and_values_unrounded() -> None:
+    table = Table("kept", "Kept", columns("preset kept_share:share:kept text"), (Row(("trim", 2 / 3, "x"), "m1"),))
+    assert document(table) == {
+        "table": "kept",
+        "title": "Kept",
+        "fields": [
+            {"name": "preset", "kind": "text"},
+            {"name": "kept_share", "kind": "share"},
+            {"name": "message", "kind": "message"},
+            {"name": "text", "kind": "text"},
+        ],
+        "rows": [["trim", 2 / 3, "m1", "x"]],
+    }
 
 
 def test_programs_get_values_unrounded_and_ids_whole() -> None:

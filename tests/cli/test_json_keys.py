@@ -58,6 +58,7 @@ LINES = {
     "prompts copy": ("prompts copy exchange-summary.en --as mine",),
     "prompts show": ("prompts show exchange-summary.en",),
     "repair": (f"repair {DAMAGED}",),
+    "report": (f"report {COMPACTED} --watch the",),
     "rescue": (f"rescue {CHAT} -o rescued.json",),
     "resume": ("resume amp-bells.json", f"resume {COMPACTED}"),
     "retention": (f"retention {CHAT} --preset codex --watch never",),

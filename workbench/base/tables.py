@@ -176,6 +176,18 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)
 
 
+def document(table: Table) -> dict[str, Any]:
+    """The table for JSON: its fields with their kinds, and rows of unrounded values in their order."""
+    table = table.with_ids()
+    fields = [{"name": one.key, "kind": one.kind} for one in table.columns]
+    return {
+        "table": table.key,
+        "title": table.title,
+        "fields": fields,
+        "rows": [list(row.values) for row in table.rows],
+    }
+
+
 def csv(table: Table) -> bytes:
     """The table as CSV with a heading of keys: values unrounded, times in ISO, secrets masked, ids complete."""
     table = table.with_ids()

@@ -9,11 +9,14 @@ import click
 from workbench.base.errors import BadInput
 from workbench.base.files import refuse_taken, write_atomically
 from workbench.base.secrets import Personal, masking
+from workbench.base.tables import document
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
+from workbench.cli.output import csv_option, write_csv, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import candidates
 from workbench.compaction.strategies import DEFAULT
+from workbench.report.sections import TABLES, result_tables
 
 BESIDE = ("claude-code", "codex", DEFAULT)
 """Presets that stand beside the chosen policy where none are named: two that people know, and our own."""
@@ -35,11 +38,14 @@ BESIDE = ("claude-code", "codex", DEFAULT)
 @click.option("--mask-home", is_flag=True, help="Mask the names of home folders, too.")
 @click.option("--mask-mail", is_flag=True, help="Mask mail addresses, too.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Verdict and tables as one JSON document instead of a page.")
+@csv_option(*TABLES)
 def command(
-    chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool
-) -> None:
+    chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool, as_json: bool,
+    as_csv: str | None,
+) -> None:  # fmt: skip
     """Write a page about FILE: why it overflowed in a sentence, the context before and after as bars, findings,
-    growth, compared presets, lost facts, settings.
+    growth, compared presets, lost facts, work repeated after compactions (rework), settings.
 
     The page is self-contained and has no script; secrets recognized by shape, name or place are masked, and it
     says so. It quotes the session: read it before you share it.
@@ -47,15 +53,27 @@ def command(
     from workbench.report.gathered import gather
     from workbench.report.pages import html, markdown
 
+    if (as_json or as_csv) and out is not None:
+        raise click.UsageError("--json and --csv write to standard output; leave out --output.")
     file = chosen.file
     target = Path(f"{file.stem or file.name}-report.html") if out is None else out
     if target.suffix not in (".html", ".htm", ".md"):
         raise BadInput(f"{target}: a report is HTML or Markdown; name a file that ends in .html or .md.")
-    refuse_taken(target, overwrite=overwrite)
+    if not (as_json or as_csv):
+        refuse_taken(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))
     report = gather(bench, course, others)
     also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
+    if as_json or as_csv:
+        made = result_tables(report)
+        with masking(*also):
+            if as_csv:
+                write_csv(made, as_csv)
+            else:
+                head = {"file": file, "epoch": bench.epoch, "verdict": report.diagnosis.verdict}
+                write_json({**head, "tables": list(map(document, made.values()))})
+        return
     with masking(*also):
         text = markdown(report) if target.suffix == ".md" else html(report)
     write_atomically(target, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)

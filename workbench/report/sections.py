@@ -58,6 +58,29 @@ def sections(report: Report) -> tuple[Section, ...]:
     )
 
 
+TABLES = (
+    "variants", "kept", "watched", "replays", "watched_over_session", "lost", "recorded_lost",
+    "layers", "tools", "files", "largest", "rework",
+)  # fmt: skip
+"""The keys of `result_tables`, in their order."""
+
+
+def result_tables(report: Report) -> dict[str, Table]:
+    """The tables of the page by key, complete and with their values; those about nothing in this session are left
+    out."""
+    bench, first = report.bench, report.variants[0]
+    variants = [*report.variants, *filter(None, (report.recorded,))]
+    made = {"variants": figures(bench, variants), "kept": kept(bench, variants)}
+    if bench.watched:
+        made["watched"] = watched(bench, variants)
+        made["watched_over_session"] = replay_table.watched_table(report.played, bench.watched)
+    made |= {"replays": replay_table.replays_table(report.played), "lost": lacking(first.retention)}
+    if report.recorded is not None:
+        made["recorded_lost"] = lacking(report.recorded.retention)
+    made |= why_tables(report.diagnosis)
+    return {key: replace(made[key], key=key) for key in TABLES if key in made}
+
+
 def clean(text: str) -> str:
     """A session's text as a report shows it: printable, on one line, secrets masked."""
     return one_line(text, WORDS)
