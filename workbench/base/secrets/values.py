@@ -122,7 +122,7 @@ def is_random(value: str) -> bool:
     upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
     in_words = sum(map(len, _IN_WORDS.findall(value)))
     is_of_all = min(upper, lower) >= 3 or (digits >= 3 and (value.rstrip("=").isalnum() or (upper and lower)))
-    joined = value.replace("-", "").replace("_", "")
+    joined = value.replace("-", "")
     return bool(is_drawn(joined, 16) and is_of_all and in_words < 0.75 * len(value)) and not is_algorithm(value)
 
 
