@@ -21,6 +21,7 @@ from workbench.formats.claude_code.project import project_name
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.chain import in_file_order
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import replace_fields
@@ -90,18 +91,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         _line(sheet, "user", {"role": "user", "content": GAP}, None, isMeta=True)
     unbilled = _last_calls(messages)
     others = _others(sheet, first) if native else []
-    at = 0
-    for index, message in enumerate(messages):
-        if not (native and message.source) or _is_noticed(session, message):
-            _made(sheet, message, spent=native and message.id in unbilled)
-            continue
-        for record in message.source:
-            while index >= tail and at < len(others) and others[at] < record:
-                _kept(sheet, others[at])
-                at += 1
-            _kept(sheet, record, unbilled=message.id in unbilled)
-    for record in others[at:]:
-        _kept(sheet, record)
+
+    def is_kept(message: Message) -> bool:
+        return native and bool(message.source) and not _is_noticed(session, message)
+
+    for index, record in in_file_order(messages, is_kept, tail, others):
+        if record < 0:
+            _made(sheet, messages[index], spent=native and messages[index].id in unbilled)
+        else:
+            _kept(sheet, record, unbilled=index >= 0 and messages[index].id in unbilled)
     return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
 
 

@@ -19,6 +19,7 @@ from workbench.base.figures import grouped
 from workbench.base.stamps import iso
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
+from workbench.formats.kit.chain import in_file_order
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -69,26 +70,20 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     now, id = datetime.now(UTC), str(uuid4())
     sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
     tail = tail_of(messages) if own else len(messages)
-    others = _others(session, messages[tail:], sheet) if tail < len(messages) else []
+    others = _others(session, messages[tail:], sheet) if tail < len(messages) else {}
     turn = _last_turn(session) if own else None
-    if turn is not None and not any(kind == "turn_context" for _, kind, _ in others):
+    if turn is not None and not any(kind == "turn_context" for kind, _ in others.values()):
         sheet.lines.append(turn)
-    at = 0
-    for index, message in enumerate(messages):
-        if not (own and message.source):
-            _made(sheet, message, own=own)
-            continue
-        starts = True
-        for record in message.source:
-            while index >= tail and at < len(others) and others[at][0] < record:
-                _other(sheet, others[at])
-                at += 1
-            _kept(sheet, session, message, record, starts=starts)
-            starts = False
-        if index < tail:
-            _show(sheet, message)
-    for other in others[at:]:
-        _other(sheet, other)
+    for index, record in in_file_order(messages, lambda message: own and bool(message.source), tail, others):
+        if index < 0:
+            _other(sheet, *others[record])
+        elif record < 0:
+            _made(sheet, messages[index], own=own)
+        else:
+            source = messages[index].source
+            _kept(sheet, session, messages[index], record, starts=record == source[0])
+            if index < tail and record == source[-1]:
+                _show(sheet, messages[index])
     if not sheet.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
@@ -231,17 +226,17 @@ def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
     return render({"timestamp": iso(now), "type": "session_meta", "payload": meta})
 
 
-_Other = tuple[int, str, bytes]
-"""A record that is no message and is kept: its number, its kind, its line."""
+_Others = dict[int, tuple[str, bytes]]
+"""Records that are no messages and are kept: the kind and the line of each."""
 
 
-def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_Other]:
+def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> _Others:
     """What lies between the messages of the tail, and after them up to the next message."""
     records = session.records
     used = {record for message in session.messages for record in message.source}
     first, last = tail[0].source[0], tail[-1].source[-1]
     end = min((record for record in used if record > last), default=len(records))
-    found: list[_Other] = []
+    found: _Others = {}
     rolled_back = False
     for index in range(first, end):
         if index in used:
@@ -261,9 +256,11 @@ def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_O
         if what == "token_count":
             raw = _uncounted(raw)
         if what not in _DROPPED_EVENTS:
-            found.append((index, what, raw))
+            found[index] = what, raw
     # The events of turns that were rolled back cannot be losses from the others.
-    return [other for other in found if other[1] in ("turn_context", "token_count")] if rolled_back else found
+    if rolled_back:
+        return {index: other for index, other in found.items() if other[0] in ("turn_context", "token_count")}
+    return found
 
 
 def _uncounted(raw: bytes) -> bytes:
@@ -290,11 +287,11 @@ def _last_turn(session: Session) -> bytes | None:
     return None
 
 
-def _other(sheet: _Sheet, other: _Other) -> None:
-    sheet.lines.append(other[2])
-    if other[1] in ("turn_context", "token_count"):
+def _other(sheet: _Sheet, kind: str, line: bytes) -> None:
+    sheet.lines.append(line)
+    if kind in ("turn_context", "token_count"):
         sheet.side = ""
-    elif other[1] == "user_message":
+    elif kind == "user_message":
         sheet.shown = True
 
 

@@ -8,7 +8,7 @@ With the last stretch of kept messages come the events between them, but for sub
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 from uuid import uuid4
@@ -16,14 +16,15 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
+from workbench.formats.kit.chain import Chain, in_file_order
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads, object_of
+from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.0.74"
@@ -36,24 +37,12 @@ _ENDED = (
 """Events about a context that is no more, its bills among them."""
 
 
-@dataclass(slots=True)
-class _Sheet:
-    """The file as it grows, a chain."""
-
-    session: Session
-    own: bool
-    lines: list[bytes] = field(default_factory=list)
-    parent: str | None = None
-    ids: set[str] = field(default_factory=set)
-    losses: Losses = field(default_factory=list)
-
-
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new events file; the loaded one if nothing changed. Never raises."""
     own = session.format == "copilot"
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
-    sheet = _Sheet(session, own)
+    sheet = Chain(session, own, _new_id)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
         messages, losses = adopted(session, messages, "Copilot CLI", "anthropic-messages")
@@ -69,20 +58,28 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     behind = max((n for n, message in enumerate(messages, 1) if message.kind == "summary"), default=0)
     tail = behind + tail_of(messages[behind:]) if own else len(messages)
     others = _others(sheet, messages[tail:]) if own else []
-    at = 0
-    for index, message in enumerate(messages):
-        while index >= tail and at < len(others) and others[at] < message.source[0]:
-            _copy(sheet, others[at])
-            at += 1
-        if own and message.source and message.kind != "summary":
-            _copy(sheet, message.source[0])
-        else:
+
+    def is_kept(message: Message) -> bool:
+        return own and bool(message.source) and message.kind != "summary"
+
+    for index, record in in_file_order(messages, is_kept, tail, others):
+        if index < 0:
+            sheet.copy(record)
+            continue
+        message = messages[index]
+        if record < 0:
             _made(sheet, message)
+        elif record == message.source[0]:
+            sheet.copy(record)
+        else:
+            continue
         if index < tail and message.role == "assistant":
             _started(sheet, message)
-    for record in others[at:]:
-        _copy(sheet, record)
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
+    return addressed(session, sheet.data, id, sheet.losses)
+
+
+def _new_id() -> str:
+    return str(uuid4())
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
@@ -98,7 +95,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), losses=losses)
 
 
-def _start(sheet: _Sheet, id: str) -> None:
+def _start(sheet: Chain, id: str) -> None:
     """The session.start event, and the newest system prompt, which the file repeats whenever it changes."""
     session = sheet.session
     prompt: int | None = None
@@ -113,7 +110,7 @@ def _start(sheet: _Sheet, id: str) -> None:
         if value.get("type") == "session.start" and not sheet.lines:
             data = field_of(raw, "data") or b"{}"
             changes = {"sessionId": render(id), "startTime": render(iso())}
-            _copy(sheet, record, {"data": replace_fields(data, changes)})
+            sheet.copy(record, {"data": replace_fields(data, changes)})
         elif value.get("type") == "system.message" and not value.get("agentId"):
             prompt = record
     if not sheet.lines:
@@ -121,19 +118,19 @@ def _start(sheet: _Sheet, id: str) -> None:
         about |= {"startTime": iso(), "context": {"cwd": folder_of(session)}}
         _event(sheet, "session.start", about, None)
     if prompt is not None:
-        _copy(sheet, prompt)
+        sheet.copy(prompt)
 
 
-def _compaction(sheet: _Sheet, summary: Message) -> None:
+def _compaction(sheet: Chain, summary: Message) -> None:
     """The recorded compaction of a kept summary, and before it the messages of the person's that its frame quotes."""
     finished, *quoted = summary.source
     for record in quoted:
-        _copy(sheet, record)
+        sheet.copy(record)
     _event(sheet, "session.compaction_start", {}, summary.time)
-    _copy(sheet, finished)
+    sheet.copy(finished)
 
 
-def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
+def _others(sheet: Chain, tail: Sequence[Message]) -> list[int]:
     """The events between the messages of the tail, and after them up to the next message that was dropped."""
     if not tail:
         return []
@@ -154,27 +151,13 @@ def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
     return found
 
 
-def _copy(sheet: _Sheet, record: int, changes: dict[str, bytes] | None = None) -> None:
-    """Copy an event, with only its place in the chain changed."""
-    raw: bytes = sheet.session.records[record]
-    id = loads(raw).get("id")
-    changes = {**(changes or {}), "parentId": render(sheet.parent)}
-    if not isinstance(id, str) or not id or id in sheet.ids:
-        id = str(uuid4())
-        changes["id"] = render(id)
-    sheet.lines.append(replace_fields(raw, changes))
-    sheet.ids.add(id)
-    sheet.parent = id
+def _event(sheet: Chain, kind: str, data: dict[str, Any], time: float | None) -> None:
+    id = sheet.new_id()
+    event = {"type": kind, "data": data, "id": id, "timestamp": iso(time), "parentId": sheet.parent}
+    sheet.link(render(event), id)
 
 
-def _event(sheet: _Sheet, kind: str, data: dict[str, Any], time: float | None) -> None:
-    id = str(uuid4())
-    sheet.lines.append(render({"type": kind, "data": data, "id": id, "timestamp": iso(time), "parentId": sheet.parent}))
-    sheet.ids.add(id)
-    sheet.parent = id
-
-
-def _started(sheet: _Sheet, message: Message) -> None:
+def _started(sheet: Chain, message: Message) -> None:
     """The events by which Copilot CLI shows calls, where they are not copied."""
     for call in message.calls:
         about = {"toolCallId": call.id, "toolName": call.name, "arguments": _arguments(call)}
@@ -185,7 +168,7 @@ def _arguments(call: ToolUse) -> Any:
     return as_object(call.input)
 
 
-def _made(sheet: _Sheet, message: Message) -> None:
+def _made(sheet: Chain, message: Message) -> None:
     for result in message.results:
         _event(sheet, "tool.execution_complete", _result(sheet, result), message.time)
     texts = [text for block in message.blocks if (text := _said(sheet, message, block))]
@@ -216,7 +199,7 @@ def _on_lines(texts: Sequence[str]) -> str:
     return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts[:-1]) + texts[-1]
 
 
-def _said(sheet: _Sheet, message: Message, block: object) -> str:
+def _said(sheet: Chain, message: Message, block: object) -> str:
     match block:
         case Text(text) if message.role == "system" and message.kind != "summary":
             return as_user_text(replace(message, blocks=(block,))) if text else ""
@@ -233,7 +216,7 @@ def _said(sheet: _Sheet, message: Message, block: object) -> str:
     return ""
 
 
-def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
+def _result(sheet: Chain, result: ToolResult) -> dict[str, Any]:
     texts = texts_of(result, sheet.losses)
     said: dict[str, Any] = {"content": "\n".join(texts)}
     if len(texts) > 1:

@@ -28,7 +28,6 @@ from workbench.formats.pi.write import (
     kept,
     last_response,
     made,
-    new_id,
     results_next,
     write,
 )
@@ -61,7 +60,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     rest = messages[lead + 1 :]
     first = _first_kept(session, rest, id_of)
     rest = rest if first else results_next(sheet, rest)
-    id = new_id(sheet)
+    id = sheet.new_id()
     about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": sheet.parent, "timestamp": iso(opening.time)}
     usage = next((message.usage for message in reversed(session.context()) if message.usage), Usage())
     about |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
@@ -127,7 +126,7 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
             places.append("")
             continue
         given = value.get("id")
-        id = new_id(sheet) if linear else given
+        id = sheet.new_id() if linear else given
         above = None if linear else value.get("parentId")
         chained = above is None or (isinstance(above, str) and above in sheet.ids)
         if not isinstance(id, str) or id in sheet.ids or not chained:

@@ -9,7 +9,7 @@ with the content that was sent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import Any
@@ -19,6 +19,7 @@ from workbench.base.stamps import iso, moment
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
+from workbench.formats.kit.chain import Chain, in_file_order
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -26,7 +27,7 @@ from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.formats.pi.signature import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -46,16 +47,11 @@ _APIS = (
 
 
 @dataclass(slots=True)
-class Sheet:
-    """The file as it grows, a chain."""
+class Sheet(Chain):
+    """The file as it grows, with the names of tools by the ids of their calls."""
 
-    session: Session
-    own: bool
-    lines: list[bytes] = field(default_factory=list)
-    parent: str | None = None
-    ids: set[str] = field(default_factory=set)
+    make_id: Callable[[], str] = lambda: uuid4().hex[:8]
     names: dict[str, str] = field(default_factory=dict)
-    losses: Losses = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -75,25 +71,22 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     tail = tail_of(messages) if own else len(messages)
     settings, others = _others(sheet, messages[tail:]) if own else ([], [])
     for record in settings:
-        _copy(sheet, record, {})
+        sheet.copy(record)
     unbilled, whole = last_response(messages), _opening_compaction(session, messages) if own else -1
-    at = 0
-    for index, message in enumerate(messages):
-        if not (own and message.source):
-            made(sheet, message)
+    for index, record in in_file_order(messages, lambda message: own and bool(message.source), tail, others):
+        if index < 0:
+            sheet.copy(record)
             continue
-        if message.source[0] == whole:
+        message = messages[index]
+        if record < 0:
+            made(sheet, message)
+        elif record == whole:
             # What it kept stood before it and now follows it. Its summary is copied together with its system message.
             if message.kind == "summary":
-                _copy(sheet, whole, {"firstKeptEntryId": b'""'})
-            continue
-        while index >= tail and at < len(others) and others[at] < message.source[0]:
-            _copy(sheet, others[at], {})
-            at += 1
-        kept(sheet, message, unbilled=message.id == unbilled)
-    for record in others[at:]:
-        _copy(sheet, record, {})
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
+                sheet.copy(whole, {"firstKeptEntryId": b'""'})
+        elif record == message.source[0]:
+            kept(sheet, message, unbilled=message.id == unbilled)
+    return addressed(session, sheet.data, id, sheet.losses)
 
 
 def results_next(sheet: Sheet, messages: Sequence[Message]) -> list[Message]:
@@ -195,24 +188,6 @@ def last_response(messages: Sequence[Message]) -> str:
     return next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "")
 
 
-def _copy(sheet: Sheet, record: int, changes: dict[str, bytes]) -> None:
-    """Copy an entry, with only its place in the chain changed."""
-    raw: bytes = sheet.session.records[record]
-    id = loads(raw).get("id")
-    if not isinstance(id, str) or not id or id in sheet.ids:
-        id = new_id(sheet)
-        changes = {**changes, "id": render(id)}
-    sheet.lines.append(replace_fields(raw, {**changes, "parentId": render(sheet.parent)}))
-    sheet.ids.add(id)
-    sheet.parent = id
-
-
-def new_id(sheet: Sheet) -> str:
-    while (id := uuid4().hex[:8]) in sheet.ids:
-        continue
-    return id
-
-
 def kept(sheet: Sheet, message: Message, *, unbilled: bool) -> None:
     record = message.source[0]
     raw: bytes = sheet.session.records[record]
@@ -229,7 +204,7 @@ def kept(sheet: Sheet, message: Message, *, unbilled: bool) -> None:
         if unbilled and usage is not None and usage.startswith(b"{"):
             changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
             changes[SPENT] = b"true"
-    _copy(sheet, record, changes)
+    sheet.copy(record, changes)
 
 
 def made(sheet: Sheet, message: Message, recorded: Any = None) -> None:
@@ -257,7 +232,7 @@ def made(sheet: Sheet, message: Message, recorded: Any = None) -> None:
 
 
 def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
-    id = new_id(sheet)
+    id = sheet.new_id()
     entry = {"type": "message", "id": id, "parentId": sheet.parent, "timestamp": iso(message.time), "message": body}
     if body["role"] == "user":
         words = [part.get("text") for part in body["content"] if part["type"] == "text"]
@@ -268,9 +243,7 @@ def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
         said = "normal"
     if body["role"] != "toolResult" and said != message.kind:
         entry[MARK] = message.kind
-    sheet.lines.append(render(entry))
-    sheet.ids.add(id)
-    sheet.parent = id
+    sheet.link(render(entry), id)
 
 
 def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
