@@ -12,6 +12,7 @@ from tests.analysis.courses import counted_from, course_of_messages, session_of
 from tests.commands import cwb, document
 from tests.documents.rules import rule
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
@@ -196,7 +197,9 @@ def test_the_session_itself_is_never_written_over(tmp_path: Path) -> None:
 
 
 @rule("004-018")
-@pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])
+@pytest.mark.parametrize(
+    "strategy", mostly_full([one.id for one in all_strategies()], ["context-reset", "layered", "clear-tool-results"])
+)
 def test_what_a_compaction_lost_is_told_alike_by_every_command(strategy: str) -> None:
     """Judged against the head, whatever a guard, a limit or a template kept from the summarizer."""
     compacted = document("compact", OVERFLOW, "--strategy", strategy, code=None)
