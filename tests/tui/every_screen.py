@@ -23,9 +23,11 @@ from tests.tui.test_themes import contrast
 from tests.words import INSIDERS, unexplained
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.keys import every_place
+from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
+from workbench.tui.widgets.records import Heads, Records, seen_of
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -248,6 +250,7 @@ def cut(screen: Screen[Any]) -> Iterator[str]:
 def _cut(widget: Widget, rows: list[str]) -> Iterator[str]:
     if isinstance(widget, Static):
         rolls = any(isinstance(one, Widget) and one.max_scroll_y for one in widget.ancestors)
+        rolls = rolls or any(isinstance(one, CutTabs) and one.has_class("-cut") for one in widget.ancestors)
         if not rolls and not _is_whole(said := _said(widget), "".join(rows)):
             yield f"cuts {said!r} to {rows}"
     elif isinstance(widget, Input):
@@ -323,6 +326,24 @@ def riddles(screen: Screen[Any]) -> list[str]:
 
 def _is_ours(widget: Widget) -> bool:
     return not widget.children and not isinstance(widget, TextArea | Input | TextView)
+
+
+def unframed(screen: Screen[Any]) -> Iterator[str]:
+    """Rows that reach into the outer margin of a screen that is no dialog; a second ground under its footer; headings
+    that do not stand over their columns."""
+    if screen.styles.background.a < 1:
+        return
+    margin = 2 if screen.outer_size.width >= 110 else 1
+    for strip in drawn(screen).strips:
+        if (text := strip.text)[:margin].strip() or text[-margin:].strip():
+            yield f"fills its margin: {text!r}"
+    for line in screen.query(KeysLine):
+        if line.background_colors[1] != screen.background_colors[1]:
+            yield "has another ground under its footer"
+    for heads in screen.query(Heads):
+        rows = screen.query_one(Records)
+        if seen_of(heads.columns, 0, heads.size.width) != seen_of(rows.columns, 0, rows.line_width):
+            yield "has headings that are not over their columns"
 
 
 LEAST = 4.5

@@ -24,6 +24,7 @@ from tests.tui.every_screen import (
     riddles,
     screens,
     unchosen,
+    unframed,
     visited,
 )
 from workbench.tui.settings import Settings
@@ -36,7 +37,7 @@ async def test_lists_speak_one_language_nothing_is_cut_unsaid_and_figures_have_o
     async with at_rest(story(), size=(80, 24)) as pilot:
         async for name, screen in visited(pilot):
             seen.add(type(screen).__name__)
-            wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen))]
+            wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *unframed(screen))]
             lists += [name] if listing(screen) else []
             wrong += await lacking(pilot, name)
             wrong += [f"{name}: {one}" for one in await misled(pilot)]
@@ -66,6 +67,7 @@ async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin
     async with at_rest(first, size=size, settings=Settings(theme=theme)) as pilot:
         async for name, screen in visited(pilot, list(WAYS)[begin::2]):
             seen = (*cut(screen), *figures(screen), *faint(screen), *crowded(screen), *pale(screen))
+            seen += tuple(unframed(screen))
             wrong += [f"{name}: {one}" for one in seen]
             wrong += [f"{name}: what is “{one}”?" for one in riddles(screen)]
     assert "\n".join(wrong) == ""

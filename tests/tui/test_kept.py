@@ -170,10 +170,10 @@ async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
     async with on_bench(story(8), preset="augment-example", size=(200, 60)) as (pilot, _):
         screen = await brought(pilot, KeptScreen, "X", "3")
         table = screen.query_one(DataTable)
-        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(200, 5) + 6
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(196, 5) + 6
         await pilot.resize_terminal(100, 40)
         await settled(pilot)
-        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(100, 5) + 6
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(98, 5) + 6
 
 
 def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from workbench.tui.bench.following import AllRead, ReadAgain
     from workbench.tui.screens.sessions import SessionsScreen
 
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
+"""Columns from which the parts of a screen stand side by side, and its margin is wider."""
+
 
 class WorkbenchApp(App[None]):
     """Shows `first` first: a path or a session that is loaded already on the bench, or the list of sessions.
@@ -50,6 +53,7 @@ class WorkbenchApp(App[None]):
     TITLE = "Compaction workbench"
     ENABLE_COMMAND_PALETTE = True
     CSS_PATH = "app.tcss"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Palette}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),

@@ -26,6 +26,7 @@ THEMES = (
         dark=True,
         variables={
             "border-blurred": "#3a4350",
+            "footer-key-foreground": "#7db4f6",
             "primary-muted": "#22344c",
             "block-cursor-blurred-background": "#22344c",
             "block-cursor-background": "#2d4f7c",
@@ -47,7 +48,7 @@ THEMES = (
         dark=False,
         variables={
             "border-blurred": "#b9bdc4",
-            "footer-key-foreground": "#076866",
+            "footer-key-foreground": "#1a549f",
             "primary-muted": "#cddcf0",
             "block-cursor-blurred-background": "#cddcf0",
             "block-cursor-background": "#174b91",

@@ -22,9 +22,6 @@ from workbench.tui.widgets.text_view import TextView
 
 T = TypeVar("T")
 
-BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
-"""Columns from which list and text stand side by side."""
-
 
 class ListAndText(ModalScreen[T | None]):
     """What stands in the list and in the text is the subclass's to say."""
@@ -32,7 +29,6 @@ class ListAndText(ModalScreen[T | None]):
     EMPTY: ClassVar[str] = ""
     """What stands in a list without anything, and says what to press."""
     HELP = "A list, and the text of the marked row."
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         HELP_KEY,

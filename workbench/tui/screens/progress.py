@@ -57,7 +57,7 @@ class ProgressScreen(ModalScreen[T | None]):
 
     def say(self, words: str) -> None:
         """On the screen's first line."""
-        line = Text.assemble((f" {self.NAME}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
+        line = Text.assemble((f"{self.NAME}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
         self.query_one("#title", Static).update(line)
 
     @on(Progress)
