@@ -23,13 +23,18 @@ from tests.tui.test_themes import contrast
 from tests.words import INSIDERS, unexplained
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.keys import every_place
+from workbench.tui.screens.play import Stage
+from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
+from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.records import Heads, Records, seen_of
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
+from workbench.tui.widgets.watched_lines import WatchedLines
 
 WAYS = {
     "bench": "", "policy": "9", "message": "1", "request": "2", "summary": "3", "result": "4", "checks": "5",
@@ -344,6 +349,26 @@ def unframed(screen: Screen[Any]) -> Iterator[str]:
         rows = screen.query_one(Records)
         if seen_of(heads.columns, 0, heads.size.width) != seen_of(rows.columns, 0, rows.line_width):
             yield "has headings that are not over their columns"
+
+
+COLOURED = (BudgetBar, CallsPlot, PolicySheet, Stage, TextArea, TextView, WatchedLines)
+"""Widgets whose words may have colours: the two bars, plots with several curves, texts with headings."""
+
+
+def gaudy(screen: Screen[Any]) -> Iterator[str]:
+    """Words in another colour than the accent's, which marks the cursor and keys."""
+    accent = Color.parse(screen.app.theme_variables["primary"]).hsl.h
+    for y, strip in enumerate(drawn(screen).strips):
+        x = 0
+        for text, style, _ in strip:
+            at, x = x, x + cell_len(text)
+            if style and style.color and re.search(r"\w\w", text):
+                shown = Color(*style.color.get_truecolor())
+                off = abs(shown.hsl.h - accent)
+                if max(shown.rgb) - min(shown.rgb) > 48 and min(off, 1 - off) > 0.06:
+                    widget = screen.get_widget_at(at, y)[0]
+                    if widget is not screen and not isinstance(widget, COLOURED):
+                        yield f"{widget!r} shows {text!r} in {shown.hex}"
 
 
 LEAST = 4.5

@@ -138,7 +138,7 @@ def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
 def test_a_preview_tells_format_size_and_request() -> None:
     entry = next(one for one in sample_entries() if one.path.name == "openai-chat-tools.json")
     facts = dict(preview(entry))
-    assert "OpenAI" in facts["tool"]
+    assert "OpenAI" in facts["agent"]
     assert "41 messages" in facts["holds"]
 
 

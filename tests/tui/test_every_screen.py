@@ -15,6 +15,7 @@ from tests.tui.every_screen import (
     cut,
     faint,
     figures,
+    gaudy,
     kept_open,
     lacking,
     listing,
@@ -67,7 +68,7 @@ async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin
     async with at_rest(first, size=size, settings=Settings(theme=theme)) as pilot:
         async for name, screen in visited(pilot, list(WAYS)[begin::2]):
             seen = (*cut(screen), *figures(screen), *faint(screen), *crowded(screen), *pale(screen))
-            seen += tuple(unframed(screen))
+            seen += (*unframed(screen), *gaudy(screen))
             wrong += [f"{name}: {one}" for one in seen]
             wrong += [f"{name}: what is “{one}”?" for one in riddles(screen)]
     assert "\n".join(wrong) == ""

@@ -56,12 +56,12 @@ async def test_the_verdict_is_told_whole(size: tuple[int, int]) -> None:
         assert words_of_title(screen) == ["Why", *screen.found.verdict.split()]
 
 
-async def test_a9_the_failure_stands_before_the_verdict() -> None:
+async def test_a9_the_title_says_once_that_the_request_was_rejected_and_what_to_press() -> None:
     async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(120, 40)) as (pilot, _):
         screen = await brought(pilot, WhyScreen, "O")
         assert screen.found is not None
         assert screen.found.failures.headline.startswith("API rejected the last request: context too long.")
-        told = f"{screen.found.failures.headline} {screen.found.verdict}"
+        told = f"{screen.found.verdict} ! on the bench compacts it without a model."
         assert "".join(words_of_title(screen)) == "Why" + told.replace(" ", "")
 
 
@@ -237,8 +237,8 @@ def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> N
     none = card(2, replace(one, tokens=0), 48_000, None, "", 70).plain.split("\n")[0]
     assert none.rstrip() == " 2                 Results never used"
     # Room for the place, and not: the line never goes over the width, where it would break in a number.
-    heads = {width: card(2, one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (63, 62, 40)}
-    assert {width: len(head) for width, head in heads.items()} == {63: 63, 62: 62, 40: 40}
+    heads = {width: card(2, one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (64, 63, 40)}
+    assert {width: len(head) for width, head in heads.items()} == {64: 64, 63: 63, 40: 40}
     assert ["message 7" in head for head in heads.values()] == [True, False, False]
 
 

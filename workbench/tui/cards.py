@@ -31,8 +31,8 @@ room they are enough."""
 def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
     """A finding of `one.tokens` beside one of `most`: its size as a bar, a few words and what can be done; below, the
     sentence. `place` is where it leads, "" for nowhere."""
-    does = f" a {mend.words} " if mend else ""
-    goes = f" ⏎ {place} " if place else ""
+    does = f"  a {mend.words}" if mend else ""
+    goes = f"  ⏎ {place} " if place else ""
     size = f"{short(one.tokens) if one.tokens else '':>6} "
     head = f"{number:>2} "
     title = HEADLINES.get(one.kind) or one.kind.capitalize()
@@ -42,10 +42,11 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
     room = max(0, room - len(goes))
     text = Text.assemble(
         (head, "bold"),
-        (bar(one.tokens / max(most, 1), BAR) + " ", "yellow"),
+        (bar(one.tokens / max(most, 1), BAR) + " ", "dim"),
         (size, "bold"),
         (fit(title, room), "bold"),
-        (does, "bold reverse"),
+        (does[:3], "bold blue"),
+        (does[3:], ""),
         (goes, "dim"),
         no_wrap=True,
         overflow="ellipsis",
@@ -120,7 +121,7 @@ def _bars(rows: Sequence[tuple[str, int, str]], whole: int, cells: int, name: in
     for words, tokens, times in rows:
         yield Text.assemble(
             fit(one_line(words), name),
-            (f" {bar(tokens / whole, cells)}", "cyan"),
+            (f" {bar(tokens / whole, cells)}", "dim"),
             f"{short(tokens):>7}",
             (f"{percent(tokens / whole):>6}{times:>6}", "dim"),
         )

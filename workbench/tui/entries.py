@@ -180,7 +180,7 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
     found = entry.found if entry.found and entry.part else glance(entry.path)
     if isinstance(found, Unreadable):
         return [("file", str(entry.path)), ("", f"✘ {one_line(found.reason)}")]
-    facts = [("file", str(entry.path)), ("part", found.part), ("tool", (entry.found or found).tool)]
+    facts = [("file", str(entry.path)), ("part", found.part), ("agent", (entry.found or found).tool)]
     facts += [
         ("format", found.format),
         ("size", f"{figure(found.bytes)} bytes"),

@@ -32,7 +32,7 @@ BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
 
 BEST, WORST = "▲", "▼"
-"""Behind the best and the worst figure of a column, which are coloured, too."""
+"""Behind the best and the worst figure of a column."""
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,8 @@ SESSION = "session"
 
 FIT_CELLS: dict[Fit, tuple[str, str]] = {
     "fits": ("✔", "green"),
-    "too large": ("too large", "red"),
-    "not usable": ("not usable", "red"),
+    "too large": ("too large", "bold"),
+    "not usable": ("not usable", "bold"),
     "unchanged": ("–", "dim"),
 }
 
@@ -279,8 +279,8 @@ def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
         words, style = FIT_CELLS[one.found.fit]
         return Text(f"{words:>{width_of(ranked, title) - 2}}", style)
     (best, worst), value = ends(ranked, title), value_of(one, title)
-    mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
-    mark, style = (" ", "dim") if value is None or one.found.fit == "unchanged" else (mark, style)
+    mark = BEST if value == best else WORST if value == worst else " "
+    mark, style = (" ", "dim") if value is None or one.found.fit == "unchanged" else (mark, "")
     return Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
 
 
@@ -343,7 +343,7 @@ def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
     lines = [Text(), Text("lost or wrong, the gravest first", "bold")]
     for fact in shown:
         sign, style = fate_of(fact)
-        kind = Text(f"{sign:<7} ", FATES.get(style, style)).append(f"{fact.kind:<11} ", "dim")
+        kind = Text(f"{sign:<7} ", "dim" if style == "part" else "").append(f"{fact.kind:<11} ", "dim")
         lines.append(kind.append(fit(one_line(fact.text), width - kind.cell_len).rstrip(), "not dim"))
     more = len(facts) - len(shown)
     return [*lines, Text(f"and {figure(more)} more", "dim")] if more else lines
@@ -355,10 +355,6 @@ def _written(one: Ranked, width: int, room: int) -> list[Text]:
     most = min(room, MOST if one.ran else room) - 2
     lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), most)]
     return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
-
-
-FATES = {"none": "red", "part": "yellow"}
-"""The colours of what became of a fact."""
 
 
 EACH, NAME = 34, 14

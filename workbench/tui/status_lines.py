@@ -30,7 +30,7 @@ def title_text(bench: Bench) -> Text:
     elif len(session.epochs) > 1:
         text.append(f" · epoch {bench.epoch} of {len(session.epochs)}")
     layout = bench.layout
-    sizes = f"{several(len(layout.shape.rounds.rounds), 'round')}, {several(len(layout.messages), 'message')}"
+    sizes = f"{several(len(layout.shape.rounds.rounds), 'round')} · {several(len(layout.messages), 'message')}"
     text.append(f" · {sizes}", "dim")
     if session.warnings:
         text.append(f" · ! {several(len(session.warnings), 'warning')}")

@@ -54,25 +54,14 @@ def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Itera
 
 def _shares(name: str, shares: Sequence[float | None], long: int, *, strong: bool = False) -> list[Text]:
     known = [round(1000 * share) for share in shares if share is not None]
-    cells = [
-        Text("unknown", "dim") if share is None else _bar(share, f"{percent(share):>6}", _colour(share), long)
-        for share in shares
-    ]
-    return [Text(name, "bold" if strong else ""), Text(spark(known, SPARK, 1000), "cyan"), *cells]
-
-
-def _colour(share: float) -> str:
-    return "green" if share >= GOOD else "yellow" if share >= POOR else "red"
-
-
-GOOD, POOR = 0.8, 0.4
-"""Shares from which little is lost, and from which not most of it."""
+    cells = [Text("unknown", "dim") if share is None else _bar(share, f"{percent(share):>6}", long) for share in shares]
+    return [Text(name, "bold" if strong else ""), Text(spark(known, SPARK, 1000), "dim"), *cells]
 
 
 def _sizes(name: str, tokens: Sequence[int], whole: int, long: int) -> list[Text]:
-    cells = [_bar(one / max(whole, 1), f"{short(one):>6}", "blue", long) for one in tokens]
+    cells = [_bar(one / max(whole, 1), f"{short(one):>6}", long) for one in tokens]
     return [Text(name, "dim"), Text(spark(tokens, SPARK, whole), "dim"), *cells]
 
 
-def _bar(share: float, figure: str, colour: str, long: int) -> Text:
-    return Text.assemble((bar(share, long), colour), figure) if long else Text(figure, colour)
+def _bar(share: float, figure: str, long: int) -> Text:
+    return Text.assemble((bar(share, long), "dim"), figure) if long else Text(figure)

@@ -172,7 +172,8 @@ never changed."""
     def _show(self, draft: Draft) -> None:
         text = Text(f"{checks_title(draft.checks).text}\n", "bold")
         for one in sorted(draft.checks, key=lambda c: (c.passed, not c.hard)):
-            text.append(check_line(one), "not bold green" if one.passed else "bold red" if one.hard else "bold yellow")
+            line, colour = check_line(one), "green" if one.passed else "red" if one.hard else "yellow"
+            text.append(line[:1], colour).append(line[1:], "not bold" if one.passed else "bold")
             text.append(f"  {plain(one.detail)}\n", "not bold dim")
         for note in draft.export.written.notes:
             text.append(f"! {plain(note)}\n", "not bold")

@@ -25,6 +25,7 @@ from workbench.analysis.why.tables import tables
 from workbench.base.figures import unbroken
 from workbench.base.tables import Table as Result
 from workbench.bench import Bench, at_epoch
+from workbench.session import Cause
 from workbench.tokens import Counter
 from workbench.tui.cards import card, lines_of_went, went
 from workbench.tui.courses import course_on, own_preset
@@ -170,7 +171,7 @@ cache again what an unbroken cache would have kept."""
         self.found, self.bench = event.found, event.bench
         self.tables = tables(event.found)
         found = event.found
-        self.say(one_line(" ".join(filter(None, (found.failures.headline, found.verdict))), 600))
+        self.say(one_line(_title(found), 600))
         self.query_one("#headline", Static).update(Text(headline(found), "dim", no_wrap=True, overflow="ellipsis"))
         picture = growth_picture(found)
         plot = self.query_one(CallsPlot)
@@ -298,6 +299,15 @@ cache again what an unbroken cache would have kept."""
             self.dismiss(message)
         else:
             self.notify("This row is about no single message.", markup=False)
+
+
+def _title(found: Diagnosis) -> str:
+    """The open failure with its remedy, and the verdict; the verdict names a rejected request itself."""
+    failures = found.failures
+    first = next((one for one in failures.failures if one.is_open), None)
+    if found.verdict and first and first.cause is Cause.CONTEXT_TOO_LONG and not failures.loop:
+        return f"{found.verdict} ! on the bench compacts it without a model."
+    return " ".join(filter(None, (failures.headline, found.verdict)))
 
 
 def _overflow(found: Diagnosis) -> list[int]:

@@ -113,7 +113,7 @@ def session_words(course: Course) -> str:
 
 def saw(sent: Sequence[int], trails: Sequence[Trail], width: int, top: int) -> Text:
     """The context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
-    line = Text(spark(sent, width, top), "cyan")
+    line = Text(spark(sent, width, top), "dim")
     lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)
     if lost is not None:
         line.stylize("red", (lost - 1) * len(line) // len(sent))

@@ -16,6 +16,13 @@ LEAST = 24
 """Cells that the left end keeps; the right end is left out where it would have fewer."""
 
 
+def fewer_parts(text: Text, room: int) -> Text:
+    """`text` without its last parts, which ` · ` divides, where it is longer than `room` cells; its first one stays."""
+    while cell_len(text.plain) > room and (at := text.plain.rfind(" · ")) > 0:
+        text = text[:at]
+    return text
+
+
 class TwoEnds(Widget):
     class RightClicked(Message):
         """The words at the right were clicked."""
@@ -52,7 +59,7 @@ class TwoEnds(Widget):
         width, base, room = self.size.width, self.visual_style.rich_style, self._room
         if y:
             return Strip.blank(width, base)
-        left = line_of(self._segments(self.left), room, base)
+        left = line_of(self._segments(fewer_parts(self.left, room)), room, base)
         if room == width:
             return left
         return Strip([*left, Segment("  ", base), *self._segments(self.right)]).adjust_cell_length(width, base)
