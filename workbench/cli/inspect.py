@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ MAX_WARNINGS = 10
 )
 @click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
-@csv_option("rounds", "epochs")
+@csv_option("rounds", "epochs", "notes")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
 def command(chosen: Selection, health: bool, **given: Any) -> None:
     """Show the epochs of FILE, the rounds of one of them, and where its tokens are.
@@ -124,7 +124,8 @@ def _inspect(
         count = count_now(found.session, found.context, exact)
     context = found.context
     if as_csv:
-        write_csv(_sizes(found), as_csv)
+        notes = {"notes": _notes_table(_notes(context))} if with_notes else {}
+        write_csv(_sizes(found) | notes, as_csv)
     elif as_json:
         write_json(
             failures_of(found.session),
@@ -277,10 +278,14 @@ def _write_prompt(parts: Iterable[PromptPart]) -> None:
         click.echo(f"{printable(part.text)}\n" if part.text else "")
 
 
+def _notes_table(notes: Iterable[Note]) -> Table:
+    rows = (Row((one.number, one.kind, one.text)) for one in notes)
+    return Table("notes", "", columns("number:count:message kind:text:note text"), tuple(rows))
+
+
 def _write_notes(notes: Sequence[Note]) -> None:
     if notes:
-        rows = (Row((one.number, one.kind, one_line(" ".join(one.text.split()), NOTE))) for one in notes)
-        write_tables([Table("notes", "", columns("message:count note text"), tuple(rows))])
+        write_tables([_notes_table([replace(one, text=one_line(" ".join(one.text.split()), NOTE)) for one in notes])])
     else:
         click.echo("No notes: no @file, no file changed between two reads, no to-do list.")
 

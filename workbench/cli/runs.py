@@ -121,7 +121,8 @@ def text(id: str) -> None:
 @click.argument("first")
 @click.argument("second")
 @as_json_option
-def diff(first: str, second: str, as_json: bool) -> None:
+@csv_option("differences")
+def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
     """Compare two runs: their policies, figures and answers."""
     a, b = journal.load(first), journal.load(second)
     fields = differing(a, b)
@@ -129,11 +130,15 @@ def diff(first: str, second: str, as_json: bool) -> None:
         differences = [{"field": name, "a": old, "b": new} for name, old, new in fields]
         write_json({"a": a.id, "b": b.id, "differences": differences, "answer_diffs": answer_diffs(a, b)})
         return
+    rows = tuple(Row((short_value(old), short_value(new), name)) for name, old, new in fields)
+    table = Table("differences", "", columns("a b field"), rows)
+    if as_csv:
+        write_csv({table.key: table}, as_csv)
+        return
     if not fields:
         click.echo("Only the answers differ." if any(answer_diffs(a, b)) else "The runs are alike.")
     else:
-        rows = tuple(Row((short_value(old), short_value(new), name)) for name, old, new in fields)
-        write_tables([Table("fields", "", columns("a b field"), rows)])
+        write_tables([table])
     for number, lines in enumerate(answer_diffs(a, b), 1):
         if lines:
             click.secho(f"\nanswer {number}", bold=True)
