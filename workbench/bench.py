@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from workbench.analysis.needed import Item
     from workbench.analysis.retention import Retention
     from workbench.analysis.watched import Verdict
-    from workbench.compaction.checks import Check
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,6 @@ class Plan:
 
     context: Context
     given: Context
-    strategy: Strategy[Any]
-    policy: Policy
     triggers: tuple[Trigger, ...]
     run: Run
 
@@ -75,13 +72,6 @@ class Plan:
         """The size afterwards: kept messages by the figures they have now, new ones by the meter, overhead
         unchanged."""
         return self.context.outcome_size(self.outcome)
-
-    @cached_property
-    def checks(self) -> tuple[Check, ...]:
-        """Walks the whole outcome: for 60 000 messages compute it off the event loop."""
-        from workbench.compaction.checks import check
-
-        return check(self.context, self.outcome, self.strategy, self.policy)
 
 
 @dataclass(frozen=True)
@@ -255,7 +245,7 @@ def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits =
     left = given(context, edits)
     triggers = chosen.triggered(left, policy)
     run = drive(compacting(context, edits, chosen, policy), estimate)
-    return Plan(context, left, chosen, policy, triggers, run)
+    return Plan(context, left, triggers, run)
 
 
 USUAL = "augment-example"
