@@ -32,8 +32,8 @@ _PASSED_BY = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What may be a session, by its name. `tool` is "" where the place does not tell, `size` None for a folder and
-    where nobody looked."""
+    """File or folder that may be a session, by its name. `tool` is the agent or ""; `size` is None for a folder
+    and where it was not read."""
 
     time: float
     path: Path
@@ -124,7 +124,7 @@ def _candidate(entry: os.DirEntry[str], time: float, tool: str, expected: Format
 
 
 def is_session_folder(path: Path) -> bool:
-    """Whether a folder is a session, and not one in which to look for them."""
+    """True for a folder that is a session itself."""
     try:
         return bool(registry.detect_folder(path))
     except (BadInput, OSError):
@@ -138,7 +138,7 @@ def _folder_marked(path: Path) -> Path | None:
 
 
 def _marks_in(folder: str) -> dict[str, int]:
-    """Names of files that, in a folder so called, mark a session, and how many levels above the folder that is."""
+    """Names of files that mark a session in a folder called `folder`, with the levels from there up to the session."""
     found = {}
     for inner, name in _marks():
         if not inner or inner[-1] == folder:
@@ -157,7 +157,7 @@ def _marks() -> tuple[tuple[list[str], str], ...]:
 
 
 def below(root: Path) -> Iterator[Candidate | Unreadable]:
-    """What may be a session below a folder, by its name. Links to folders are passed by, so no walk goes in circles."""
+    """Files and folders below `root` that may be sessions, by their names. Links to folders are not followed."""
     suffixes = (".jsonl", ".json", *{one for known in registry.every([]) for one in known.suffixes})
     waiting: list[tuple[str, int]] = [(str(root), 0)]
     count = 0
@@ -185,7 +185,7 @@ def below(root: Path) -> Iterator[Candidate | Unreadable]:
 
 
 def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
-    """What lies in a folder; nothing where it cannot be listed, which is where it is a file or not there, too."""
+    """Entries of a folder; none where it cannot be listed, is a file or does not exist."""
     try:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: entry.name)

@@ -19,7 +19,7 @@ from workbench.formats.kit.ends import are_lines
 from workbench.session import Session
 
 Mark = tuple[tuple[int, int, int], ...]
-"""What a file looked like at one moment, with what belongs to it: inode, bytes, nanoseconds of the last change."""
+"""Inode, bytes and nanoseconds of the last change, of a file and the files that belong to it."""
 
 
 def mark_of(path: Path | str) -> Mark | None:

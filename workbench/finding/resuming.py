@@ -1,4 +1,4 @@
-"""How a person goes on with a session in its tool, as it lies: where the tool keeps it, or where it was put."""
+"""Steps to resume a loaded session in its agent, from where its file is."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from workbench.session import Session
 
 
 def steps_of(session: Session) -> tuple[str, ...]:
-    """What to run to go on with a loaded session as it is, line by line in one `sh`; the last line opens it.
+    """Commands to run in one `sh`, line by line; the last line opens the session.
 
-    One that lies where its tool keeps sessions stays there. What no command does is a comment.
+    A session in one of its agent's places stays there. A step without a command is a comment.
     """
     path = session.path or Path()
     written = _addressed(session)
@@ -24,13 +24,13 @@ def steps_of(session: Session) -> tuple[str, ...]:
         path = path / written.name
     if path.suffix == ".zst":
         written = replace(written, home=f"{written.home}.zst")
-    if session.path and _is_kept(session.path, session.format):
+    if session.path and _is_in_place(session.path, session.format):
         written = replace(written, home="", beside=None, commands=written.commands[-1:])
     return steps(written, path)
 
 
 def can_be_resumed(lines: tuple[str, ...]) -> bool:
-    """Whether steps open the session, or only tell a person what to do."""
+    """True where the last step is a command, not a comment for the user."""
     return not lines[-1].startswith("# ")
 
 
@@ -43,8 +43,8 @@ def _addressed(session: Session) -> Written:
     return Written(b"", "", by_hand=f"{format.title} is read-only here: resume it in its own agent")
 
 
-def _is_kept(path: Path, format: str) -> bool:
-    """Whether a file, or a folder that is a session, lies where its tool keeps sessions."""
+def _is_in_place(path: Path, format: str) -> bool:
+    """True for a file or folder in one of the places of its agent."""
     found = path.absolute()
     for place in places():
         if place.format == format and found.is_relative_to(place.folder):

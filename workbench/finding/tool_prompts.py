@@ -1,5 +1,5 @@
-"""The prompts by which tools have a conversation summarized, where this machine has them: in recorded requests, and in
-the tools' own programs. None of them comes with the workbench.
+"""Agents' prompts for summaries, found on this machine: in recorded requests, and in the agents' own programs. None of
+them comes with the workbench.
 
 A program (`Format.program`) is read, never run (`literals.py`), also where it is packed into one binary.
 """
@@ -59,7 +59,7 @@ def recorded(path: Path) -> list[ToolPrompt]:
 
 
 def _last_texts(path: Path) -> Iterator[str]:
-    """What each request ends with, "" for one that does not end with a text that is no answer."""
+    """Text at the end of each request; "" for one that does not end with a text of the user."""
     parts = [part.id for part in files.parts_of(path)] or [""]
     for part in parts:
         session: Session = files.load(path, part=part)
@@ -156,7 +156,7 @@ def _in_order(text: str) -> str:
 
 
 def looked_for(preset: str) -> str:
-    """Where `installed` looks by itself, in words; "" where no package of the agent can be read."""
+    """Folders in which `installed` looks by itself, in words; "" where no package of the agent can be read."""
     program = program_of(preset)
     if program is None or program.sealed:
         return ""
@@ -164,16 +164,15 @@ def looked_for(preset: str) -> str:
 
 
 def found_in(preset: str, source: Path) -> list[ToolPrompt]:
-    """What a capture, a request's body, a session or a text holds, or a tool's program, or a folder with any of these
-    but texts. Raises BadInput for a file that cannot be read."""
+    """Prompts in a capture, a request's body, a session, a text, an agent's program, or a folder with any of these but
+    texts. Raises BadInput for a file that cannot be read."""
     if source.suffix in (".md", ".txt") and source.is_file():
         text = _in_order(source.read_text("utf-8", "replace"))
         return [ToolPrompt(text, source, "the whole text")] if text else []
     if not source.is_dir():
         program = program_of(preset)
-        return (_held(source, program) if program and not program.sealed and source.is_file() else []) or recorded(
-            source
-        )
+        is_program = program is not None and not program.sealed and source.is_file()
+        return (_held(source, program) if program and is_program else []) or recorded(source)
     found: list[ToolPrompt] = []
     for file in sorted(one for one in source.iterdir() if one.suffix in (".har", ".json", ".jsonl") and one.is_file()):
         try:

@@ -11,9 +11,9 @@ from workbench.formats.codex import texts as codex
 from workbench.formats.copilot import texts as copilot
 from workbench.formats.cursor import texts as cursor
 from workbench.formats.gemini import texts as gemini
-from workbench.formats.kit import said
+from workbench.formats.kit import user_text
 from workbench.formats.kit.blocks import SUMMARY_LABEL, is_compaction
-from workbench.formats.kit.said import AgentTexts, is_injected
+from workbench.formats.kit.user_text import AgentTexts, is_injected
 from workbench.formats.opencode import texts as opencode
 from workbench.formats.qwen_code import texts as qwen_code
 from workbench.formats.roo_cline import texts as roo_cline
@@ -21,7 +21,7 @@ from workbench.session import Block, Kind, Message, Opaque, Text
 
 _UNATTRIBUTED = AgentTexts(tags=("system-notification",))
 
-TEXTS = said.merged(
+TEXTS = user_text.merged(
     claude_code.TEXTS,
     codex.TEXTS,
     gemini.TEXTS,
@@ -34,15 +34,15 @@ TEXTS = said.merged(
 )
 
 
-def with_said(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[Message, ...]:
-    """What a format's reader calls last: each user's text split into own and injected ones, and the user's words in
-    results. `also`: further tags whose contents the format's agent writes."""
-    return said.with_said(messages, TEXTS, also)
+def with_user_text(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[Message, ...]:
+    """Split each user's text into own and injected ones, and find the user's words in results. Readers call it last.
+    `also`: further tags whose contents the format's agent writes."""
+    return user_text.with_user_text(messages, TEXTS, also)
 
 
-def parted(text: str, also: Collection[str] = ()) -> tuple[Text, ...]:
+def split_user_text(text: str, also: Collection[str] = ()) -> tuple[Text, ...]:
     """A user's text as blocks of own and injected words in turn; joined they are `text`."""
-    return said.parted(text, TEXTS, also)
+    return user_text.split_user_text(text, TEXTS, also)
 
 
 def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
@@ -53,14 +53,14 @@ def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
     if role != "user" or not all(isinstance(block, Text) for block in blocks):
         return "normal"
     texts = [block.text for block in blocks if isinstance(block, Text)]
-    said = [text for text in texts if not is_injected(parted(text))]
+    said = [text for text in texts if not is_injected(split_user_text(text))]
     if said and is_summary(said[0]):
         return "summary"
     return "meta" if texts and not said else "normal"
 
 
 def is_summary(text: str) -> bool:
-    """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
+    """True for a text that begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
     return text.lstrip().startswith((claude_code.CONTINUATION, SUMMARY_LABEL)) or augment.is_supervisors(text)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.anthropic_messages.edits import after_edits
 from workbench.formats.anthropic_messages.read import read as read_anthropic
 from workbench.formats.format import no_progress
@@ -69,7 +69,7 @@ def asked_in(body: Any, answer: Any = None) -> Asked | None:
 
 def _asked(api: Api, session: Session) -> Asked:
     prompt = (Message("system", "system", (Text(session.system),)),) if session.system else ()
-    messages = with_said((*prompt, *session.context()))
+    messages = with_user_text((*prompt, *session.context()))
     return Asked(api, messages, session.tools, session.model, len(session.messages), session.warnings)
 
 

@@ -37,7 +37,7 @@ class Found:
     whole: Session | None = None
 
     def matches(self, query: str) -> bool:
-        """Whether every word of `query` occurs in one of the texts."""
+        """True where every word of `query` occurs in one of the texts."""
         known = (self.tool, self.title, self.request, self.folder, self.model, str(self.path), self.part)
         haystack = "\n".join(known).casefold()
         return all(word in haystack for word in query.casefold().split())

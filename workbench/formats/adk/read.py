@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk.signature import ID, either
 from workbench.formats.adk.view import CALLS, Seen, View, compaction_of, last_speaker, others_in, seen_by, speaker_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
@@ -99,7 +99,7 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     return Session(
         format=ID,
         path=path,
-        messages=with_said(reading.messages),
+        messages=with_user_text(reading.messages),
         branch=branch if len(branch) < len(everything) else everything,
         epochs=(*epochs, Epoch(len(epochs) + 1, _members(reading, whole))),
         records=Records(data),

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
-from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
+from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.ai_sdk.signature import ID, items_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result
@@ -38,7 +38,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open what the AI SDK stored or sends.")
     ids: dict[str, int] = {}
     found = [message for index, item in enumerate(items) for message in _messages(index, item, ids, warnings)]
-    messages = with_said(with_summary_answers(found))
+    messages = with_user_text(with_summary_answers(found))
     unsent = sum(_is_for_the_screen(part) for item in items for part in list_of(dict_of(item).get("parts")))
     if unsent:
         warnings.append(LoadWarning(f"{counted(unsent, 'part')} of type data or source are for display and not sent"))

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.mark import CARRIED, MARK, marked
@@ -69,7 +69,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 def _session(path: Path, data: bytes, progress: Progress) -> Session:
     progress(0, len(data))
     records = Records(data)
-    messages = with_said(_messages(data, records))
+    messages = with_user_text(_messages(data, records))
     progress(len(data), len(data))
     return Session(
         format=ID,

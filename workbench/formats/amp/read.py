@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.amp.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, result_parts
@@ -42,7 +42,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     items = list_of(thread.get("messages"))
     if not items:
         raise BadInput(f"{path}: the thread has no message yet; open one that has.")
-    messages = with_said(_message(index, dict_of(item), warnings) for index, item in enumerate(items))
+    messages = with_user_text(_message(index, dict_of(item), warnings) for index, item in enumerate(items))
     branch = [index for index, item in enumerate(items) if not word_of(dict_of(item).get("parentToolUseId"))]
     if any(dict_of(dict_of(item).get("fileMentions")).get("files") for item in items):
         warnings.append(LoadWarning("files were mentioned: Amp also sent their contents, which are not in the file"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
+from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.anthropic_messages.signature import ID
 from workbench.formats.claude_code.texts import CONTINUATION
 from workbench.formats.format import Progress
@@ -45,7 +45,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open an Anthropic Messages request body or its message list.")
     found = [message for index, item in enumerate(items) for message in _messages(index, item, warnings)]
     summaries = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
-    messages = with_said(with_summary_answers(found))
+    messages = with_user_text(with_summary_answers(found))
     progress(len(data), len(data))
     model = body.get("model")
     return Session(

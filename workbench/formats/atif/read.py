@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.atif.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
@@ -99,7 +99,7 @@ def _session(path: Path, data: bytes, body: Item, warnings: list[LoadWarning], p
     return Session(
         format=ID,
         path=path,
-        messages=with_said(without_spent(messages, epochs[-1].members, spent_until)),
+        messages=with_user_text(without_spent(messages, epochs[-1].members, spent_until)),
         epochs=epochs,
         records=Records(data),
         id=_id(body),

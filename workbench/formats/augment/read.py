@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import is_summary, with_said
+from workbench.formats.agent_texts import is_summary, with_user_text
 from workbench.formats.augment.nodes import (
     STRAY,
     is_summary_node,
@@ -77,7 +77,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     return Session(
         format=ID,
         path=path,
-        messages=with_said(messages, also=("supervisor",)),
+        messages=with_user_text(messages, also=("supervisor",)),
         epochs=epochs_of(messages, completed, times, recorded),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),

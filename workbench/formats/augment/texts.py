@@ -11,5 +11,5 @@ _SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
 
 
 def is_supervisors(text: str) -> bool:
-    """Whether a text is in the form of Augment's summaries."""
+    """True for a text in the form of Augment's summaries."""
     return _SUPERVISOR.match(text) is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.autogen.signature import ID, thread_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text
@@ -73,7 +73,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     return Session(
         format=ID,
         path=path,
-        messages=with_said(messages),
+        messages=with_user_text(messages),
         epochs=(Epoch(1, range(len(messages)) if sent is None else sent),),
         records=Records(data),
         id=part_id,

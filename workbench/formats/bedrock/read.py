@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
+from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.bedrock.signature import ID, body_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result
@@ -34,7 +34,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open a body of Bedrock's Converse or its message list.")
     found = [_message(f"m{n + 1}", item, (n,), warnings) for n, item in enumerate(items)]
     found += _answer(len(items), dict_of(dict_of(log.get("output")).get("outputBodyJson")), log, warnings)
-    messages = with_said(with_summary_answers(found))
+    messages = with_user_text(with_summary_answers(found))
     progress(len(data), len(data))
     return Session(
         format=ID,

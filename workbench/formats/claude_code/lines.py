@@ -14,7 +14,7 @@ from sys import intern
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import parted
+from workbench.formats.agent_texts import split_user_text
 from workbench.formats.claude_code import attachments, events
 from workbench.formats.claude_code.events import Event
 from workbench.formats.claude_code.stream import Printed
@@ -23,8 +23,8 @@ from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.mark import SPENT
-from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.usage import anthropic_cache_life, anthropic_counts
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage
@@ -359,7 +359,7 @@ def _is_injected(blocks: list[Block]) -> bool:
     return bool(blocks) and all(
         isinstance(block, Text)
         and not _ASKED_BY_COMMAND.match(block.text)
-        and (block.text.lstrip().startswith(_INJECTED) or is_injected(parted(block.text)))
+        and (block.text.lstrip().startswith(_INJECTED) or is_injected(split_user_text(block.text)))
         for block in blocks
     )
 

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.reading import read_file
 from workbench.base.text import are, counted
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
 from workbench.formats.claude_code.events import Event
@@ -220,7 +220,7 @@ def _has_broken_links(data: bytes) -> bool:
 
 def messages_of(reading: Reading) -> tuple[Message, ...]:
     """All messages of the file, with what the person said in them."""
-    return with_said(_billed(reading))
+    return with_user_text(_billed(reading))
 
 
 def main_of(reading: Reading) -> list[int]:

@@ -1,4 +1,4 @@
-"""What belongs to a Claude Code session beside its messages: branches, sub-agents, calls for summaries."""
+"""Branches, sub-agents and calls for summaries of a Claude Code session."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _relatives(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def request_texts(session: Session) -> Iterator[str]:
-    """What recorded requests end with; of a call for a summary, its own request."""
+    """Texts at the end of the recorded requests; of a call for a summary, of its own request."""
     if session.facts.agent.startswith(COMPACT):
         answered = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
         yield last_text(session.messages[: answered + 1])

@@ -1,4 +1,4 @@
-"""What Claude Code writes into a user's message, and how the user's words stand in its results."""
+"""Texts that Claude Code adds to a user's message, and the form of the user's words in its results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from workbench.formats.kit.said import AgentTexts, Refusal
+from workbench.formats.kit.user_text import AgentTexts, Refusal
 from workbench.formats.kit.values import dict_of, list_of, text_of
 
 CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
@@ -36,13 +36,13 @@ def _refusal(text: str) -> str | None:
     return "\n".join(_CLARIFIED.findall(said)) if said.startswith(_CLARIFYING) else said
 
 
-def answers_in_pairs(given: Mapping[str, Any], text: str) -> Iterator[str]:
+def answers_in_pairs(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
     """`"question"="answer"`, each with what was chosen or noted beside it, as opencode writes them, too.
 
     The questions are looked for as the call asks them: both sides may hold quotes.
     """
     text = _LED_OUT.sub("", text)
-    asked = {f'"{text_of(dict_of(one).get("question"))}"=' for one in list_of(given.get("questions"))}
+    asked = {f'"{text_of(dict_of(one).get("question"))}"=' for one in list_of(arguments.get("questions"))}
     starts = sorted((at, at + len(one)) for one in asked if (at := text.find(one)) >= 0)
     for (_, start), (stop, _) in pairwise([*starts, (len(text), 0)]):
         answer, _, notes = text[start:stop].removesuffix(", ").partition(" notes: ")

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.cline_sdk.signature import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
@@ -67,7 +67,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         before, after = [n for n in sent if n < first], [n for n in sent if n >= first]
         epochs = _compacted(left, [*map(dict_of, items)], messages, before, after, ids)
     progress(len(data), len(data))
-    said = with_said(messages, _TAGS)
+    said = with_user_text(messages, _TAGS)
     about = beside(_next_to(path, ".json"))
     title, cwd = dict_of(about.get("metadata")).get("title"), about.get("cwd")
     return Session(

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from workbench.formats.agent_texts import kind_of, parted
+from workbench.formats.agent_texts import kind_of, split_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result, named, parts_of, texts_of
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.said import is_injected
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
@@ -135,11 +135,11 @@ def _parted(text: str) -> Sequence[Text]:
     if opening.startswith(_AGENTS):
         return [Text(text, injected=True)]
     if not opening.startswith(_EDITORS):
-        return parted(text, _TAGS)
+        return split_user_text(text, _TAGS)
     request = _REQUEST.search(text)
     own = text[request.end() :] if request else ""
     before = Text(text[: len(text) - len(own)], injected=True)
-    return [before, *parted(own, _TAGS)] if own else [before]
+    return [before, *split_user_text(own, _TAGS)] if own else [before]
 
 
 def _texts(parts: Any) -> list[str]:

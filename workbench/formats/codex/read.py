@@ -14,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.absurd import exceeds, impossible
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex.signature import ID, is_traes
@@ -374,7 +374,7 @@ def _user_texts(reading: Reading, before: list[int]) -> list[int]:
 
 
 def session_of(path: Path, reading: Reading) -> Session:
-    messages = with_said(draft.message() for draft in reading.drafts)
+    messages = with_user_text(draft.message() for draft in reading.drafts)
     window = reading.window.tokens
     newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), copies=reading.copies, window=window)
     epochs = (*reading.epochs, newest)

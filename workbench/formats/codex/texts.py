@@ -1,4 +1,4 @@
-"""What Codex writes into a user's message, and how the user's answers stand in its results."""
+"""Texts that Codex adds to a user's message, and the form of the user's answers in its results."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.formats.kit.jsonl import loads_text
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 from workbench.formats.kit.values import dict_of, list_of
 
 
-def answers_in_values(given: Mapping[str, Any], text: str) -> Iterator[str]:
+def answers_in_values(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
     """`{"answers": {id: …}}`, as Gemini CLI writes them, too: a text each, or `{"answers": [texts]}`."""
     try:
         answers = dict_of(loads_text(text)).get("answers")

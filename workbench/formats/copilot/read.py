@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.copilot.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.api_errors import api_error
@@ -383,7 +383,7 @@ def _text(value: Any) -> str | None:
 def _session(path: Path, reading: _Reading) -> Session:
     if not reading.history and not reading.epochs and reading.sides:  # a sub-agent's events alone
         reading.history, reading.sides = list(range(len(reading.messages))), set()
-    messages, about = with_said(_with_bills(reading), _TAGS), reading.about
+    messages, about = with_user_text(_with_bills(reading), _TAGS), reading.about
     newest = Epoch(len(reading.epochs) + 1, _sent(reading), window=reading.window.tokens)
     epochs = (*reading.epochs, newest)
     gone = reading.gone.difference(*(epoch.members for epoch in epochs)) | reading.sides

@@ -10,7 +10,7 @@ from workbench.session import Session
 
 
 def request_texts(session: Session) -> Iterator[str]:
-    """What each ends with, but for the first message of each; "" for one without a text of the user."""
+    """Text at the end of each, without its first message; "" for one without a text of the user."""
     return map(_last_text, session.records)
 
 

@@ -1,4 +1,4 @@
-"""What Copilot CLI and VS Code's chat write into a user's message, and how the user's answers stand in results."""
+"""Texts that Copilot CLI and VS Code's chat add to a user's message, and the form of the user's answers in results."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 
 _SELECTED = re.compile(r"User (?:selected|responded|answered): (.*)", re.DOTALL)
 _ABSENT = "The user is not available to respond"
 """How the CLI answers in nobody's stead."""
 
 
-def _answer(given: Mapping[str, Any], text: str) -> Iterator[str]:
+def _answer(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
     """`User selected: …`."""
     words = _SELECTED.match(text)
     if words and not words[1].lstrip().startswith(_ABSENT):

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.crush.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
@@ -19,9 +19,9 @@ from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import render
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.several import newest, sessions_of
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import (
     ApiError,
@@ -86,7 +86,7 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     epochs = _epochs(messages, cuts)
     project = path.absolute().parent
     tokens = count_of(about.get("prompt_tokens")) + count_of(about.get("completion_tokens"))
-    said = with_said(messages)
+    said = with_user_text(messages)
     return Session(
         ID,
         path,

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.cursor.bubbles import composer, composers_in
 from workbench.formats.cursor.signature import ID
 from workbench.formats.format import Part, Progress
@@ -70,7 +70,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     return Session(
         ID,
         path,
-        with_said(reading.messages),
+        with_user_text(reading.messages),
         Records(b""),
         branch=range(len(reading.messages) - len(epochs) + 1),
         epochs=(*epochs[:-1], replace(epochs[-1], window=window)),
@@ -182,7 +182,7 @@ def _transcript(path: Path, data: bytes, progress: Progress) -> Session:
             messages.append(Message(f"record-{index + 1}", role, blocks, source=(index,)))
     if not messages:
         raise BadInput(f"{path} is a transcript of Cursor without messages; open another file.")
-    return Session(ID, path, with_said(messages), records, id=path.stem, warnings=tuple(warnings))
+    return Session(ID, path, with_user_text(messages), records, id=path.stem, warnings=tuple(warnings))
 
 
 def _named(blocks: Sequence[Block], index: int) -> Iterator[Block]:

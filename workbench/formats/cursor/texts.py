@@ -1,8 +1,8 @@
-"""What Cursor writes into a user's message."""
+"""Texts that Cursor adds to a user's message."""
 
 from __future__ import annotations
 
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 
 TEXTS = AgentTexts(
     tags=(

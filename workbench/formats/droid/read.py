@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.droid.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import from_anthropic
@@ -69,7 +69,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     return Session(
         ID,
         path,
-        with_said(reading.messages),
+        with_user_text(reading.messages),
         reading.records,
         epochs=(*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.context))),
         id=text_of(reading.start.get("id")) or path.stem,

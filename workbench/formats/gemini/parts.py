@@ -16,7 +16,7 @@ from workbench.formats.gemini.injected import own_and_injected
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.said import is_injected
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.loss import Losses, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.gemini.parts import (
     NOWHERE,
@@ -237,7 +237,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     epochs = _epochs(reading, messages, numbers)
     for number in {number for epoch in epochs for number in epoch.copies}:
         messages[number] = replace(messages[number], usage=None)
-    said = with_said(without_spent(messages, epochs[-1].members, _spent(reading, messages, numbers)))
+    said = with_user_text(without_spent(messages, epochs[-1].members, _spent(reading, messages, numbers)))
     live = reading.rewound.difference(reading.current.values(), *(ended.slots for ended in reading.ended))
     gone = {number for slot in live for number in numbers[slot]}
     facts = reading.facts

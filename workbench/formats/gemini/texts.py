@@ -1,9 +1,9 @@
-"""What Gemini CLI writes into a user's message in tags, and how the user's answers stand in its results."""
+"""Texts that Gemini CLI adds to a user's message in tags, and the form of the user's answers in its results."""
 
 from __future__ import annotations
 
 from workbench.formats.codex.texts import answers_in_values
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 
 TEXTS = AgentTexts(
     tags=("hook_context", "session_context", "untrusted_context"),

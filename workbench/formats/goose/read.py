@@ -12,7 +12,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.goose.content import Own, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
@@ -153,7 +153,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     name, cwd = about.get("name") or about.get("description"), about.get("working_dir")
     session_id = about.get("id") or (path.stem if reading.form == "lines" else "")
     tokens = about.get("total_tokens")
-    said = with_said(messages, _TAGS)
+    said = with_user_text(messages, _TAGS)
     return Session(
         format=ID,
         path=path,

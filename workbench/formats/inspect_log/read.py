@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Part, Progress, Sent
 from workbench.formats.inspect_log.contexts import Contexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import Items
@@ -58,7 +58,7 @@ def requests(session: Session) -> Iterator[Sent]:
     for event in map(dict_of, list_of(sample.get("events"))):
         if event.get("event") == "model" and (given := inputs_of(sample, event)):
             answer = word_of(answer_of(event).get("id"))
-            messages = with_said(items.message(item, str(place)) for place, item in enumerate(given, 1))
+            messages = with_user_text(items.message(item, str(place)) for place, item in enumerate(given, 1))
             yield Sent(answer if answer in ids else "", messages)
 
 
@@ -87,7 +87,7 @@ def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) ->
     return Session(
         format=ID,
         path=path,
-        messages=with_said(messages if contexts.calls else _with_last_bill(messages, sample)),
+        messages=with_user_text(messages if contexts.calls else _with_last_bill(messages, sample)),
         records=Records(log),
         epochs=epochs,
         id=as_text(sample.get("uuid") or sample.get("id") or ""),

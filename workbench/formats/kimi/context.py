@@ -14,13 +14,13 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.kimi.parts import blocks_of
 from workbench.formats.kimi.signature import ID
 from workbench.formats.kit.blocks import arguments_of
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.said import is_injected
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import (
     Block,
@@ -82,7 +82,7 @@ def read_context(path: Path, data: bytes, progress: Progress) -> Session:
     return Session(
         ID,
         path,
-        with_said(messages),
+        with_user_text(messages),
         newest.records,
         epochs=tuple(epochs),
         id=path.absolute().parent.name,

@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kimi.context import read_context
 from workbench.formats.kimi.parts import blocks_of, result_of
@@ -109,7 +109,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     return Session(
         ID,
         path,
-        with_said(reading.messages),
+        with_user_text(reading.messages),
         reading.records,
         [number for number in range(len(reading.messages)) if number not in reading.undone],
         (*reading.epochs, Epoch(len(reading.epochs) + 1, members)),

@@ -19,7 +19,7 @@ from workbench.session import Message, Session
 def in_file_order(
     messages: Sequence[Message], is_kept: Callable[[Message], bool], tail: int, others: Iterable[int]
 ) -> Iterator[tuple[int, int]]:
-    """What to write, one after the other: (index, record) copies a record of a kept message, (index, -1) renders a
+    """Lines to write, one after the other: (index, record) copies a record of a kept message, (index, -1) renders a
     message, (-1, record) copies one of `others`, which stand among the messages from `tail` on as they did."""
     waiting = deque(others)
     for index, message in enumerate(messages):

@@ -72,7 +72,7 @@ def joined(ends: Ends) -> Iterator[bytes]:
 
 
 def are_lines(head: bytes, tail: bytes) -> bool:
-    """Whether the first whole line of either end is a JSON object by itself, as no line of a document is."""
+    """True where the first whole line of either end is a JSON object by itself, as no line of a document is."""
     for line in (head.partition(b"\n")[0], tail.partition(b"\n")[2].partition(b"\n")[0]):
         try:
             if isinstance(json.loads(line), dict):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Codec, Part, Progress, no_progress
 from workbench.formats.kit.calls import Call, Conversation, conversations, requests
 from workbench.formats.kit.chat import tools_of
@@ -103,7 +103,7 @@ def _conversations(spans: Iterable[Traced]) -> Iterator[_Found]:
         groups.setdefault(traced.group, []).append(traced)
     for group, calls in groups.items():
         calls = _innermost(calls)
-        made = conversations(Call(with_said(one.asked), _answer(one)) for one in calls)
+        made = conversations(Call(with_user_text(one.asked), _answer(one)) for one in calls)
         made.sort(key=lambda one: -len(one.calls))
         for number, conversation in enumerate(made, 1):
             own = tuple(calls[index] for index in conversation.calls)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, to_anthropic
 from workbench.formats.kit.document import parse
@@ -39,7 +39,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     parted, compacted = parted_at_compactions(message for message in read if message is not None)
     marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
     last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
-    messages = with_said(without_spent(parted, range(len(parted)), last))
+    messages = with_user_text(without_spent(parted, range(len(parted)), last))
     prompts = [n for n, message in enumerate(messages) if message.is_own_system]
     progress(len(data), len(data))
     sources = {message.source[0] for message in messages}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
@@ -41,7 +41,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
     messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
-    messages = with_said((*messages, *_answer(len(messages), body, warnings)))
+    messages = with_user_text((*messages, *_answer(len(messages), body, warnings)))
     window = RecordedWindow()
     window.read(body.get("context_window"), None, warnings)  # of a LiteLLM log
     progress(len(data), len(data))

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
@@ -56,7 +56,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if not isinstance(items, list):
         raise BadInput(f"{path}: has neither input nor output items; open a Responses body.")
     warnings.extend(map(LoadWarning, _elsewhere(body, items)))
-    messages = with_said(group.message for group in _groups(items, kinds_in(body), warnings))
+    messages = with_user_text(group.message for group in _groups(items, kinds_in(body), warnings))
     usage = _usage(body.get("usage")) if body.get("object") == "response" else None
     if usage and messages and messages[-1].role == "assistant":
         messages = (*messages[:-1], _with_usage(messages[-1], usage, seconds_of(body.get("created_at"))))

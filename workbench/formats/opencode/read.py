@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
-from workbench.formats.agent_texts import is_summary, with_said
+from workbench.formats.agent_texts import is_summary, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
@@ -96,7 +96,7 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
     reading.end(None, reading.current)
     progress(len(data), len(data))
     # A fork has its parent's messages under new ids, with the times that they had there.
-    messages = with_said(replayed_before(reading.messages, seconds_of(dict_of(info.get("time")).get("created"))))
+    messages = with_user_text(replayed_before(reading.messages, seconds_of(dict_of(info.get("time")).get("created"))))
     costs = any(message.usage and message.usage.cost for message in messages)
     newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
     users = [dict_of(dict_of(item).get("info")) for item in items]

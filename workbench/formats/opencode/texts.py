@@ -1,8 +1,8 @@
-"""How the user's answers stand in opencode's results."""
+"""The form of the user's answers in opencode's results."""
 
 from __future__ import annotations
 
 from workbench.formats.claude_code.texts import answers_in_pairs
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 
 TEXTS = AgentTexts(answers={"question": (answers_in_pairs,)})

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
@@ -170,7 +170,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
     return Session(
         format=ID,
         path=path,
-        messages=with_said(reading.messages),
+        messages=with_user_text(reading.messages),
         epochs=tuple(replace(epoch, window=window.tokens) for epoch in reading.epochs),
         records=Records(data),
         id=as_text(state.get("id") or ""),

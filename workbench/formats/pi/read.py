@@ -15,7 +15,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result, parts_of
 from workbench.formats.kit.jsonl import loads, objects_of, records_of
@@ -280,7 +280,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     own = replayed_before(found.messages, forked)
     found.messages = [*without_spent(own, found.epochs[-1].members, reading.spent)]
     ordered, place = found.in_order()
-    messages = with_said(ordered, _TAGS)
+    messages = with_user_text(ordered, _TAGS)
     entries = [reading.entries[id] for id in way]
     numbers = [number for entry in entries for number in (entry.checkpoint, entry.message) if number >= 0]
     branch = [place[number] for number in numbers]

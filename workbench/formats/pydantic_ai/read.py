@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said, with_summary_answers
+from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result
 from workbench.formats.kit.document import parse
@@ -36,7 +36,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open what pydantic-ai's ModelMessagesTypeAdapter wrote.")
     found = [message for index, item in enumerate(items) for message in _messages(index, item, warnings)]
     ended = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
-    messages = with_said(with_summary_answers(found))
+    messages = with_user_text(with_summary_answers(found))
     prompts = [n for n, message in enumerate(messages) if message.is_own_system]
     told = [text_of(dict_of(item).get("instructions")) for item in items]
     progress(len(data), len(data))

@@ -10,16 +10,16 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import kind_of, with_said
+from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.gemini.injected import own_and_injected
 from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.formats.kit.contents import Calls, model_block, parts_of, user_block
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.said import is_injected
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
+from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.qwen_code.signature import ID
@@ -98,7 +98,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if not reading.messages:
         raise BadInput(f"{path} is a Qwen Code session without messages; open another file.")
     reading.epochs.append(_epoch(reading, None))
-    messages = with_said(reading.messages)
+    messages = with_user_text(reading.messages)
     about = next((value for uuid, (value, _) in reversed(reading.lines.items()) if uuid in live), {})
     return Session(
         ID,

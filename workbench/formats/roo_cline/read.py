@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
@@ -155,7 +155,7 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
     return Session(
         format=ID,
         path=path,
-        messages=with_said([*messages, *edited], also=_TAGS),
+        messages=with_user_text([*messages, *edited], also=_TAGS),
         branch=range(len(messages)),
         epochs=epochs,
         records=Records(data),

@@ -1,14 +1,14 @@
-"""What Cline and Roo write into a user's message, and how the user's answers stand in results."""
+"""Texts that Cline and Roo add to a user's message, and the form of the user's answers in results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.formats.kit.said import AgentTexts
+from workbench.formats.kit.user_text import AgentTexts
 
 
-def _answers_in_tags(given: Mapping[str, Any], text: str) -> Iterator[str]:
+def _answers_in_tags(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
     for tag in ("answer", "user_message", "feedback"):
         words, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
         if closed:

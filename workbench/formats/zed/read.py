@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import with_said
+from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.blocks import as_text
@@ -116,7 +116,7 @@ def _session(path: Path, data: bytes, id: str) -> Session:
     return Session(
         ID,
         path,
-        with_said(reading.messages),
+        with_user_text(reading.messages),
         Records(data),
         epochs=(*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.context))),
         id=id or path.stem,

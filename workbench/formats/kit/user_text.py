@@ -1,4 +1,4 @@
-"""Whose words stand in a user's message and in a tool's result.
+"""The user's own words in a user's message and in a tool's result.
 
 An agent or editor puts texts of its own into a user's message, in tags: reminders, the open file, the date. A user also
 speaks through tools: answers to questions, why a call was refused. `AgentTexts` says how an agent writes these; the
@@ -31,7 +31,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class AgentTexts:
-    """What an agent writes into a user's message, and how the user's words stand in its results.
+    """Texts that an agent adds to a user's message, and the form of the user's words in its results.
 
     tags: names of tags whose contents the agent wrote. They count where a line begins with them: within a sentence the
       user speaks of them. Names that a user's own prompt might use (`context`, `rules`) are for one format alone.
@@ -59,7 +59,7 @@ def merged(*texts: AgentTexts) -> AgentTexts:
     )
 
 
-def with_said(messages: Iterable[Message], known: AgentTexts, also: Collection[str] = ()) -> tuple[Message, ...]:
+def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collection[str] = ()) -> tuple[Message, ...]:
     """The messages with each user's text split into own and injected ones, and with the user's words in results.
 
     also: further tags whose contents the agent writes. A user's message of injected texts alone is `meta`. What a
@@ -83,7 +83,7 @@ def with_said(messages: Iterable[Message], known: AgentTexts, also: Collection[s
 
 
 def _may_answer(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> bool:
-    """Whether a result may hold words of the user; few do, and most are excluded by their beginning."""
+    """True where a result may hold words of the user; few do, and most are excluded by their beginning."""
     if call is not None and call.name in known.answers:
         return True
     first = result.content[0] if result.content else None
@@ -102,7 +102,7 @@ def _with_answers(message: Message, calls: Mapping[str, ToolUse], known: AgentTe
         replace(block, said=said)
         if isinstance(block, ToolResult)
         and not block.said
-        and (said := said_through(calls.get(block.call_id), block, known))
+        and (said := user_words_in(calls.get(block.call_id), block, known))
         else block
         for block in message.blocks
     )
@@ -112,17 +112,17 @@ def _with_answers(message: Message, calls: Mapping[str, ToolUse], known: AgentTe
 def _own_and_injected(blocks: Iterable[Block], known: AgentTexts, also: Collection[str]) -> Iterator[Block]:
     for block in blocks:
         if isinstance(block, Text) and not block.injected:
-            yield from parted(block.text, known, also)
+            yield from split_user_text(block.text, known, also)
         else:
             yield block
 
 
 def is_injected(blocks: Sequence[Block]) -> bool:
-    """Whether a user's message has injected texts alone."""
+    """True for a user's message of injected texts alone."""
     return bool(blocks) and all(isinstance(block, Text) and block.injected for block in blocks)
 
 
-def parted(text: str, known: AgentTexts, also: Collection[str] = ()) -> tuple[Text, ...]:
+def split_user_text(text: str, known: AgentTexts, also: Collection[str] = ()) -> tuple[Text, ...]:
     """A user's text as blocks of own and injected words in turn; joined they are `text`. White space between them is
     with the injected ones."""
     if "<" not in text or not (spans := [*_spans(text, _opening((*known.tags, *also), known.wrappers))]):
@@ -167,7 +167,7 @@ def _opening(tags: tuple[str, ...], wrappers: tuple[str, ...]) -> re.Pattern[str
     return re.compile(rf"(?:^|(?<=>))[ \t]*<({names})(?:\s[^<>\n]*)?>|</?(?:{'|'.join(wrappers)})>", re.MULTILINE)
 
 
-def said_through(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> str:
+def user_words_in(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> str:
     """The user's words in a tool's result, an answer a line; "" where there are none."""
     text = result.text
     for refusal in known.refusals:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from workbench.formats.agent_texts import TEXTS, parted, with_said
-from workbench.formats.kit.said import said_through
+from workbench.formats.agent_texts import TEXTS, split_user_text, with_user_text
+from workbench.formats.kit.user_text import user_words_in
 from workbench.session import Media, Message, Text, ToolResult, ToolUse
 
 REMINDER = "<system-reminder>\nThe oven is on.\n</system-reminder>"
@@ -44,18 +44,18 @@ def put_in(text: str) -> Text:
     ],
 )  # fmt: skip
 def test_a_persons_text_is_parted(text: str, blocks: list[Text]) -> None:
-    assert [*parted(text)] == blocks
+    assert [*split_user_text(text)] == blocks
     assert "".join(block.text for block in blocks) == text
 
 
 def test_a_format_adds_tags_of_its_own() -> None:
-    assert parted("<skill>x</skill>\nBake.") == (own("<skill>x</skill>\nBake."),)
-    assert parted("<skill>x</skill>\nBake.", ("skill",)) == (put_in("<skill>x</skill>\n"), own("Bake."))
+    assert split_user_text("<skill>x</skill>\nBake.") == (own("<skill>x</skill>\nBake."),)
+    assert split_user_text("<skill>x</skill>\nBake.", ("skill",)) == (put_in("<skill>x</skill>\n"), own("Bake."))
 
 
 def test_what_is_a_round() -> None:
     said = (own("Bake."),)
-    read = with_said(
+    read = with_user_text(
         [
             Message("a", "user", (own(REMINDER),)),
             Message("b", "user", (own(REMINDER), *said)),
@@ -112,13 +112,13 @@ CLARIFY = f'{REFUSED}The user wants to clarify these questions.\n    Questions a
 )  # fmt: skip
 def test_what_is_said_through_a_tool(tool: str, given: dict[str, object], text: str, said: str) -> None:
     result = ToolResult("t", (Text(text),))
-    assert said_through(ToolUse("t", tool, given), result, TEXTS) == said
+    assert user_words_in(ToolUse("t", tool, given), result, TEXTS) == said
     asked = Message("a", "assistant", (ToolUse("t", tool, given),))
-    (_, answered) = with_said([asked, Message("b", "tool", (result,))])
+    (_, answered) = with_user_text([asked, Message("b", "tool", (result,))])
     assert answered.said == said
     assert answered.blocks == (ToolResult("t", (Text(text),), said=said),)
 
 
 def test_what_a_format_marked_stays() -> None:
     marked = Message("b", "tool", (ToolResult("t", (Text(f"{REFUSED}no"),), said="never"),))
-    assert with_said([marked]) == (marked,)
+    assert with_user_text([marked]) == (marked,)
