@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -328,6 +329,9 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     told = details(ranked[0], 70, 9).plain.split("\n")
     assert len(told) == 9
     assert all(len(line) <= 70 for line in told)
+    every = details(ranked[0], 34, 40).plain
+    bare = r"^ *(?:head|tail|after|stays cached|billed again) [~≈]?[\d\u00a0]+ *$"
+    assert re.findall(bare, every, re.MULTILINE) == []
 
 
 def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_there_is_room() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.screen import Screen
@@ -24,7 +25,7 @@ from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText, WholeFigures
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, wrap
-from workbench.tui.widgets.two_ends import TwoEnds
+from workbench.tui.widgets.two_ends import TwoEnds, fewer_parts
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
@@ -141,6 +142,17 @@ async def test_tabs_begin_with_a_whole_one_and_show_the_active_one_whole(width: 
             if ("⋯" in line[:1]) != (names[0] != next(tab for tab in tabs.query(Tab) if tab.display).label_text):
                 wrong.append((key, line))
         assert wrong == []
+
+
+def test_a_title_leaves_out_a_part_that_has_no_room() -> None:
+    title = Text("harbour.jsonl · 37 rounds · 471 messages")
+    assert [fewer_parts(title, room).plain for room in (40, 39, 24, 20, 5)] == [
+        title.plain,
+        "harbour.jsonl · 37 rounds",
+        "harbour.jsonl",
+        "harbour.jsonl",
+        "harbour.jsonl",
+    ]
 
 
 @pytest.mark.parametrize("gap", ["\u00a0", "\u202f", " "])

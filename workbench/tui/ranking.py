@@ -292,8 +292,10 @@ def _pairs(one: Ranked) -> Iterator[tuple[str, str]]:
     if one.found.billed:
         yield "billed", str(one.found.billed)
     for table in made:
-        told = zip(table.heads, table.cells(table.rows[0]), strict=True)
-        yield from ((head, plain(cell)) for head, cell in islice(told, 1, None) if cell)
+        told = zip(table.heads, table.columns, table.cells(table.rows[0]), strict=True)
+        for head, column, cell in islice(told, 1, None):
+            if cell:
+                yield head, f"{plain(cell)}{' tokens' if column.kind == 'tokens' else ''}"
 
 
 def details(one: Ranked, width: int, height: int) -> Text:
