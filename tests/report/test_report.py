@@ -167,7 +167,7 @@ def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     shares = {arm["name"]: round(100 * arm["correct"]["share"]) for arm in told["variants"]}
     assert list(shares) == ["full context", "claude-code as of 2.1.36", "ledger", "nothing"]
     for name, share in shares.items():
-        assert f"{name}: {share} %" in section
+        assert f"{name}: {share}\u00a0%" in section, "no line is broken within a figure"
     assert "Answered by text search, no model" in section
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.analysis.pictures import Picture, in_characters
 from workbench.base import tables
-from workbench.base.figures import grouped
+from workbench.base.figures import grouped, unbroken
 from workbench.base.secrets import describe_masking
 from workbench.base.templates import templates
 from workbench.base.version import __version__
@@ -30,7 +30,7 @@ def html(report: Report) -> str:
         return [(Markup(key(picture.lines, sign)), means) for sign, means in picture.legend]
 
     environment = templates(Path(__file__).parent)
-    environment.filters["whole"] = _whole
+    environment.filters["whole"] = unbroken
     page = environment.get_template(TEMPLATE)
     return page.render(
         title=_title(report),
@@ -46,25 +46,22 @@ def html(report: Report) -> str:
     )
 
 
-_GAP = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|%)")
-
-
-def _whole(text: str) -> str:
-    """A text of which no line ends within a number or before its percent sign."""
-    return _GAP.sub("\u202f", text)
-
-
 def markdown(report: Report) -> str:
     """One Markdown file."""
     head = top(report)
-    parts = [f"# {tables.escaped(_title(report))}", f"**{tables.escaped(head.verdict)}**", _in_characters(head.hero)]
-    parts += [tables.escaped(head.receipt), "## What it comes to"]
-    found = (f"{number}. {card.title}. {tables.escaped(card.text)}" for number, card in enumerate(head.cards, 1))
+    parts = [f"# {tables.escaped(_title(report))}", f"**{_sentence(head.verdict)}**", _in_characters(head.hero)]
+    parts += [_sentence(head.receipt), "## What it comes to"]
+    found = (f"{number}. {card.title}. {_sentence(card.text)}" for number, card in enumerate(head.cards, 1))
     parts.append("\n".join(found))
     for section in sections(report):
         parts += [f"## {section.title}", *_paragraphs(section)]
     parts.append(tables.escaped(f"Made by compaction-workbench {__version__}. {describe_masking()}"))
     return "\n\n".join(parts) + "\n"
+
+
+def _sentence(text: str) -> str:
+    """A text for Markdown in which no line is broken within a figure."""
+    return tables.escaped(unbroken(text))
 
 
 def _title(report: Report) -> str:
@@ -73,7 +70,7 @@ def _title(report: Report) -> str:
 
 
 def _paragraphs(section: Section) -> list[str]:
-    parts = [tables.escaped(sentence) for sentence in section.words]
+    parts = [_sentence(sentence) for sentence in section.words]
     if section.bars is not None:
         parts.append(_in_characters(section.bars))
     if section.picture is not None:
