@@ -277,7 +277,7 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     out = tmp_path / "report.md"
     run = cwb("report", *args, "--preset", preset, "--compare", "ledger", "-o", out)
     assert (run.exit_code, "2 policies compared" in run.output) == (0, True)
-    page = out.read_text("utf-8").replace("\\", "")
+    page = out.read_text("utf-8").replace("\\", "").replace("\u00a0", " ")
     why = document("why", *args, "--preset", preset)
     [column] = document("compare", *args, "--presets", preset)["variants"]
     [played] = document("compare", "--over-session", *args, "--preset", preset)["replays"]
@@ -355,7 +355,7 @@ def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Pa
     command = cwb("retention", path, "--recorded").output
     page = tmp_path / "page.md"
     assert cwb("report", path, "--epoch", "1", "-o", page).exit_code == 0
-    lost = page.read_text("utf-8").partition("What the agent's own compaction lost")[2]
+    lost = page.read_text("utf-8").replace("\u00a0", " ").partition("What the agent's own compaction lost")[2]
     bench = open_bench(load(path), Counter(), epoch=1)
     own = recorded(bench)
     assert own
