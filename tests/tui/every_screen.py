@@ -383,7 +383,7 @@ def pale(screen: Screen[Any]) -> Iterator[str]:
         x = 0
         for text, style, _ in strip:
             at, x = x, x + cell_len(text)
-            if style and style.color and style.bgcolor and re.search(r"\w\w", text) and text.strip() not in grey:
+            if style and style.color and style.bgcolor and re.search(r"\w", text) and text.strip() not in grey:
                 shown, ground = (Color(*one.get_truecolor()) for one in (style.color, style.bgcolor))
                 widget = screen.get_widget_at(at, y)[0]
                 exempt = widget is screen or widget.disabled or isinstance(widget, TextArea)

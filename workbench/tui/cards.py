@@ -45,7 +45,7 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
         (bar(one.tokens / max(most, 1), BAR) + " ", "dim"),
         (size, "bold"),
         (fit(title, room), "bold"),
-        (does[:3], "bold blue"),
+        (does[:3], "bold"),
         (does[3:], ""),
         (goes, "dim"),
         no_wrap=True,
