@@ -232,6 +232,8 @@ def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> N
     lines = card(2, one, 48_000, mend, "message 7", 70).plain.split("\n")
     assert lines[0] == " 2 ██        12.0k Results never used        a drop them  ⏎ message 7 "
     assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]
+    styles = {str(span.style) for span in card(2, one, 48_000, mend, "message 7", 70).spans}
+    assert styles <= {"bold", "dim", ""}  # a colour could not be read on the cursor
     bare = card(2, replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
     assert bare.rstrip() == " 2 ██        12.0k Sent with every call"
     none = card(2, replace(one, tokens=0), 48_000, None, "", 70).plain.split("\n")[0]
