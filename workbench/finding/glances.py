@@ -59,8 +59,8 @@ def glances(path: Path, expected: Format | None = None) -> list[Found | Unreadab
             return [_glance_folder(path)]
         ends = ends_of(path)
         known = _recognised(path, ends, expected)
-        if known.list_sessions and ends.head.startswith(SQLITE):
-            return [*known.list_sessions(path)]
+        if ends.head.startswith(SQLITE) and known.codec.list_sessions:
+            return [*known.codec.list_sessions(path)]
         return [_glance_file(path, known, ends)]
     except (BadInput, OSError, ValueError) as error:
         return [Unreadable(path, _reason(error))]
@@ -77,9 +77,9 @@ def _recognised(path: Path, ends: Ends, expected: Format | None) -> Format:
 def _glance_folder(path: Path) -> Found | Unreadable:
     """A session that is kept as a folder. Raises BadInput for any other folder."""
     known, _ = registry.detect_folder(path)
-    if known.glance and (found := known.glance(path)):
+    if known.codec.glance and (found := known.codec.glance(path)):
         return found
-    main = known.main_file(path) if known.main_file else None
+    main = known.codec.main_file(path) if known.codec.main_file else None
     if main is None:
         raise BadInput(f"{path} has no file with messages.")
     return replace(glance(main, known), path=path)
@@ -87,7 +87,7 @@ def _glance_folder(path: Path) -> Found | Unreadable:
 
 def _glance_file(path: Path, known: Format, ends: Ends) -> Found:
     """A session as its format tells it, or by the two ends of its file. Raises BadInput."""
-    if known.glance and (told := known.glance(path)):
+    if known.codec.glance and (told := known.codec.glance(path)):
         return told
     if CARRIED.encode() in ends.head + ends.tail:
         ends = ends_of(path, EXPORT)

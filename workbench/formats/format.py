@@ -184,6 +184,9 @@ class Codec:
     addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
       commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
+    main_file(path): the file with the messages in the folder of a session; None where there is none.
+    glance(path): a session at a glance, read in part; None where the two ends of its file tell it.
+    list_sessions(path): the sessions in a database at a glance, the newest first, by queries alone. Raises BadInput.
     request_texts(session): what each recorded request ends with, "" for one that does not end with the user's text;
       for sessions whose requests `requests` does not give.
     relatives(session): what belongs to a session beside its messages, by id and description: sub-agents, branches.
@@ -213,6 +216,9 @@ class Codec:
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
+    main_file: Callable[[Path], Path | None] | None = None
+    glance: Callable[[Path], Found | None] | None = None
+    list_sessions: Callable[[Path], list[Found]] | None = None
     request_texts: Callable[[Session], Iterator[str]] | None = None
     relatives: Callable[[Session], list[tuple[str, str]]] | None = None
     note: NoteSlot | None = None
@@ -258,9 +264,6 @@ class Format:
     program: None where nobody knows of a prompt in it.
     suffixes: of its files, besides those of JSON and lines.
     marks: paths of files, in the folder of a session, that mark it as one; `{name}` stands for the folder's name.
-    main_file(path): the file with the messages in the folder of a session; None where there is none.
-    glance(path): a session at a glance, read in part; None where the two ends of its file tell it.
-    list_sessions(path): the sessions in a database at a glance, the newest first, by queries alone. Raises BadInput.
     """
 
     id: str
@@ -276,9 +279,6 @@ class Format:
     program: Program | None = None
     suffixes: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    main_file: Callable[[Path], Path | None] | None = None
-    glance: Callable[[Path], Found | None] | None = None
-    list_sessions: Callable[[Path], list[Found]] | None = None
 
     @cached_property
     def codec(self) -> Codec:

@@ -259,9 +259,6 @@ def _loaded(name: str) -> Format | BadInput:
         recognise=_careful(name, found.recognise),
         recognise_folder=found.recognise_folder and _careful(name, found.recognise_folder),
         places=_careful(name, _listed(found.places)) if found.places else None,
-        main_file=found.main_file and _careful(name, found.main_file),
-        glance=found.glance and _careful(name, found.glance),
-        list_sessions=found.list_sessions and _careful(name, found.list_sessions),
     )
 
 

@@ -22,11 +22,10 @@ from pathlib import Path
 from workbench.formats.claude_code.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format, RecordRepair, Skimmed, TriggerSetting
 from workbench.formats.machine import Machine, Place, Program
-from workbench.session import Session
 
 
 def _codec() -> Codec:
-    from workbench.formats.claude_code import newest, read, requests, rules, write
+    from workbench.formats.claude_code import newest, read, relatives, requests, rules, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_first_line
 
@@ -44,8 +43,8 @@ def _codec() -> Codec:
         by_line=read.by_line,
         repair=_repair,
         branches=read.branches,
-        request_texts=_request_texts,
-        relatives=_relatives,
+        request_texts=relatives.request_texts,
+        relatives=relatives.relatives,
     )
 
 
@@ -54,18 +53,6 @@ def _skim(path: Path, data: bytes) -> Skimmed | None:
     from workbench.formats.claude_code.skim import skim
 
     return skim(path, data)
-
-
-def _request_texts(session: Session) -> Iterator[str]:
-    from workbench.formats.claude_code import relatives
-
-    return relatives.request_texts(session)
-
-
-def _relatives(session: Session) -> list[tuple[str, str]]:
-    from workbench.formats.claude_code import relatives
-
-    return relatives.relatives(session)
 
 
 def _repair() -> RecordRepair:

@@ -27,6 +27,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         read_folder=read.read_folder,
         note=in_document(CARRIED, ()),
+        main_file=main_file,
     )
 
 
@@ -47,6 +48,5 @@ FORMAT = Format(
     preset="cline",
     places=_places,
     marks=("{name}.messages.json",),
-    main_file=main_file,
     program=Program("cline", "cline", ("core/dist/index.js", "bin/cline"), "\n\n## Goal\n", "tagged"),
 )

@@ -8,18 +8,18 @@ as interrupted. Read only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.formats.crush.signature import ID, recognise
 from workbench.formats.format import Codec, Format
-from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
-    from workbench.formats.crush import read
+    from workbench.formats.crush import read, sessions
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(
+        read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=sessions.list_sessions
+    )
 
 
 def _places(machine: Machine) -> Iterator[Place]:
@@ -27,10 +27,4 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("Crush", ID, folder / ".crush", ("crush.db",))
 
 
-def _list(path: Path) -> list[Found]:
-    from workbench.formats.crush import sessions
-
-    return sessions.list_sessions(path)
-
-
-FORMAT = Format(ID, "Crush", recognise, _codec, places=_places, list_sessions=_list, suffixes=(".db",))
+FORMAT = Format(ID, "Crush", recognise, _codec, places=_places, suffixes=(".db",))

@@ -7,16 +7,14 @@ sees. A database becomes records like those of an export, one for each message o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
-from workbench.formats.found import Found
 from workbench.formats.goose.signature import ID, KEYS, recognise
 from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
-    from workbench.formats.goose import read, rules, write
+    from workbench.formats.goose import database, read, rules, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_document
 
@@ -29,6 +27,7 @@ def _codec() -> Codec:
         read_part=read.read_part,
         note=in_document(CARRIED, ()),
         repair=_repair,
+        list_sessions=database.list_sessions,
     )
 
 
@@ -50,12 +49,6 @@ def _places(machine: Machine) -> Iterator[Place]:
         yield Place("goose", ID, folder, ("sessions.db", "*.jsonl"))
 
 
-def _list(path: Path) -> list[Found]:
-    from workbench.formats.goose import database
-
-    return database.list_sessions(path)
-
-
 def _setting(trigger: int, window: int) -> str:
     return f"set GOOSE_AUTO_COMPACT_THRESHOLD={trigger / window:.2f}"
 
@@ -68,7 +61,6 @@ FORMAT = Format(
     keys=KEYS,
     preset="goose",
     places=_places,
-    list_sessions=_list,
     suffixes=(".db",),
     trigger_setting=TriggerSetting(_setting),
 )

@@ -15,10 +15,8 @@ one message here, of the user's role as summaries are in other formats, so that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.formats.format import Codec, Format, TriggerSetting
-from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_folder
 
@@ -26,7 +24,7 @@ from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_document
-    from workbench.formats.opencode import read, rules, write
+    from workbench.formats.opencode import read, rules, sessions, write
 
     return Codec(
         read.read,
@@ -37,23 +35,13 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         note=in_document(CARRIED, ()),
+        glance=sessions.glance,
+        list_sessions=sessions.list_sessions,
     )
 
 
 def _places(machine: Machine) -> Iterator[Place]:
     yield Place("opencode", ID, machine.data / "opencode", ("opencode*.db", "storage/session/*/ses_*.json"))
-
-
-def _glance(path: Path) -> Found | None:
-    from workbench.formats.opencode import sessions
-
-    return sessions.glance(path)
-
-
-def _list(path: Path) -> list[Found]:
-    from workbench.formats.opencode import sessions
-
-    return sessions.list_sessions(path)
 
 
 _RESERVED = 32_000
@@ -74,8 +62,6 @@ FORMAT = Format(
     keys=KEYS,
     preset="opencode",
     places=_places,
-    glance=_glance,
-    list_sessions=_list,
     suffixes=(".db",),
     trigger_setting=TriggerSetting(_setting, lambda window: window - _RESERVED),
     program=Program("opencode", "opencode", ("opencode", "opencode.exe"), "<template>\n", "instructed"),

@@ -10,16 +10,14 @@ its events, in the order of their file names.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.formats.format import Codec, Format, TriggerSetting
-from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise_folder
 
 
 def _codec() -> Codec:
-    from workbench.formats.openhands import carried, folder, read, rules, write
+    from workbench.formats.openhands import carried, folder, glance, read, rules, write
 
     return Codec(
         read.read,
@@ -30,6 +28,7 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         note=carried.NOTE,
+        glance=glance.glance,
     )
 
 
@@ -40,12 +39,6 @@ def _places(machine: Machine) -> Iterator[Place]:
     store = machine.first("FILE_STORE_PATH", otherwise=kept)
     for folder in dict.fromkeys((store, machine.home / ".openhands-state")):
         yield Place("OpenHands", ID, folder / "sessions", ("*/events/0.json",))
-
-
-def _glance(path: Path) -> Found | None:
-    from workbench.formats.openhands import glance
-
-    return glance.glance(path)
 
 
 def _setting(trigger: int, window: int) -> str:
@@ -62,7 +55,6 @@ FORMAT = Format(
     preset="openhands",
     places=_places,
     marks=("base_state.json", "events/0.json"),
-    glance=_glance,
     trigger_setting=TriggerSetting(_setting, in_tokens=True),
     program=Program("openhands", "openhands", ("condenser/prompts/summarizing_system.j2",), kind="whole"),
 )

@@ -31,6 +31,7 @@ def _codec() -> Codec:
         read_folder=read.read_folder,
         note=in_document(CARRIED, (0,)),
         repair=_repair,
+        main_file=main_file,
     )
 
 
@@ -62,6 +63,5 @@ FORMAT = Format(
     preset="roo",
     places=_places,
     marks=(HISTORY,),
-    main_file=main_file,
     trigger_setting=TriggerSetting(_setting, lambda window: window * 9 // 10),
 )

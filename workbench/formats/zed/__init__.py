@@ -7,18 +7,16 @@ provider's own compaction hides everything before it. Read only; agents that Zed
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.formats.format import Codec, Format
-from workbench.formats.found import Found
 from workbench.formats.machine import Machine, Place
 from workbench.formats.zed.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.zed import read
+    from workbench.formats.zed import read, threads
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=threads.list_sessions)
 
 
 def _places(machine: Machine) -> Iterator[Place]:
@@ -26,10 +24,4 @@ def _places(machine: Machine) -> Iterator[Place]:
     yield Place("Zed", ID, zed / "threads", ("threads.db",))
 
 
-def _list(path: Path) -> list[Found]:
-    from workbench.formats.zed import threads
-
-    return threads.list_sessions(path)
-
-
-FORMAT = Format(ID, "Zed", recognise, _codec, keys=KEYS, places=_places, list_sessions=_list, suffixes=(".db",))
+FORMAT = Format(ID, "Zed", recognise, _codec, keys=KEYS, places=_places, suffixes=(".db",))
