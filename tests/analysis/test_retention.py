@@ -19,11 +19,16 @@ from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, impo
 from workbench.analysis.retention_tables import by_kind, by_variant
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.compaction.preset import default_preset
+from workbench.compaction.strategies import strategy
 from workbench.conformance.building import context_of, summary
 from workbench.facts.fact import ErrorState, Fact, FactKind
+from workbench.facts.found import find
 from workbench.facts.known import Known, known
 from workbench.formats.files import load
-from workbench.session import Compaction, Message, Span, Text
+from workbench.session import Compaction, Message, Session, Span, Text
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
 
 READ = call("Read", {"file_path": "/repo/src/lexer.py"})
 HEAD: tuple[Message, ...] = (
@@ -442,3 +447,37 @@ def test_c_what_the_compaction_itself_put_there_is_not_told_later() -> None:
     assert [(item.kind, item.text) for item in needed_after(session, 1)] == [("path", "src/sluice.py")]
     typed = replace(session, messages=(*work, *made, user("Once more in src/sluice.py."), *again))
     assert needed_after(typed, 1) == (), "what the user says later is told later"
+
+
+SHARED = [("augment-with-summary.json", 2), ("roo-window.json", 1)]
+
+
+def compacted(session: Session, epoch: int) -> tuple[Context, list[Outcome]]:
+    """An epoch's context, and what three presets and the agent itself made of it."""
+    context = context_of(session.context(epoch), manual=True)
+    presets = [default_preset(id) for id in ("user-messages", "clear-tool-results", "ledger")]
+    runs = [drive(strategy(one.strategy).compact(context, one.policy), extractive) for one in presets]
+    return context, [*(run.outcome for run in runs), recorded_outcome(session, epoch)]
+
+
+@pytest.mark.parametrize(("sample", "epoch"), SHARED)
+def test_outcomes_of_one_context_share_facts_and_change_no_verdict(
+    sample: str, epoch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = load(ROOT / "sample_sessions" / sample)
+    later = following(session, epoch)
+    context, outcomes = compacted(session, epoch)
+    alone = [retention(context_of(session.context(epoch)), one, later) for one in outcomes]
+    searched: list[int] = []
+
+    def counted(messages: Sequence[Message]) -> tuple[Fact, ...]:
+        searched.append(len(messages))
+        return find(messages)
+
+    monkeypatch.setattr("workbench.analysis.retention.find", counted)
+    assert [retention(context, one, following(session, epoch)) for one in outcomes] == alone
+    assert searched == [len(later)], "facts of the later messages are found once"
+    assert [retention(context, one) for one in outcomes] == [
+        retention(context_of(session.context(epoch)), one) for one in outcomes
+    ], "without later messages other facts count as used"
+    assert alone[-1].overall.used > retention(context, outcomes[-1]).overall.used

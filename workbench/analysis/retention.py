@@ -27,7 +27,7 @@ from workbench.analysis.holding import Held, Said, Sought, Verdict, sought
 from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
-from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.facts.again import Uses
 from workbench.facts.calls import is_check
@@ -211,37 +211,30 @@ def still_held(
     """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
     `new` ones were put in the place of the others; None for what nobody can read."""
     said = None if new is None else Said(text for message in new for text in texts_of(searched_message(message)))
-    all_known, uses = known_of(context.shape), uses_of(context.shape)
-    later = tuple(map(context.shape.masking, later))
-    afterwards = Uses(later, find(later), all_known)
-    requests = [one for one in all_known if one.kind == "request"]
-    gone = replaced_of(context.shape)
     costs: dict[int, int] = {}
     held: list[HeldFact] = []
     tail: list[HeldFact] = []
-    for one, form in sought_of(context.shape):
-        stated = [fact for fact in one.mentions if fact.index < stop]
-        newest, used_in = (stated or one.mentions)[-1], uses.of(one)
-        weight, why = importance(one.mentions)
-        used = used_in[-1] >= stop or bool(afterwards.of(one)) or _in_force(one, requests, gone)
+    for one in _wanted_of(context.shape, tuple(later)):
+        mentions = one.known.mentions
+        stated = [fact for fact in mentions if fact.index < stop]
+        newest = (stated or mentions)[-1]
+        used = one.needed or one.last_use >= stop
         if not stated:
             verdict = Verdict("full", True)
         else:
-            # A name stays where a message that uses it does; what is said stays only where it is said.
-            places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
-            kept = any(stays[index] for index in places)
-            verdict = Verdict("full", True) if kept else said.judges(form) if said else UNKNOWN
+            kept = any(stays[index] for index in one.places)
+            verdict = Verdict("full", True) if kept else said.judges(one.form) if said else UNKNOWN
             if newest.index not in costs:
                 costs[newest.index] = 0 if stays[newest.index] else pin_tokens(context, newest.index)
         fact = HeldFact(
-            one.kind,
+            one.known.kind,
             newest.text,
             newest.message,
             newest.index,
             verdict.held,
             used,
-            "superseded" if form.state == "gone" else why,
-            weight + (1 if used else 0) + newest.index / (len(context) or 1),
+            one.why,
+            one.rank + (1 if used else 0) + newest.index / (len(context) or 1),
             costs[newest.index] if stated else 0,
             verdict.right,
             verdict.stale,
@@ -251,6 +244,41 @@ def still_held(
 
 
 UNKNOWN = Verdict("unknown", False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A fact with everything that is the same in every outcome. It stays where one of the messages `places` stays.
+
+    `last_use`: index of the last message that states or uses it. `needed`: needed afterwards, wherever the head ends.
+    `rank` and `why` are its importance."""
+
+    known: Known
+    form: Sought
+    places: tuple[int, ...]
+    last_use: int
+    needed: bool
+    rank: float
+    why: str
+
+
+@newest_per_shape
+def _wanted_of(shape: Shape, later: tuple[Message, ...]) -> tuple[_Wanted, ...]:
+    """Every fact of the messages that can be looked for; `later` are the messages after them."""
+    all_known, uses, gone = known_of(shape), uses_of(shape), replaced_of(shape)
+    masked = tuple(map(shape.masking, later))
+    afterwards = Uses(masked, find(masked), all_known)
+    requests = [one for one in all_known if one.kind == "request"]
+    wanted: list[_Wanted] = []
+    for one, form in sought_of(shape):
+        used_in = uses.of(one)
+        rank, why = importance(one.mentions)
+        # A name stays where a message that uses it does; what is said stays only where it is said.
+        places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
+        needed = bool(afterwards.of(one)) or _in_force(one, requests, gone)
+        why = "superseded" if form.state == "gone" else why
+        wanted.append(_Wanted(one, form, tuple(places), used_in[-1], needed, rank, why))
+    return tuple(wanted)
 
 
 def _looked_for(one: Known) -> str:
