@@ -27,6 +27,7 @@ from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
 from workbench.formats.format import Format, Writer, Written, no_progress
 from workbench.formats.look import Look
 from workbench.formats.loss import LossKind
+from workbench.formats.machine import Machine
 from workbench.formats.read_back import difference, in_one, shape
 from workbench.formats.steps import steps
 from workbench.session import Message, Opaque, Session, Text, pairs_of, rounds_of
@@ -293,6 +294,17 @@ def _is_harmless(line: str) -> bool:
     return line.isprintable() and (line.startswith("# ") or not set(bare) & set("$;&`|<>()*?[]{}!#\"'\\"))
 
 
+def its_places_are_folders_of_the_machine(format: Format, samples: Sequence[bytes]) -> None:
+    """On every platform, and with no variable set, a place is an absolute folder and names the format itself."""
+    for system in ("linux", "darwin", "win32"):
+        machine = Machine(system, Path("/home/ada"), {}, Path("/home/ada/project"))
+        for place in format.places(machine) if format.places else ():
+            assert place.format == format.id, place
+            assert place.folder.is_relative_to(machine.home), place
+            assert place.patterns, place
+            assert all("" not in pattern.split("/") for pattern in place.patterns), place
+
+
 CHECKS = (
     a_sample_is_known_by_its_content,
     a_sample_is_read_whole,
@@ -302,4 +314,5 @@ CHECKS = (
     no_bytes_stop_the_reader,
     deep_nesting_huge_texts_and_nulls_inside_a_sample_stop_nothing,
     no_export_has_a_name_that_leads_elsewhere,
+    its_places_are_folders_of_the_machine,
 )
