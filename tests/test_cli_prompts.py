@@ -28,9 +28,10 @@ def session(tmp_path: Path) -> Path:
 def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
     own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
     assert "Tell it as a ballad." in cwb("prompts", "show", "context-reset.en", session).stdout
-    (line,) = (line for line in cwb("prompts").stdout.splitlines() if "context-reset.en" in line)
-    assert "yours" in line
-    assert "context-reset.zh" in cwb("prompts").stdout
+    rows = {row.split()[0]: row.split()[1:] for row in cwb("prompts").stdout.splitlines()}
+    assert rows["prompt"] == ["language", "strategy", "own", "placeholders"]
+    assert rows["context-reset.en"] == ["en", "context-reset", "yes"]
+    assert rows["context-reset.zh"] == ["zh", "context-reset"]
 
 
 @pytest.mark.parametrize(

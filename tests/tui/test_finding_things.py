@@ -172,7 +172,7 @@ async def test_space_shows_all_keys_in_groups_and_the_next_one_does_it() -> None
         await brought(pilot, WhyScreen, "question_mark", "enter", "question_mark")
 
 
-@pytest.mark.parametrize(("width", "more"), [(140, False), (71, False), (70, True), (20, True), (3, True)])
+@pytest.mark.parametrize(("width", "more"), [(140, False), (73, False), (72, True), (20, True), (5, True)])
 async def test_a_footer_that_is_cut_says_so_and_opens_the_help(width: int, more: bool) -> None:
     async with at_rest(story(), size=(width, 24)) as pilot:
         line = bench_screen(pilot).query_one(KeysLine)
