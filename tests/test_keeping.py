@@ -115,6 +115,16 @@ def test_an_item_is_held_where_it_stands_by_itself(said: str, item: Item, held: 
     assert Holding([said]).holds(item) is held
 
 
+def test_names_are_looked_for_without_reading_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("workbench.analysis.needed.sentences", lambda text: read.append(text) or [])
+    holding = Holding(["see src/shed/weft.py"])
+    assert holding.holds(Item("path", "src/shed/weft.py", ("src/shed/weft.py",)))
+    assert not read
+    assert not holding.holds(Item("stated", "The shed is dry.", words=frozenset(("shed", "dry"))))
+    assert read
+
+
 @pytest.mark.parametrize(("words", "held"), [(5, False), (6, True), (7, True)])
 def test_a_sentence_is_held_by_six_of_ten_words_in_one_line(words: int, held: bool) -> None:
     ten = ["alder", "birch", "cedar", "maple", "hazel", "rowan", "aspen", "larch", "beech", "poplar"]

@@ -22,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 from workbench.base.memory import remembered
@@ -247,12 +248,15 @@ class Holding:
         raw = "\n".join(parts)
         self._text = raw.replace(f"{cwd}/", "") if cwd else raw
         self._flat = " ".join(self._text.split())
-        self._lines: list[frozenset[str]] = []
-        self._by_word: dict[str, list[int]] = {}
-        for _, words in sentences(self._text):
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        """Numbers of the sentences that have a word. Names are found without it: most sessions need nothing else."""
+        found: dict[str, list[int]] = {}
+        for number, (_, words) in enumerate(sentences(self._text)):
             for word in words:
-                self._by_word.setdefault(word, []).append(len(self._lines))
-            self._lines.append(words)
+                found.setdefault(word, []).append(number)
+        return found
 
     def holds(self, item: Item) -> bool:
         if item.words:
