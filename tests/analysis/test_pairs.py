@@ -11,6 +11,7 @@ import pytest
 from workbench.analysis.became import State
 from workbench.analysis.holding import LONGEST_LINE, Said, Verdict, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
+from workbench.analysis.sense import Sense, content_words, sense_of
 from workbench.facts.fact import FactKind
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
@@ -339,3 +340,25 @@ def test_a34_the_words_of_a_limit_still_tell_what_its_number_is_of() -> None:
     one = sought("number", "60 seconds", "requests to wait longer. Never wait longer than 60 seconds; prefer to poll.")
     assert one is not None
     assert Said(["Never wait longer than 60 seconds; prefer to poll."]).judges(one) == Verdict("full", True)
+
+
+def test_content_words_are_those_of_the_sense() -> None:
+    for pair in pairs():
+        for text in (pair.fact, pair.text, f"{pair.fact}; {pair.text}"):
+            for language in ("english", pair.sought.language):
+                assert content_words(text, language) == {*sense_of(text, language).order}, text
+
+
+def test_only_lines_about_an_answer_are_read_for_their_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = sought("decision", "Yes", "Should the ferry stop at the island?")
+    assert answer is not None
+    read: list[str] = []
+
+    def counted(text: str, language: str) -> Sense:
+        read.append(text)
+        return sense_of(text, language)
+
+    monkeypatch.setattr("workbench.analysis.holding.sense_of", counted)
+    lines = ["The lamp is red.", "The ferry does not stop at the island.", "Ropes are long."]
+    assert Said(lines).judges(answer) == Verdict("full", False)
+    assert read == [lines[1]]

@@ -22,7 +22,7 @@ from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
 from workbench.analysis.built import built, heap_of, in_order, scrambled
 from workbench.analysis.contradiction import another_value, contradicts, turned
-from workbench.analysis.sense import Sense, denies, normal, sense_of, units
+from workbench.analysis.sense import Sense, content_words, denies, normal, sense_of, units
 from workbench.facts.done import same_command
 from workbench.facts.fact import FactKind
 from workbench.facts.tables import bounded
@@ -206,12 +206,14 @@ class Said:
             return Verdict("full", True) if self._names(one.whole[0]) else ABSENT
         best, wrong = 0.0, False
         for at in self._near(one.about, one.language, ENOUGH_BESIDE / max(ENOUGH_BESIDE, len(one.about))):
-            line = self._units[at]
-            sense = sense_of(line[:LONGEST_LINE], one.language)
-            beside = len(one.about.intersection((*sense.order, *words(line[:LONGEST_LINE], one.language))))
-            values = sense.values
+            line = self._units[at][:LONGEST_LINE]
+            found = content_words(line, one.language).union(words(line, one.language))
+            beside = len(one.about & found)
             share = beside / len(one.about)
-            if (share >= BESIDE or beside >= ENOUGH_BESIDE) and any(map(one.value.same, values)):
+            if share < BESIDE and beside < ENOUGH_BESIDE:
+                continue
+            values = values_in(line.lower())
+            if any(map(one.value.same, values)):
                 best = max(best, share)
             elif share >= ENOUGH_TO_CONTRADICT and len(one.about) > 1 and any(map(one.value.rivals, values)):
                 wrong = True
@@ -227,10 +229,10 @@ class Said:
         text = one.whole[0].lower().strip(" .!")
         core = frozenset(words(text, one.language))
         for line in self._lines:
-            sense = sense_of(line[:LONGEST_LINE], one.language)
-            found = set(sense.order)
+            found = content_words(line[:LONGEST_LINE], one.language)
             if len(one.about & found) < BESIDE * len(one.about):
                 continue
+            sense = sense_of(line[:LONGEST_LINE], one.language)
             if not core:
                 denied = bool(_NO.search(sense.text)) and not _YES.search(sense.text)
                 return Verdict("full", denied != bool(_YES.search(text)))

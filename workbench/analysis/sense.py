@@ -18,7 +18,7 @@ from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.built import SORTS, built
 from workbench.base.memory import remembered
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
-from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms
+from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms, words
 
 
 def _words_for(name: str) -> re.Pattern[str]:
@@ -108,6 +108,13 @@ def sense_of(text: str, language: str) -> Sense:
         text=low,
         built=built(low),
     )
+
+
+@remembered(1 << 13)
+def content_words(text: str, language: str) -> frozenset[str]:
+    """The words of `sense_of(text, language).order`, at a third of its cost."""
+    low = normal(text.lower(), language)
+    return frozenset(term for start, stop in _clauses(low) for term in words(low[start:stop], language))
 
 
 def normal(low: str, language: str) -> str:
