@@ -190,7 +190,7 @@ def test_losses_are_one_sentence_and_full_sessions_another() -> None:
     assert list(losses(rows)) == [
         "2 compactions in 2 sessions lost 3 of 4 rules and led to 500 tokens of rework and made the context larger "
         "1 time. Pin the rules before the next one: W on the bench, or cwb rules FILE.",
-        "1 session is at least 90 % full: ! on the bench, or cwb rescue FILE.",
+        "1 session is at least 90 % full: cwb rescue FILE, or Rescue (ctrl+p on the bench).",
     ]
     nothing = replace(made, instructions=0, lost=0, rework_tokens=0)
     assert list(losses([replace(played({}), compactions=(nothing,))])) == [

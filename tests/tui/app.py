@@ -13,6 +13,7 @@ from textual._context import active_app
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Static
 from textual.worker import WorkerCancelled, WorkerFailed
 
 import workbench.tui
@@ -186,6 +187,11 @@ async def brought(pilot: Pilot[None], kind: type[S], *keys: str) -> S:
 def notes(pilot: Pilot[None]) -> list[str]:
     """What was notified and not cleared away, in order; it does not go by itself here."""
     return [note.message for note in pilot.app._notifications]
+
+
+def in_one_line(place: Static) -> str:
+    """The text of a widget, wherever its lines break."""
+    return " ".join(str(place.render()).split())
 
 
 def app_of(first: First, **settings: object) -> WorkbenchApp:

@@ -13,7 +13,19 @@ from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
 from tests.summarizers.live_calls import MODEL
-from tests.tui.app import app_of, at_rest, brought, done, notes, on_bench, press, session_of, settled, story
+from tests.tui.app import (
+    app_of,
+    at_rest,
+    brought,
+    done,
+    in_one_line,
+    notes,
+    on_bench,
+    press,
+    session_of,
+    settled,
+    story,
+)
 from tests.tui.test_run import ready
 from workbench.analysis.suggested_pins import suggest
 from workbench.base.errors import BadInput
@@ -202,7 +214,7 @@ async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -
         await settled(pilot)
         for words in ("✘ No room.", "counted: 7"):
             await press(pilot, "enter")
-            assert str(screen.query_one("#understood", Static).render()) == words
+            assert in_one_line(screen.query_one("#understood", Static)) == words
             assert screen.query_one(Input).has_focus
         await press(pilot, "enter")
         assert pilot.app.screen is not screen
@@ -229,7 +241,7 @@ async def test_an_export_of_an_older_epoch_says_what_is_not_in_it() -> None:
         for _ in range(2):
             last = bench.bench.epoch == len(bench.bench.session.epochs)
             screen = await brought(pilot, ExportScreen, "e")
-            said.append((" not in a new file" in str(screen.query_one("#about", Static).render()), last))
+            said.append((" not in a new file" in in_one_line(screen.query_one("#about", Static)), last))
             await press(pilot, "escape", "}")
         assert said == [(True, False), (False, True)]
 

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from tests.tui.app import bench_screen, brought, on_bench, press, settled, story
+from tests.tui.app import bench_screen, brought, in_one_line, on_bench, press, settled, story
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
@@ -155,7 +155,7 @@ async def test_the_filter_says_what_it_cannot_read_and_begins_with_what_is_shown
         assert "user" in words
         await press(pilot, *">many", "enter")
         assert pilot.app.screen is dialog
-        assert "a whole number of tokens" in str(dialog.query_one("#understood", Static).render())
+        assert "a whole number of tokens" in in_one_line(dialog.query_one("#understood", Static))
         dialog.query_one(Input).value = ">300"
         await press(pilot, "enter")
         assert bench_screen(pilot).view.finding.narrowing == Filter(larger_than=300)

@@ -11,7 +11,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
-from tests.tui.app import brought, done, notes, on_bench, press, session_of, settled, story, until
+from tests.tui.app import brought, done, in_one_line, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import found
 from workbench.base import paths
 from workbench.base.environment import heeded
@@ -98,9 +98,9 @@ async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() 
         before = screen.bench
         await press(pilot, "P")
         front = pilot.app.screen
-        assert load_preset("augment-example").about in str(front.query_one("#about", Static).render())
+        assert load_preset("augment-example").about in in_one_line(front.query_one("#about", Static))
         await press(pilot, "down")
-        assert load_preset("augment-example").about not in str(front.query_one("#about", Static).render())
+        assert load_preset("augment-example").about not in in_one_line(front.query_one("#about", Static))
         await press(pilot, "escape")
         assert screen.bench is before
 
@@ -284,7 +284,7 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
         front.query_one(Input).value = "../mine"
         await press(pilot, "enter")
         assert pilot.app.screen is front
-        assert "not a valid preset name" in str(front.query_one("#understood", Static).render())
+        assert "not a valid preset name" in in_one_line(front.query_one("#understood", Static))
         front.query_one(Input).value = "mine"
         await press(pilot, "enter")
         saved = load_preset("mine")

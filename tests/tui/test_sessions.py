@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from tests.auditing.written import Written, long, quay
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled, story_file, until
+from tests.tui.app import app_of, at_rest, bench_screen, brought, in_one_line, notes, press, settled, story_file, until
 from workbench.auditing import run
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.work import Surveyed, Work
@@ -132,7 +132,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
         ask = await brought(pilot, AskScreen, "w")
         ask.query_one(Input).value = str(tmp_path / "all.txt")
         await press(pilot, "enter")
-        assert "an audit can be written as" in str(ask.query_one("#understood", Static).render())
+        assert "an audit can be written as" in in_one_line(ask.query_one("#understood", Static))
         await press(pilot, "escape")
         assert pilot.app.screen is screen
         assert not (tmp_path / "all.txt").exists()

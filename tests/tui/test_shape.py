@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from tests.tui.app import bench_screen, brought, done, notes, on_bench, press, session_of, story
+from tests.tui.app import bench_screen, brought, done, in_one_line, notes, on_bench, press, session_of, story
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
@@ -208,7 +208,7 @@ async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
         screen = await brought(pilot, AskScreen)
         screen.query_one(Input).value = str(there)
         await press(pilot, "enter")
-        assert "exists; choose another name" in str(screen.query_one("#understood", Static).render())
+        assert "exists; choose another name" in in_one_line(screen.query_one("#understood", Static))
         assert there.read_text() == "mine"
         new = tmp_path / "request.txt"
         screen.query_one(Input).value = str(new)

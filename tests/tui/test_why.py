@@ -61,7 +61,7 @@ async def test_a9_the_title_says_once_that_the_request_was_rejected_and_what_to_
         screen = await brought(pilot, WhyScreen, "O")
         assert screen.found is not None
         assert screen.found.failures.headline.startswith("API rejected the last request: context too long.")
-        told = f"{screen.found.verdict} ! on the bench compacts it without a model."
+        told = f"{screen.found.verdict} Rescue (ctrl+p on the bench) compacts it without a model."
         assert "".join(words_of_title(screen)) == "Why" + told.replace(" ", "")
 
 

@@ -147,7 +147,8 @@ def losses(rows: Sequence[SessionRow]) -> Iterator[str]:
         yield f"{counted(len(made), 'compaction')} in {of} {said}.{remedy}"
     if full := sum((row.full or 0.0) >= FULL for row in rows):
         verb = "is" if full == 1 else "are"
-        yield f"{counted(full, 'session')} {verb} at least {percent(FULL)} full: ! on the bench, or cwb rescue FILE."
+        share = f"{counted(full, 'session')} {verb} at least {percent(FULL)} full"
+        yield f"{share}: cwb rescue FILE, or Rescue (ctrl+p on the bench)."
 
 
 FULL, FILLING = 0.9, 0.7

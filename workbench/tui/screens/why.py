@@ -306,7 +306,7 @@ def _title(found: Diagnosis) -> str:
     failures = found.failures
     first = next((one for one in failures.failures if one.is_open), None)
     if found.verdict and first and first.cause is Cause.CONTEXT_TOO_LONG and not failures.loop:
-        return f"{found.verdict} ! on the bench compacts it without a model."
+        return f"{found.verdict} Rescue (ctrl+p on the bench) compacts it without a model."
     return " ".join(filter(None, (failures.headline, found.verdict)))
 
 
