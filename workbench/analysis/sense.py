@@ -112,7 +112,7 @@ def sense_of(text: str, language: str) -> Sense:
 
 @remembered(1 << 13)
 def content_words(text: str, language: str) -> frozenset[str]:
-    """The words of `sense_of(text, language).order`, at a third of its cost."""
+    """The words of `sense_of(text, language).order`, at a fraction of its cost."""
     low = normal(text.lower(), language)
     return frozenset(term for start, stop in _clauses(low) for term in words(low[start:stop], language))
 
