@@ -14,9 +14,9 @@ from workbench.formats.format import Codec, Format
 
 
 def _codec() -> Codec:
-    from workbench.formats.codex_exec import read
+    from workbench.formats.codex_exec.read import Reader
 
-    return Codec(read.read)
+    return Codec(Reader.read)
 
 
 FORMAT = Format(ID, "codex exec --json", recognise, _codec, api="openai-responses", keys=KEYS, preset="codex")

@@ -15,12 +15,13 @@ from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
-    from workbench.formats.copilot import read, rules, snapshots, write
+    from workbench.formats.copilot import rules, snapshots, write
+    from workbench.formats.copilot.read import Reader
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_first_line
 
     return Codec(
-        read.read,
+        Reader.read,
         write.write,
         rules.validate,
         addressed=write.addressed,

@@ -14,9 +14,9 @@ from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
-    from workbench.formats.droid import read
+    from workbench.formats.droid.read import Reader
 
-    return Codec(read.read)
+    return Codec(Reader.read)
 
 
 def _places(machine: Machine) -> Iterator[Place]:

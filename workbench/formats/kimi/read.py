@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
@@ -19,18 +16,15 @@ from workbench.formats.kimi.parts import blocks_of, result_of
 from workbench.formats.kimi.signature import ID, is_context
 from workbench.formats.kimi.survivors import ELIDED, Survivor, survivors_of
 from workbench.formats.kit.document import beside
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.jsonl import left_out, objects_of, records_of
+from workbench.formats.kit.jsonl import left_out
+from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.look import Look
 from workbench.session import (
     Block,
     Compaction,
-    Epoch,
     Kind,
-    LoadWarning,
     Message,
-    Records,
     Session,
     SessionFacts,
     Text,
@@ -43,6 +37,7 @@ from workbench.session import (
 _INTERRUPTED = (
     "Tool execution was interrupted before its result was recorded. Do not assume the tool completed successfully."
 )
+
 _GOES_ON = (
     "<system-reminder>\nContext compaction is complete — continue the work that was in progress when it began.\n"
     "</system-reminder>"
@@ -61,99 +56,6 @@ class _Step:
     time: float | None = None
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What has been read so far. `context` are the numbers of the messages that the model would be sent now; `origins`
-    says of each message who wrote it."""
-
-    records: Records
-    messages: list[Message] = field(default_factory=list)
-    ids: dict[str, int] = field(default_factory=dict)
-    origins: list[dict[str, Any]] = field(default_factory=list)
-    context: list[int] = field(default_factory=list)
-    undone: set[int] = field(default_factory=set)
-    epochs: list[Epoch] = field(default_factory=list)
-    warnings: list[LoadWarning] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    step: _Step | None = None
-    pending: dict[str, str] = field(default_factory=dict)
-    waiting: list[tuple[Message, dict[str, Any]]] = field(default_factory=list)
-    trigger: str = ""
-    model: str | None = None
-    system: str = ""
-    tools: tuple[Tool, ...] = ()
-    tokens: int | None = None
-
-    def add(self, message: Message, origin: dict[str, Any]) -> int:
-        self.messages.append(replace(message, id=unique_id(message.id, self.ids)))
-        self.origins.append(origin)
-        self.context.append(len(self.messages) - 1)
-        return self.context[-1]
-
-
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the journal of one agent, or the context that Kimi CLI kept. Raises BadInput when it holds no message."""
-    if is_context(Look.of(data)):
-        return read_context(path, data, progress)
-    reading = _Reading(Records(data))
-    for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
-        _take(reading, value, index, line)
-    if not reading.messages:
-        raise BadInput(f"{path} is a journal of Kimi Code without messages; open another session's wire.jsonl.")
-    _settle(reading)
-    for message, origin in reading.waiting:
-        reading.add(message, origin)
-    reading.warnings += left_out("records", reading.unknown)
-    members = array("q", reading.context)
-    about = beside(path.absolute().parent.parent.parent / "state.json")
-    return Session(
-        ID,
-        path,
-        with_user_text(reading.messages),
-        reading.records,
-        [number for number in range(len(reading.messages)) if number not in reading.undone],
-        (*reading.epochs, Epoch(len(reading.epochs) + 1, members)),
-        id=_id(path),
-        title=text_of(about.get("title")),
-        model=reading.model,
-        cwd=text_of(about.get("cwd") or about.get("workDir")) or None,
-        system=reading.system,
-        tools=reading.tools,
-        warnings=tuple(reading.warnings),
-        facts=SessionFacts(tokens_now=reading.tokens, agent="" if path.parent.name == "main" else path.parent.name),
-    )
-
-
-def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> None:
-    kind = text_of(value.get("type"))
-    time = seconds_of(value.get("time"))
-    match kind:
-        case "context.append_message":
-            _message(reading, dict_of(value.get("message")), index, time)
-        case "context.append_loop_event":
-            _event(reading, dict_of(value.get("event")), index, time)
-        case "context.apply_compaction":
-            _compaction(reading, value, index, line, time)
-        case "context.clear":
-            _close(reading)
-            _end(reading, Compaction("clear", reading.tokens, None, time, way="removal"))
-        case "context.undo":
-            _undo(reading, count_of(value.get("count")))
-        case "full_compaction.begin":
-            reading.trigger = text_of(value.get("source"))
-        case "profile.bind" | "config.update":
-            reading.system = text_of(value.get("systemPrompt")) or reading.system
-        case "llm.tools_snapshot":
-            tools = [dict_of(tool) for tool in list_of(value.get("tools"))]
-            reading.tools = tuple(Tool(text_of(tool.get("name")), _compact(tool)) for tool in tools)
-        case "llm.request":
-            reading.model = text_of(value.get("model")) or reading.model
-        case "token_counting.measured" | "token_counting.rebased":
-            reading.tokens = count_of(value.get("tokens")) or reading.tokens
-        case _ if not kind.startswith(_SILENT):
-            reading.unknown[kind or "?"] += 1
-
-
 _SILENT = (
     "metadata", "runtime.", "permission.", "agent.", "turn.", "prompt.", "plugin.", "usage.", "token_counting.",
     "full_compaction.", "tools.", "goal.", "background.", "task.", "session.", "todo.", "mcp.", "hook.", "plan", "llm.",
@@ -161,183 +63,244 @@ _SILENT = (
 )  # fmt: skip
 """Records that say nothing about the conversation, or say again what another record says, begin so."""
 
-
-def _message(reading: _Reading, body: dict[str, Any], index: int, time: float | None) -> None:
-    origin = dict_of(body.get("origin"))
-    role = body.get("role")
-    blocks = blocks_of(body.get("content"))
-    if not blocks or role not in ("user", "assistant", "tool", "system"):
-        return
-    id = text_of(body.get("id")) or f"record-{index + 1}"
-    kind: Kind = "normal"
-    if role == "user" and text_of(origin.get("kind")) not in _OWN:
-        kind = "meta"
-        blocks = tuple(Text(one.text, injected=True) if isinstance(one, Text) else one for one in blocks)
-    if role == "assistant" and _is_copy(reading, blocks):
-        return
-    message = Message(id, role, blocks, kind, time, source=(index,))
-    if reading.pending:
-        reading.waiting.append((message, origin))
-    else:
-        reading.add(message, origin)
-
-
 _OWN = ("", "user", "skill_activation", "plugin_command")
 """Who writes a message for the person: she, or a command of hers. Everything else is put in by the tool."""
 
 
-def _is_copy(reading: _Reading, blocks: Sequence[Block]) -> bool:
-    """Journals of protocol 1.1 write an answer down once more when its step has ended."""
-    last = reading.messages[reading.context[-1]] if reading.context else None
-    return last is not None and last.role == "assistant" and tuple(last.blocks) == tuple(blocks)
+class Reader(Transcript):
+    """`origins` says of each message who wrote it; `pending` are the calls without a result, `waiting` the messages
+    that came before their results."""
 
+    empty = "a journal of Kimi Code without messages; open another session's wire.jsonl"
 
-def _event(reading: _Reading, event: dict[str, Any], index: int, time: float | None) -> None:
-    match event.get("type"):
-        case "step.begin":
-            _settle(reading)
-            id = text_of(event.get("uuid")) or f"record-{index + 1}"
-            number = reading.add(Message(id, "assistant", (), time=time), {})
-            reading.step = _Step(id, number, source=[index], time=time)
-        case "content.part" if _is_open(reading, event):
-            _say(reading, blocks_of([event.get("part")]), index)
-        case "tool.call" if _is_open(reading, event):
-            call = text_of(event.get("toolCallId"))
-            given = event.get("args")
-            arguments = given if isinstance(given, dict) else "" if given is None else _compact(given)
-            _say(reading, (ToolUse(call, text_of(event.get("name")), arguments),), index)
-            reading.pending[call] = text_of(event.get("name"))
-        case "tool.result":
-            _result(reading, event, index, time)
-        case "step.end" if event.get("finishReason") not in ("interrupted", "error"):
-            _settle(reading, _usage(event.get("usage")))
+    def __init__(self, path: Path, data: bytes) -> None:
+        super().__init__(path, data)
+        self.origins: list[dict[str, Any]] = []
+        self.undone: set[int] = set()
+        self.step: _Step | None = None
+        self.pending: dict[str, str] = {}
+        self.waiting: list[tuple[Message, dict[str, Any]]] = []
+        self.trigger = self.system = ""
+        self.tools: tuple[Tool, ...] = ()
+        self.tokens: int | None = None
 
+    def take(self, value: dict[str, Any], index: int, line: int) -> None:
+        kind = text_of(value.get("type"))
+        time = seconds_of(value.get("time"))
+        match kind:
+            case "context.append_message":
+                self._message(dict_of(value.get("message")), index, time)
+            case "context.append_loop_event":
+                self._event(dict_of(value.get("event")), index, time)
+            case "context.apply_compaction":
+                self._compaction(value, index, line, time)
+            case "context.clear":
+                self._close()
+                self._end(Compaction("clear", self.tokens, None, time, way="removal"))
+            case "context.undo":
+                self._undo(count_of(value.get("count")))
+            case "full_compaction.begin":
+                self.trigger = text_of(value.get("source"))
+            case "profile.bind" | "config.update":
+                self.system = text_of(value.get("systemPrompt")) or self.system
+            case "llm.tools_snapshot":
+                tools = [dict_of(tool) for tool in list_of(value.get("tools"))]
+                self.tools = tuple(Tool(text_of(tool.get("name")), _compact(tool)) for tool in tools)
+            case "llm.request":
+                self.model = text_of(value.get("model")) or self.model
+            case "token_counting.measured" | "token_counting.rebased":
+                self.tokens = count_of(value.get("tokens")) or self.tokens
+            case _ if not kind.startswith(_SILENT):
+                self.unknown[kind or "?"] += 1
 
-def _is_open(reading: _Reading, event: dict[str, Any]) -> bool:
-    return reading.step is not None and event.get("stepUuid") in (None, reading.step.id)
+    def finish(self) -> None:
+        self._settle()
+        self.warnings += left_out("records", self.unknown)
+        self.end_epoch()
 
+    def session(self) -> Session:
+        about, agent = beside(self.path.absolute().parent.parent.parent / "state.json"), self.path.parent.name
+        return self._session(
+            ID,
+            with_user_text(self.messages),
+            self.undone,
+            id=_id(self.path),
+            title=text_of(about.get("title")),
+            model=self.model,
+            cwd=text_of(about.get("cwd") or about.get("workDir")) or None,
+            system=self.system,
+            tools=self.tools,
+            facts=SessionFacts(tokens_now=self.tokens, agent="" if agent == "main" else agent),
+        )
 
-def _say(reading: _Reading, blocks: Sequence[Block], index: int) -> None:
-    step = reading.step
-    assert step is not None
-    step.blocks += blocks
-    step.source.append(index)
-    _draw(reading, step)
+    def _send(self, message: Message, origin: dict[str, Any]) -> int:
+        self.origins.append(origin)
+        self.sent.append(self.add(replace(message, id=self.unique_id(message.id))))
+        return self.sent[-1]
 
-
-def _draw(reading: _Reading, step: _Step, usage: Usage | None = None) -> None:
-    made = reading.messages[step.place]
-    blocks, source = tuple(step.blocks), tuple(step.source)
-    reading.messages[step.place] = replace(made, blocks=blocks, usage=usage, model=reading.model, source=source)
-
-
-def _result(reading: _Reading, event: dict[str, Any], index: int, time: float | None) -> None:
-    call = text_of(event.get("toolCallId"))
-    if call not in reading.pending:
-        return
-    result = result_of(call, reading.pending.pop(call), dict_of(event.get("result")))
-    reading.add(Message(f"{call}:{index + 1}", "tool", (result,), time=time, source=(index,)), {})
-    _flush(reading)
-
-
-def _settle(reading: _Reading, usage: Usage | None = None) -> None:
-    """Close the open step as the loader does: calls that got no result are answered so, an empty answer is dropped."""
-    _close(reading)
-    step, reading.step = reading.step, None
-    if step is None:
-        return
-    if any(not isinstance(block, Text) or block.text.strip() for block in step.blocks):
-        _draw(reading, step, usage)
-    elif step.place in reading.context:
-        reading.context.remove(step.place)
-
-
-def _close(reading: _Reading) -> None:
-    for call in reading.pending:
-        result = ToolResult(call, (Text(_INTERRUPTED),), is_error=True)
-        reading.add(Message(f"{call}:interrupted", "tool", (result,)), {})
-    reading.pending.clear()
-    _flush(reading)
-
-
-def _flush(reading: _Reading) -> None:
-    if not reading.pending:
-        for message, origin in reading.waiting:
-            reading.add(message, origin)
-        reading.waiting.clear()
-
-
-def _compaction(reading: _Reading, value: dict[str, Any], index: int, line: int, time: float | None) -> None:
-    """The person's own messages stay, word for word, before the summary. In old journals the newest messages stay
-    behind it instead."""
-    given = value.get("contextSummary") or value.get("summary")
-    summary = tuple(blocks_of(dict_of(given).get("content") if isinstance(given, dict) else given))
-    if not summary:
-        reading.warnings.append(LoadWarning("holds a compaction without a summary; left out", line))
-        return
-    _settle(reading)
-    kept = value.get("keptUserMessageCount")
-    cut = count_of(value.get("compactedCount") or value.get("count"))
-    id = f"compaction-{index + 1}"
-    before, after = count_of(value.get("tokensBefore")) or reading.tokens, count_of(value.get("tokensAfter")) or None
-    held = list(reading.context)
-    own = [number for number in held if _is_own(reading, number)]
-    survivors = survivors_of([reading.messages[number] for number in own])
-    keeps_own = type(kept) is int and value.get("legacyTail") is not True
-    whole = [own[place] for place, text in (*survivors.head, *survivors.tail) if text is None]
-    names = tuple(reading.messages[number].id for number in (whole if keeps_own else held[cut:]))
-    _end(reading, Compaction(reading.trigger, before, id, time, tokens_after=after, kept=names))
-    told = Message(id, "user", summary, "summary", time, source=(index,))
-    if not keeps_own:
-        reading.add(told, {"kind": "compaction_summary"})
-        reading.context += held[cut:]
-        return
-    _keep(reading, own, survivors.head)
-    if survivors.omitted is not None:
-        note = Text(ELIDED.format(survivors.omitted), injected=True)
-        reading.add(Message(f"{id}:omitted", "user", (note,), "meta"), {"kind": "injection"})
-    _keep(reading, own, survivors.tail)
-    reading.add(told, {"kind": "compaction_summary"})
-    reading.add(Message(f"{id}:next", "user", (Text(_GOES_ON, injected=True),), "meta"), {"kind": "injection"})
-
-
-def _keep(reading: _Reading, own: Sequence[int], survivors: Sequence[Survivor]) -> None:
-    """Put the messages that stay into the new context; one that was cut is a message of its own there."""
-    for place, text in survivors:
-        whole = reading.messages[own[place]]
-        if text is None:
-            reading.context.append(own[place])
+    def _message(self, body: dict[str, Any], index: int, time: float | None) -> None:
+        origin = dict_of(body.get("origin"))
+        role = body.get("role")
+        blocks = blocks_of(body.get("content"))
+        if not blocks or role not in ("user", "assistant", "tool", "system"):
+            return
+        id = text_of(body.get("id")) or f"record-{index + 1}"
+        kind: Kind = "normal"
+        if role == "user" and text_of(origin.get("kind")) not in _OWN:
+            kind = "meta"
+            blocks = tuple(Text(one.text, injected=True) if isinstance(one, Text) else one for one in blocks)
+        if role == "assistant" and self._is_copy(blocks):
+            return
+        message = Message(id, role, blocks, kind, time, source=(index,))
+        if self.pending:
+            self.waiting.append((message, origin))
         else:
-            cut = Message(f"{whole.id}~cut-{len(reading.messages)}", "user", (Text(text),), time=whole.time)
-            reading.add(cut, reading.origins[own[place]])
+            self._send(message, origin)
+
+    def _is_copy(self, blocks: Sequence[Block]) -> bool:
+        """Journals of protocol 1.1 write an answer down once more when its step has ended."""
+        last = self.messages[self.sent[-1]] if self.sent else None
+        return last is not None and last.role == "assistant" and tuple(last.blocks) == tuple(blocks)
+
+    def _event(self, event: dict[str, Any], index: int, time: float | None) -> None:
+        match event.get("type"):
+            case "step.begin":
+                self._settle()
+                id = text_of(event.get("uuid")) or f"record-{index + 1}"
+                number = self._send(Message(id, "assistant", (), time=time), {})
+                self.step = _Step(id, number, source=[index], time=time)
+            case "content.part" if self._is_open(event):
+                self._say(blocks_of([event.get("part")]), index)
+            case "tool.call" if self._is_open(event):
+                call = text_of(event.get("toolCallId"))
+                given = event.get("args")
+                arguments = given if isinstance(given, dict) else "" if given is None else _compact(given)
+                self._say((ToolUse(call, text_of(event.get("name")), arguments),), index)
+                self.pending[call] = text_of(event.get("name"))
+            case "tool.result":
+                self._result(event, index, time)
+            case "step.end" if event.get("finishReason") not in ("interrupted", "error"):
+                self._settle(_usage(event.get("usage")))
+
+    def _is_open(self, event: dict[str, Any]) -> bool:
+        return self.step is not None and event.get("stepUuid") in (None, self.step.id)
+
+    def _say(self, blocks: Sequence[Block], index: int) -> None:
+        step = self.step
+        assert step is not None
+        step.blocks += blocks
+        step.source.append(index)
+        self._draw(step)
+
+    def _draw(self, step: _Step, usage: Usage | None = None) -> None:
+        made = self.messages[step.place]
+        blocks, source = tuple(step.blocks), tuple(step.source)
+        self.messages[step.place] = replace(made, blocks=blocks, usage=usage, model=self.model, source=source)
+
+    def _result(self, event: dict[str, Any], index: int, time: float | None) -> None:
+        call = text_of(event.get("toolCallId"))
+        if call not in self.pending:
+            return
+        result = result_of(call, self.pending.pop(call), dict_of(event.get("result")))
+        self._send(Message(f"{call}:{index + 1}", "tool", (result,), time=time, source=(index,)), {})
+        self._flush()
+
+    def _settle(self, usage: Usage | None = None) -> None:
+        """Close the open step as the loader does: it answers calls without a result and drops an empty answer."""
+        self._close()
+        step, self.step = self.step, None
+        if step is None:
+            return
+        if any(not isinstance(block, Text) or block.text.strip() for block in step.blocks):
+            self._draw(step, usage)
+        elif step.place in self.sent:
+            self.sent.remove(step.place)
+
+    def _close(self) -> None:
+        for call in self.pending:
+            result = ToolResult(call, (Text(_INTERRUPTED),), is_error=True)
+            self._send(Message(f"{call}:interrupted", "tool", (result,)), {})
+        self.pending.clear()
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self.pending:
+            for message, origin in self.waiting:
+                self._send(message, origin)
+            self.waiting.clear()
+
+    def _compaction(self, value: dict[str, Any], index: int, line: int, time: float | None) -> None:
+        """The person's own messages stay, word for word, before the summary. In old journals the newest messages stay
+        behind it instead."""
+        given = value.get("contextSummary") or value.get("summary")
+        summary = tuple(blocks_of(dict_of(given).get("content") if isinstance(given, dict) else given))
+        if not summary:
+            self.warn("holds a compaction without a summary; left out", line)
+            return
+        self._settle()
+        kept = value.get("keptUserMessageCount")
+        cut = count_of(value.get("compactedCount") or value.get("count"))
+        id = f"compaction-{index + 1}"
+        before, after = count_of(value.get("tokensBefore")) or self.tokens, count_of(value.get("tokensAfter")) or None
+        held = list(self.sent)
+        own = [number for number in held if self._is_own(number)]
+        survivors = survivors_of([self.messages[number] for number in own])
+        keeps_own = type(kept) is int and value.get("legacyTail") is not True
+        whole = [own[place] for place, text in (*survivors.head, *survivors.tail) if text is None]
+        names = tuple(self.messages[number].id for number in (whole if keeps_own else held[cut:]))
+        self._end(Compaction(self.trigger, before, id, time, tokens_after=after, kept=names))
+        told = Message(id, "user", summary, "summary", time, source=(index,))
+        if not keeps_own:
+            self._send(told, {"kind": "compaction_summary"})
+            self.sent += held[cut:]
+            return
+        self._keep(own, survivors.head)
+        if survivors.omitted is not None:
+            note = Text(ELIDED.format(survivors.omitted), injected=True)
+            self._send(Message(f"{id}:omitted", "user", (note,), "meta"), {"kind": "injection"})
+        self._keep(own, survivors.tail)
+        self._send(told, {"kind": "compaction_summary"})
+        self._send(Message(f"{id}:next", "user", (Text(_GOES_ON, injected=True),), "meta"), {"kind": "injection"})
+
+    def _keep(self, own: Sequence[int], survivors: Sequence[Survivor]) -> None:
+        """Put the messages that stay into the new context; one that was cut is a message of its own there."""
+        for place, text in survivors:
+            whole = self.messages[own[place]]
+            if text is None:
+                self.sent.append(own[place])
+            else:
+                cut = Message(f"{whole.id}~cut-{len(self.messages)}", "user", (Text(text),), time=whole.time)
+                self._send(cut, self.origins[own[place]])
+
+    def _is_own(self, number: int) -> bool:
+        origin = self.origins[number]
+        kind = text_of(origin.get("kind"))
+        by_command = kind in ("skill_activation", "plugin_command") and origin.get("trigger") == "user-slash"
+        return self.messages[number].role == "user" and (kind in ("", "user") or by_command)
+
+    def _end(self, ended_by: Compaction) -> None:
+        self.end_epoch(ended_by)
+        self.sent, self.trigger, self.tokens = [], "", None
+
+    def _undo(self, count: int) -> None:
+        """Take back the newest `count` requests and everything since; not across a compaction."""
+        self._close()
+        cut = None
+        for place in range(len(self.sent) - 1, -1, -1):
+            number = self.sent[place]
+            if count <= 0 or self.messages[number].kind == "summary":
+                break
+            if self._is_own(number):
+                cut, count = place, count - 1
+        if cut is not None and count == 0:
+            self.undone.update(self.sent[cut:])
+            del self.sent[cut:]
+            self.step = None
 
 
-def _is_own(reading: _Reading, number: int) -> bool:
-    origin = reading.origins[number]
-    kind = text_of(origin.get("kind"))
-    by_command = kind in ("skill_activation", "plugin_command") and origin.get("trigger") == "user-slash"
-    return reading.messages[number].role == "user" and (kind in ("", "user") or by_command)
-
-
-def _end(reading: _Reading, ended_by: Compaction) -> None:
-    reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", reading.context), ended_by))
-    reading.context, reading.trigger, reading.tokens = [], "", None
-
-
-def _undo(reading: _Reading, count: int) -> None:
-    """Take back the newest `count` requests and everything since; not across a compaction."""
-    _close(reading)
-    cut = None
-    for place in range(len(reading.context) - 1, -1, -1):
-        number = reading.context[place]
-        if count <= 0 or reading.messages[number].kind == "summary":
-            break
-        if _is_own(reading, number):
-            cut, count = place, count - 1
-    if cut is not None and count == 0:
-        reading.undone.update(reading.context[cut:])
-        del reading.context[cut:]
-        reading.step = None
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read the journal of one agent, or the context that Kimi CLI kept. Raises BadInput when it holds no message."""
+    return (read_context if is_context(Look.of(data)) else Reader.read)(path, data, progress)
 
 
 def _usage(given: Any) -> Usage | None:

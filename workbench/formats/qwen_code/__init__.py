@@ -15,9 +15,9 @@ from workbench.formats.qwen_code.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.qwen_code import read
+    from workbench.formats.qwen_code.read import Reader
 
-    return Codec(read.read)
+    return Codec(Reader.read)
 
 
 def _places(machine: Machine) -> Iterator[Place]:

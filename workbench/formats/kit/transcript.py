@@ -1,0 +1,88 @@
+"""A file of lines while it is read: what every reader of one gathers, and the session made of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, ClassVar
+
+from workbench.base.errors import BadInput
+from workbench.formats.format import Progress
+from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.window import RecordedWindow
+from workbench.session import ApiError, Compaction, Epoch, LoadWarning, Message, Records, Session
+
+
+class Transcript(ABC):
+    """The messages and epochs read so far; a format's reader is a subclass.
+
+    empty: what a file without messages is, and what to do about it. sent: numbers of the messages that the model would
+    be sent now. copies: those of them that the newest compaction wrote down again.
+    """
+
+    empty: ClassVar[str]
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.records = Records(data)
+        self.messages: list[Message] = []
+        self.sent: list[int] = []
+        self.copies: frozenset[int] = frozenset()
+        self.epochs: list[Epoch] = []
+        self.window = RecordedWindow()
+        self.model: str | None = None
+        self.title = ""
+        self.warnings: list[LoadWarning] = []
+        self.errors: list[ApiError] = []
+        self.unknown: Counter[str] = Counter()
+        self._ids: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
+        """Read a file. Raises BadInput when it has no message."""
+        reader = cls(path, data)
+        for value, index, line in objects_of(records_of(data), len(data), reader.records, reader.warnings, progress):
+            reader.take(value, index, line)
+        reader.finish()
+        if not reader.messages:
+            raise BadInput(f"{path} is {cls.empty}.")
+        return reader.session()
+
+    @abstractmethod
+    def take(self, value: dict[str, Any], index: int, line: int) -> None:
+        """Read the object on a line; `index` is that of its record."""
+
+    def finish(self) -> None:  # noqa: B027
+        """Read what only the whole file tells."""
+
+    @abstractmethod
+    def session(self) -> Session: ...
+
+    def warn(self, text: str, line: int | None = None) -> None:
+        self.warnings.append(LoadWarning(text, line))
+
+    def unique_id(self, id: str) -> str:
+        return unique_id(id, self._ids)
+
+    def add(self, message: Message) -> int:
+        """Append a message; return its number."""
+        self.messages.append(message)
+        return len(self.messages) - 1
+
+    def end_epoch(self, ended_by: Compaction | None = None) -> None:
+        """Append an epoch of what is sent now."""
+        members = array("q", self.sent)
+        self.epochs.append(Epoch(len(self.epochs) + 1, members, ended_by, self.copies, self.window.tokens))
+
+    def _session(
+        self, format: str, messages: tuple[Message, ...], gone: Collection[int] = (), **fields: Any
+    ) -> Session:
+        """The session, its messages in the order of the file; those numbered in `gone` are not on the branch."""
+        everything = range(len(messages))
+        branch = [number for number in everything if number not in gone] if gone else everything
+        epochs, warnings = tuple(self.epochs), tuple(self.warnings)
+        return Session(format, self.path, messages, self.records, branch, epochs, warnings=warnings, **fields)
