@@ -31,7 +31,8 @@ def desk(path: Path) -> Desk:
     return desk
 
 
-CHANGED = "live.jsonl has changed on disk; F5 reads it again and keeps your work."
+CHANGED = "live.jsonl has changed on disk; Read again (ctrl+p) reads it and keeps your work."
+GONE = "live.jsonl was moved or deleted; your work is kept. Put the file back to export or to read it again."
 
 
 def test_a_changed_file_is_told_of_once(desk: Desk, path: Path) -> None:
@@ -100,6 +101,40 @@ def test_following_is_stopped_and_begun_again(desk: Desk, path: Path) -> None:
         "Following live.jsonl: new messages appear as they are written.",
     ]
     assert list(desk.work) == ["follow"], "a change that was told of before is read now"
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_file_that_is_gone_is_told_of_once_and_again_when_it_went_twice(desk: Desk, path: Path, is_on: bool) -> None:
+    if is_on:
+        follow(desk)
+        desk.store.put(replace(desk.view, following=replace(desk.view.following, mark=mark_of(path))))
+    aside = path.rename(path.with_name("aside"))
+    desk.do("pin")
+    pins = desk.bench.pins
+    for _ in range(2):
+        look(desk, math.inf)
+    assert (desk.said, desk.work, desk.bench.pins) == ([GONE], {}, pins)
+    aside.rename(path)
+    look(desk, math.inf)
+    path.unlink()
+    look(desk, math.inf)
+    assert (desk.said, desk.work) == ([GONE, GONE], {})
+
+
+def test_a_file_that_is_gone_is_not_followed(desk: Desk, path: Path) -> None:
+    path.unlink()
+    desk.do("follow")
+    assert (desk.said, desk.view.following.is_on) == ([GONE], False)
+
+
+def test_a_followed_file_that_stays_unreadable_is_told_of(desk: Desk, path: Path) -> None:
+    """It does not change again: the readings that failed are repeated, and end when it was told."""
+    follow(desk)
+    path.write_text("")
+    for _ in range(TRIES + 1):
+        look(desk, math.inf)
+        desk.rest()
+    assert (desk.said, desk.view.following.failed) == ([f"{path} is empty; open a file with a session."], TRIES)
 
 
 @pytest.mark.parametrize("tries", [TRIES - 1, TRIES, TRIES + 1])

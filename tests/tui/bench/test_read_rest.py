@@ -147,7 +147,7 @@ def test_it_waits_while_another_screen_works_with_the_session(desk: Desk) -> Non
 def test_a_file_that_is_gone_is_told_of(desk: Desk, path: Path) -> None:
     path.unlink()
     land(desk)
-    assert desk.said == [f"{path} does not exist; check the name. F5 tries again."]
+    assert desk.said == [f"{path} does not exist; check the name. Read again (ctrl+p) tries again."]
     assert "epoch before the newest" in told(desk)
     assert "earlier epochs unreadable" in told(desk)
     assert ACTIONS["export"].why_not(desk.view) == END_ALONE

@@ -75,13 +75,22 @@ def look(host: Host, now: float | None = None) -> None:
     elif following.mark is None or not host.app.app_focus:
         return
     mark = mark_of(path)
+    if following.is_gone != (mark is None):
+        following = replace(following, is_gone=mark is None)
+        _put(host, following)
+        if following.is_gone:
+            host.tell(_gone(path), bad=True)
     if mark is None or mark == following.mark:
         return
     _put(host, replace(following, mark=mark))
     if following.is_on:
         host.spawn("follow", read_more, host, path)
     else:
-        host.tell(f"{path.name} has changed on disk; F5 reads it again and keeps your work.")
+        host.tell(f"{path.name} has changed on disk; Read again (ctrl+p) reads it and keeps your work.")
+
+
+def _gone(path: Path) -> str:
+    return f"{path.name} was moved or deleted; your work is kept. Put the file back to export or to read it again."
 
 
 def follow(host: Host) -> None:
@@ -98,6 +107,9 @@ def toggle_follow(host: Host) -> None:
         host.tell("No longer followed.")
     elif path is None:
         host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
+    elif mark_of(path) is None:
+        _put(host, replace(view.following, is_gone=True))
+        host.tell(_gone(path), bad=True)
     else:
         _put(host, Following())  # a change that was told of before is read now
         follow(host)
@@ -123,8 +135,10 @@ async def read_more(host: Host, path: Path) -> None:
         found = await asyncio.to_thread(read)
     except BadInput as refused:
         following = host.store.view.following
-        _put(host, replace(following, failed=following.failed + 1))
-        if following.failed + 1 == TRIES:
+        failed = following.failed + 1
+        # It may not change again: below `TRIES` it is read once more as it is.
+        _put(host, replace(following, failed=failed, mark=None if failed < TRIES else following.mark))
+        if failed == TRIES:
             host.tell(str(refused), bad=True)
         return
     not_before = time.monotonic() + SHARE * (time.monotonic() - began)
@@ -152,7 +166,7 @@ async def read_rest(host: Host) -> None:
         session = await asyncio.to_thread(load, path, tell)
     except BadInput as refused:
         host.store.put(replace(host.store.view, reading=None))
-        host.tell(f"{refused} F5 tries again.", bad=True)
+        host.tell(f"{refused} Read again (ctrl+p) tries again.", bad=True)
         return
     host.store.put(replace(host.store.view, whole=session))
     await land(host)

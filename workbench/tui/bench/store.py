@@ -65,10 +65,11 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Following:
     """Whether the session's file is followed; its mark when it was last read or told of; when, by the monotonic clock,
-    it may be read again; and how many readings failed in a row."""
+    it may be read again; and how many readings failed in a row. `is_gone` while the file is not there."""
 
     is_on: bool = False
     mark: Mark | None = None
+    is_gone: bool = False
     not_before: float = 0.0
     failed: int = 0
 
