@@ -33,7 +33,7 @@ class _Reader(Transcript):
         self.end_epoch()
 
     def session(self) -> Session:
-        return self._session("diary", tuple(self.messages), {1}, title="Diary")
+        return self._session("diary", tuple(self.messages), branch=self.branch_without({1}), title="Diary")
 
 
 def _read(*texts: str) -> Session:

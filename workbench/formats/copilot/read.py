@@ -308,7 +308,7 @@ class Reader(Transcript):
         return self._session(
             ID,
             messages,
-            gone,
+            branch=self.branch_without(gone),
             id=text_of(self.about.get("sessionId")),
             title=self.title,
             model=next((messages[n].model for n in reversed(self.sent) if messages[n].model), self.model),

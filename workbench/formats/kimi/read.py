@@ -123,7 +123,7 @@ class Reader(Transcript):
         return self._session(
             ID,
             with_user_text(self.messages),
-            self.undone,
+            branch=self.branch_without(self.undone),
             id=_id(self.path),
             title=text_of(about.get("title")),
             model=self.model,

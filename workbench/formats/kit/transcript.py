@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,11 +78,11 @@ class Transcript(ABC):
         members = array("q", self.sent)
         self.epochs.append(Epoch(len(self.epochs) + 1, members, ended_by, self.copies, self.window.tokens))
 
-    def _session(
-        self, format: str, messages: tuple[Message, ...], gone: Collection[int] = (), **fields: Any
-    ) -> Session:
-        """The session, its messages in the order of the file; those numbered in `gone` are not on the branch."""
-        everything = range(len(messages))
-        branch = [number for number in everything if number not in gone] if gone else everything
+    def branch_without(self, gone: Collection[int]) -> Sequence[int]:
+        everything = range(len(self.messages))
+        return [number for number in everything if number not in gone] if gone else everything
+
+    def _session(self, format: str, messages: tuple[Message, ...], **fields: Any) -> Session:
+        """The session of these messages; `fields` are those of `Session`. All messages are on the branch by default."""
         epochs, warnings = tuple(self.epochs), tuple(self.warnings)
-        return Session(format, self.path, messages, self.records, branch, epochs, warnings=warnings, **fields)
+        return Session(format, self.path, messages, self.records, epochs=epochs, warnings=warnings, **fields)

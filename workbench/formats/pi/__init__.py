@@ -20,10 +20,11 @@ from workbench.formats.pi.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_first_line
-    from workbench.formats.pi import append, read, rules, write
+    from workbench.formats.pi import append, rules, write
+    from workbench.formats.pi.read import Reader
 
     return Codec(
-        read.read,
+        Reader.read,
         write.write,
         rules.validate,
         addressed=write.addressed,

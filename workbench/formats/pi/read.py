@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from sys import intern
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result, parts_of
-from workbench.formats.kit.jsonl import loads, objects_of, records_of
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, text_of
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.contexts import Contexts, Entry, Tree
-from workbench.formats.pi.failures import failure_of
 from workbench.formats.pi.prompt import declared_tools, prompt_text, update_text
 from workbench.formats.pi.signature import ID
 from workbench.session import (
     ApiError,
     Block,
     Kind,
-    LoadWarning,
     Message,
     Opaque,
-    Records,
     Role,
     Session,
     SessionFacts,
@@ -48,7 +42,9 @@ from workbench.session import (
 from workbench.session.images import media_of
 
 _CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
+
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info", "context_edit", "usage")
+
 _CUSTOM = ("custom", "hookMessage")
 """Roles of messages that an extension put into the context; the second is version 2's name."""
 
@@ -59,75 +55,174 @@ _TAGS = ("file", "skill")
 """What pi puts before a person's words: the files named with `@`, and the skill that was called."""
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What has been read so far. `places` are entry ids by their place in the file, as version 1 names them; `spent` is
-    the number of the last message that bears this program's mark."""
+class Reader(Transcript):
+    """`places` are entry ids by their place in the file, as version 1 names them; `spent` is the number of the last
+    message that bears this program's mark; `other_costs` are dollars of calls that answered no message: summaries,
+    calls within tools, a warmed cache."""
 
-    records: Records
-    messages: list[Message] = field(default_factory=list)
-    entries: dict[str, Entry] = field(default_factory=dict)
-    places: list[str] = field(default_factory=list)
-    header: Mapping[str, Any] = field(default_factory=dict)
-    last: str | None = None
-    spent: int = -1
-    name: str = ""
-    warnings: list[LoadWarning] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    errors: list[ApiError] = field(default_factory=list)
-    other_costs: list[float] = field(default_factory=list)
-    """Dollars of calls that answered no message: summaries, calls within tools, a warmed cache."""
+    empty = "a pi session without messages; open another file"
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        super().__init__(path, data)
+        self.header: Mapping[str, Any] = {}
+        self.entries: dict[str, Entry] = {}
+        self.places: list[str] = []
+        self.last: str | None = None
+        self.spent = -1
+        self.other_costs: list[float] = []
+
+    def take(self, value: dict[str, Any], index: int, line: int) -> None:
+        if value.get("type") == "session":
+            self.header = self.header or value
+            self.places.append("")
+            return
+        given = value.get("id")
+        id = given if isinstance(given, str) and given and given not in self.entries else f"entry-{index + 1}"
+        if isinstance(given, str) and given in self.entries:
+            self.warn(f"has the id {given!r} of an earlier entry; both kept", line)
+        parent = value.get("parentId")
+        linked = "parentId" in value
+        entry = Entry((parent if isinstance(parent, str) else None) if linked else self.last, index)
+        if linked and isinstance(parent, str) and parent not in self.entries:
+            self.warn("its parent is missing; linked to the previous entry", line)
+            entry.parent = self.last
+        if cost := _other_cost(value):
+            self.other_costs.append(cost)
+        above = self.entries.get(entry.parent) if entry.parent is not None else None
+        entry.prompted = above is not None and above.prompted
+        if value.get("type") in ("compaction", "context_edit"):
+            entry.value = value
+        checkpoint = _checkpoint(value, id, index)
+        if value.get("type") == "compaction":
+            entry.prompted = checkpoint is not None
+        if checkpoint is not None:
+            entry.checkpoint = self.add(checkpoint)
+        message, entry.sent = self._message(value, id, index, first_prompt=not entry.prompted)
+        if message is not None:
+            entry.message = self.add(message)
+            self.spent = entry.message if value.get(SPENT) is True else self.spent
+            entry.prompted = entry.prompted or (message.role == "system" and bool(message.blocks))
+        if error := _failure_of(value, id, line):
+            entry.failed = error.text
+            self.errors.append(error)
+        self.entries[id] = entry
+        self.places.append(id)
+        self.last = id
+
+    def _message(
+        self, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
+    ) -> tuple[Message | None, bool]:
+        """The message of an entry, if it has one, and whether it is sent to the model."""
+        kind, time = value.get("type"), seconds_of(value.get("timestamp"))
+        if kind == "message" and isinstance(body := value.get("message"), dict):
+            if body.get("role") == "system":
+                text = prompt_text(body) if first_prompt else update_text(body)
+                time = seconds_of(body.get("timestamp")) or time
+                return Message(id, "system", (Text(text),) if text else (), time=time, source=(index,)), True
+            return _spoken(body, value, id, time, index)
+        if kind == "compaction":
+            text = WRAPPED.format(as_text(value.get("summary", "")))
+            return Message(id, "user", (Text(text),), "summary", time, source=(index,)), True
+        if kind == "branch_summary" and value.get("summary"):
+            text = _CAME_BACK.format(as_text(value["summary"]))
+            return Message(id, "user", (Text(text),), "meta", time, source=(index,)), True
+        if kind == "custom_message":
+            return Message(id, "user", parts_of(value.get("content"), _block), "meta", time, source=(index,)), True
+        if kind == "session_info" and isinstance(value.get("name"), str):
+            self.title = value["name"]
+        elif kind not in _SILENT and kind != "branch_summary":
+            self.unknown[str(kind)] += 1
+        return None, False
+
+    def _edited(self, target: Entry, edit: Entry) -> Message | None:
+        """The message that pi sends in place of an edited one; None where its role cannot be edited."""
+        value = loads(self.records[target.index])
+        body = value.get("message") if value.get("type") == "message" else None
+        content = dict_of(edit.value["replacement"]).get("content")
+        id, time = f"{self.messages[target.message].id}~edited", seconds_of(edit.value.get("timestamp"))
+        if value.get("type") == "custom_message":
+            return Message(id, "user", parts_of(content, _block), "meta", time)
+        if not isinstance(body, dict) or body.get("role") not in _EDITABLE:
+            return None
+        made, _ = _spoken({**body, "content": content}, value, id, None, target.index)
+        return replace(made, time=time, usage=None, source=())
+
+    def session(self) -> Session:
+        way = self._path()
+        found = Contexts.of(Tree(self.entries, way, self.messages, self.records.lines, self._first_kept, self._edited))
+        self.warnings += found.warnings
+        for kind, n in self.unknown.items():
+            self.warn(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept in the file, not shown")
+        header = self.header
+        forked = seconds_of(header.get("timestamp")) if header.get("parentSession") else None
+        own = replayed_before(found.messages, forked)
+        found.messages = [*without_spent(own, found.epochs[-1].members, self.spent)]
+        ordered, place = found.in_order()
+        messages = with_user_text(ordered, _TAGS)
+        entries = [self.entries[id] for id in way]
+        numbers = [number for entry in entries for number in (entry.checkpoint, entry.message) if number >= 0]
+        branch = [place[number] for number in numbers]
+        spoken = [messages[number] for number in branch]
+        self.epochs = [
+            replace(
+                epoch,
+                members=array("q", (place[number] for number in epoch.members)),
+                copies=frozenset(place[number] for number in epoch.copies),
+            )
+            for epoch in found.epochs
+        ]
+        return self._session(
+            ID,
+            messages,
+            branch=branch if len(branch) < len(messages) else range(len(messages)),
+            id=text_of(header.get("id")),
+            title=self.title or first_words(spoken),
+            model=next((m.model for m in reversed(spoken) if m.model), None),
+            cwd=header["cwd"] if isinstance(header.get("cwd"), str) else None,
+            tools=declared_tools(self._system_messages(entries)),
+            facts=SessionFacts(cost=self._cost(), api_errors=tuple(self.errors)),
+        )
+
+    def _cost(self) -> float | None:
+        """Dollars of the whole session, where it records more than its answers do."""
+        answers = (message.usage.cost or 0.0 for message in self.messages if message.usage)
+        return fsum([*answers, *self.other_costs]) if self.other_costs else None
+
+    def _system_messages(self, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+        """The system messages that hold for what is sent now, as recorded: from the newest compaction's own on."""
+        newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
+        for entry in entries[max(newest, 0) :]:
+            if entry.checkpoint >= 0:
+                yield dict_of(entry.value.get("systemMessage"))
+            elif entry.message >= 0 and self.messages[entry.message].role == "system":
+                yield dict_of(loads(self.records[entry.index]).get("message"))
+
+    def _path(self) -> list[str]:
+        """Entry ids from the root to the leaf, the newest entry."""
+        found: list[str] = []
+        seen: set[str] = set()
+        at = self.last
+        while at is not None and at not in seen and at in self.entries:
+            seen.add(at)
+            found.append(at)
+            at = self.entries[at].parent
+        return found[::-1]
+
+    def _first_kept(self, entry: Entry) -> str:
+        """Id of the entry from which on a compaction keeps; version 1 has its place in the file."""
+        index = entry.value.get("firstKeptEntryIndex")
+        if "version" not in self.header and type(index) is int and 0 <= index < len(self.places):
+            return self.places[index]
+        return text_of(entry.value.get("firstKeptEntryId"))
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a session of any version. Raises BadInput when it has no message."""
-    reading = _Reading(Records(data))
-    for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
-        _take(reading, value, index, line)
-    if not reading.messages:
-        raise BadInput(f"{path} is a pi session without messages; open another file.")
-    return _session(path, reading)
-
-
-def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> None:
-    if value.get("type") == "session":
-        reading.header = reading.header or value
-        reading.places.append("")
-        return
-    given = value.get("id")
-    id = given if isinstance(given, str) and given and given not in reading.entries else f"entry-{index + 1}"
-    if isinstance(given, str) and given in reading.entries:
-        reading.warnings.append(LoadWarning(f"has the id {given!r} of an earlier entry; both kept", line))
-    parent = value.get("parentId")
-    linked = "parentId" in value
-    entry = Entry((parent if isinstance(parent, str) else None) if linked else reading.last, index)
-    if linked and isinstance(parent, str) and parent not in reading.entries:
-        reading.warnings.append(LoadWarning("its parent is missing; linked to the previous entry", line))
-        entry.parent = reading.last
-    if cost := _other_cost(value):
-        reading.other_costs.append(cost)
-    above = reading.entries.get(entry.parent) if entry.parent is not None else None
-    entry.prompted = above is not None and above.prompted
-    if value.get("type") in ("compaction", "context_edit"):
-        entry.value = value
-    checkpoint = _checkpoint(value, id, index)
-    if value.get("type") == "compaction":
-        entry.prompted = checkpoint is not None
-    if checkpoint is not None:
-        entry.checkpoint = len(reading.messages)
-        reading.messages.append(checkpoint)
-    message, entry.sent = _message(reading, value, id, index, first_prompt=not entry.prompted)
-    if message is not None:
-        entry.message = len(reading.messages)
-        reading.spent = entry.message if value.get(SPENT) is True else reading.spent
-        reading.messages.append(message)
-        entry.prompted = entry.prompted or (message.role == "system" and bool(message.blocks))
-    if error := failure_of(value, id, line):
-        entry.failed = error.text
-        reading.errors.append(error)
-    reading.entries[id] = entry
-    reading.places.append(id)
-    reading.last = id
+def _failure_of(entry: dict[str, Any], id: str, line: int) -> ApiError | None:
+    """The API error of an entry; None for an answer that did not fail and for one that the user aborted."""
+    body = dict_of(entry.get("message"))
+    if body.get("role") != "assistant" or body.get("stopReason") != "error":
+        return None
+    time = seconds_of(body.get("timestamp")) or seconds_of(entry.get("timestamp"))
+    return ApiError(id, text_of(body.get("errorMessage")) or "without a message", time, line)
 
 
 def _other_cost(value: dict[str, Any]) -> float | None:
@@ -146,32 +241,6 @@ def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
         return None
     time, text = seconds_of(value.get("timestamp")), prompt_text(system)
     return Message(f"{id}:system", "system", (Text(text),) if text else (), time=time, source=(index,))
-
-
-def _message(
-    reading: _Reading, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
-) -> tuple[Message | None, bool]:
-    """The message of an entry, if it has one, and whether it is sent to the model."""
-    kind, time = value.get("type"), seconds_of(value.get("timestamp"))
-    if kind == "message" and isinstance(body := value.get("message"), dict):
-        if body.get("role") == "system":
-            text = prompt_text(body) if first_prompt else update_text(body)
-            time = seconds_of(body.get("timestamp")) or time
-            return Message(id, "system", (Text(text),) if text else (), time=time, source=(index,)), True
-        return _spoken(body, value, id, time, index)
-    if kind == "compaction":
-        text = WRAPPED.format(as_text(value.get("summary", "")))
-        return Message(id, "user", (Text(text),), "summary", time, source=(index,)), True
-    if kind == "branch_summary" and value.get("summary"):
-        text = _CAME_BACK.format(as_text(value["summary"]))
-        return Message(id, "user", (Text(text),), "meta", time, source=(index,)), True
-    if kind == "custom_message":
-        return Message(id, "user", parts_of(value.get("content"), _block), "meta", time, source=(index,)), True
-    if kind == "session_info" and isinstance(value.get("name"), str):
-        reading.name = value["name"]
-    elif kind not in _SILENT and kind != "branch_summary":
-        reading.unknown[str(kind)] += 1
-    return None, False
 
 
 def _spoken(
@@ -242,104 +311,3 @@ def _usage(given: Any) -> Usage | None:
     sent, made, read, written = (count if type(count) is int and count > 0 else 0 for count in counts)
     usage = Usage(sent, made, read, written, cost=dollars_of(dict_of(given.get("cost")).get("total")))
     return usage if usage.context else None
-
-
-def _edited(reading: _Reading, target: Entry, edit: Entry) -> Message | None:
-    """The message that pi sends in place of an edited one; None where its role cannot be edited."""
-    value = loads(reading.records[target.index])
-    body = value.get("message") if value.get("type") == "message" else None
-    content = dict_of(edit.value["replacement"]).get("content")
-    id, time = f"{reading.messages[target.message].id}~edited", seconds_of(edit.value.get("timestamp"))
-    if value.get("type") == "custom_message":
-        return Message(id, "user", parts_of(content, _block), "meta", time)
-    if not isinstance(body, dict) or body.get("role") not in _EDITABLE:
-        return None
-    made, _ = _spoken({**body, "content": content}, value, id, None, target.index)
-    return replace(made, time=time, usage=None, source=())
-
-
-def _session(path: Path, reading: _Reading) -> Session:
-    way = _path(reading)
-    found = Contexts.of(
-        Tree(
-            reading.entries,
-            way,
-            reading.messages,
-            reading.records.lines,
-            partial(_first_kept, reading),
-            partial(_edited, reading),
-        )
-    )
-    warnings = [
-        LoadWarning(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept in the file, not shown")
-        for kind, n in reading.unknown.items()
-    ]
-    header = reading.header
-    cwd, id = header.get("cwd"), header.get("id")
-    forked = seconds_of(header.get("timestamp")) if header.get("parentSession") else None
-    own = replayed_before(found.messages, forked)
-    found.messages = [*without_spent(own, found.epochs[-1].members, reading.spent)]
-    ordered, place = found.in_order()
-    messages = with_user_text(ordered, _TAGS)
-    entries = [reading.entries[id] for id in way]
-    numbers = [number for entry in entries for number in (entry.checkpoint, entry.message) if number >= 0]
-    branch = [place[number] for number in numbers]
-    spoken = [messages[number] for number in branch]
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        branch=branch if len(branch) < len(messages) else range(len(messages)),
-        epochs=tuple(
-            replace(
-                epoch,
-                members=array("q", (place[number] for number in epoch.members)),
-                copies=frozenset(place[number] for number in epoch.copies),
-            )
-            for epoch in found.epochs
-        ),
-        records=reading.records,
-        id=text_of(id),
-        title=reading.name or first_words(spoken),
-        model=next((m.model for m in reversed(spoken) if m.model), None),
-        cwd=cwd if isinstance(cwd, str) else None,
-        tools=declared_tools(_system_messages(reading, entries)),
-        facts=SessionFacts(cost=_cost(reading), api_errors=tuple(reading.errors)),
-        warnings=(*reading.warnings, *found.warnings, *warnings),
-    )
-
-
-def _cost(reading: _Reading) -> float | None:
-    """Dollars of the whole session, where it records more than its answers do."""
-    answers = (message.usage.cost or 0.0 for message in reading.messages if message.usage)
-    return fsum([*answers, *reading.other_costs]) if reading.other_costs else None
-
-
-def _system_messages(reading: _Reading, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
-    """The system messages that hold for what is sent now, as recorded: from the newest compaction's own on."""
-    newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
-    for entry in entries[max(newest, 0) :]:
-        if entry.checkpoint >= 0:
-            yield dict_of(entry.value.get("systemMessage"))
-        elif entry.message >= 0 and reading.messages[entry.message].role == "system":
-            yield dict_of(loads(reading.records[entry.index]).get("message"))
-
-
-def _path(reading: _Reading) -> list[str]:
-    """Entry ids from the root to the leaf, the newest entry."""
-    found: list[str] = []
-    seen: set[str] = set()
-    at = reading.last
-    while at is not None and at not in seen and at in reading.entries:
-        seen.add(at)
-        found.append(at)
-        at = reading.entries[at].parent
-    return found[::-1]
-
-
-def _first_kept(reading: _Reading, entry: Entry) -> str:
-    """Id of the entry from which on a compaction keeps; version 1 has its place in the file."""
-    index = entry.value.get("firstKeptEntryIndex")
-    if "version" not in reading.header and type(index) is int and 0 <= index < len(reading.places):
-        return reading.places[index]
-    return text_of(entry.value.get("firstKeptEntryId"))

@@ -83,7 +83,7 @@ class Reader(Transcript):
         return self._session(
             ID,
             messages,
-            self.gone,
+            branch=self.branch_without(self.gone),
             id=text_of(about.get("sessionId")),
             title=self.title or first_words(messages),
             model=next((message.model for message in reversed(messages) if message.model), None),
