@@ -23,8 +23,7 @@ FILES = {
     "test.py.txt": "tests/formats/test_$module.py",
 }
 ROWS = (
-    ("workbench/formats/registry.py", "openai_chat,", "    $module,"),
-    ("workbench/formats/registry.py", "openai_responses.FORMAT,", "    $module.FORMAT,"),
+    ("workbench/formats/registry.py", '"openai-responses"', '    "$id": "$module",'),
     ("docs/formats.md", "| OpenAI Responses |", "| $title | `$id` | a list of messages | no | no | a list | no |"),
     ("scripts/make_samples.py", "from samples.openai_chat", "from samples.$module import ${module}_session"),
     ("scripts/make_samples.py", '"anthropic-cut-pair.json"', '    "$id-lamp.json": ${module}_session,'),

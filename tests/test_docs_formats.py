@@ -10,7 +10,7 @@ from tests.formats.claude_code_build import jsonl, small
 from tests.formats.test_crush import database
 from tests.paths import ROOT, SAMPLES
 from workbench.formats.files import load
-from workbench.formats.registry import FORMATS, by_id
+from workbench.formats.registry import by_id, formats
 
 TEXT = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 HEADS = ("format", "id", "read", "epochs", "usage", "write back", "discovered")
@@ -25,7 +25,7 @@ SOME = {
 
 
 def test_there_is_a_row_for_every_format_and_none_else() -> None:
-    assert sorted(ROWS) == sorted(known.id for known in FORMATS)
+    assert sorted(ROWS) == sorted(known.id for known in formats())
     assert all(cell for row in ROWS.values() for cell in row.values())
 
 
@@ -63,7 +63,7 @@ def test_what_it_says_of_epochs_is_true(id: str, tmp_path: Path) -> None:
 
 def test_what_it_says_of_discovery_is_true() -> None:
     assert {id: row["discovered"] == "yes" for id, row in ROWS.items()} == {
-        known.id: known.places is not None for known in FORMATS
+        known.id: known.places is not None for known in formats()
     }
 
 

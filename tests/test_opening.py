@@ -10,7 +10,7 @@ from workbench.bench import USUAL, at_epoch, choose_preset, open_bench
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.formats.files import load
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import formats
 from workbench.remembered import Work, carry_over, work_of
 from workbench.tokens import Counter
 
@@ -18,7 +18,7 @@ CODEX = load(SAMPLES / "codex-two-compactions.jsonl")
 
 
 def test_a_formats_preset_is_there() -> None:
-    named = {known.id: known.preset for known in FORMATS if known.preset}
+    named = {known.id: known.preset for known in formats() if known.preset}
     assert set(named.values()) <= set(preset_names())
     assert {"claude-code": "claude-code", "codex": "codex", "gemini": "gemini-cli"}.items() <= named.items()
 

@@ -68,6 +68,8 @@ print(json.dumps({
     "rooms": sorted({name[1] for name in ours}),
     "compaction": sorted({name[2] for name in ours if name[1] == "compaction" and len(name) > 2}),
     "read": sorted({name[2] for name in ours if name[1] == "formats" and name[3:] == ["read"]}),
+    "known": sorted({name[2] for name in ours if name[3:] == ["signature"]}
+                    - {name[2] for name in ours if name[3:] == ["texts"]}),
     "others": sorted(name for name in packages - {"tiktoken", "splintr"} if not name.startswith("_")),
 }))
 """
@@ -101,13 +103,14 @@ def test_help_imports_no_room() -> None:
 
 
 def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
-    """What a person waits for each time: of all formats the file's own is read, and no strategy or policy is loaded.
-    The package of models is asked once and not again."""
+    """What a person waits for each time: of all formats the file's own is read, only those with texts of an agent are
+    imported beside it, and no strategy or policy is loaded. The package of models is asked once and not again."""
     assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))
     assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "repairs", "session", "tokens"],
         "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
         "read": ["claude_code"],
+        "known": [],
         "others": ["click", "orjson", "platformdirs", "rich"],
     }
 

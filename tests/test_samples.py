@@ -15,7 +15,7 @@ import pytest
 
 from tests.paths import ROOT, SAMPLES
 from workbench.formats import files
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import formats
 from workbench.tokens.encoding import o200k
 
 NAMES = ("claude-code-overflow.jsonl", "augment-with-summary.json", "openai-chat-tools.json")
@@ -62,7 +62,7 @@ def test_the_readme_has_a_row_for_every_sample_and_its_tokens_are_the_files() ->
 
 def test_there_is_a_sample_of_every_format() -> None:
     databases = {"crush"}  # built by the tests of the format: there is no other form of it
-    assert {files.load(SAMPLES / name).format for name in EVERY} == {known.id for known in FORMATS} - databases
+    assert {files.load(SAMPLES / name).format for name in EVERY} == {known.id for known in formats()} - databases
 
 
 def make_samples() -> Any:

@@ -71,7 +71,7 @@ class Outcome:
 def sessions() -> tuple[Seed, ...]:
     """What is changed: the tests' small sessions of every format, the samples, and real sessions where they lie beside
     the checkout, each with its texts cut short."""
-    found = [seed for known in registry.FORMATS for seed in (*seeds(known.id), *excerpts(known.id)[:4]) if seed.ways]
+    found = [seed for known in registry.formats() for seed in (*seeds(known.id), *excerpts(known.id)[:4]) if seed.ways]
     return (*found, *(seed for path in _real() for seed in _cut(path)))
 
 

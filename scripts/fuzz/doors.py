@@ -37,7 +37,7 @@ BLOCK = 1_000
 
 
 def readers() -> tuple[str, ...]:
-    return (*(known.id for known in registry.FORMATS), *folders.KINDS, LIBRARY)
+    return (*(known.id for known in registry.formats()), *folders.KINDS, LIBRARY)
 
 
 def read(reader: str, data: bytes, wholly: bool = True) -> Session | None:

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.auditing.advice import advise, losses, next_step
 from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
-from workbench.formats.registry import FORMATS, by_id
+from workbench.formats.registry import by_id, formats
 
 MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0, "m")
 
@@ -133,7 +133,7 @@ def test_nothing_played_nothing_said() -> None:
 
 
 def test_a_setting_is_a_sentence_without_gaps() -> None:
-    settings = [one.trigger_setting for one in FORMATS if one.trigger_setting]
+    settings = [one.trigger_setting for one in formats() if one.trigger_setting]
     assert len(settings) == 12
     for setting in settings:
         assert "{" not in setting.words(120_000, 200_000).replace('{"', "").replace('": {', "")

@@ -16,7 +16,7 @@ from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import context_of, session_of
 from workbench.conformance.strategies import run
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import formats
 from workbench.formats.roles import GAP, KNOWN, Api, joined_turns, refused
 from workbench.session import Message, Role, Span, Text, ToolResult, ToolUse
 
@@ -203,4 +203,4 @@ def test_the_api_is_that_of_the_format_else_of_the_models_maker(format: str, mod
 
 
 def test_every_api_of_a_format_is_known() -> None:
-    assert {one.api for one in FORMATS} == set(KNOWN)
+    assert {one.api for one in formats()} == set(KNOWN)

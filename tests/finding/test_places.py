@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from workbench import formats
 from workbench.formats.machine import Machine
-from workbench.formats.registry import FORMATS, places
+from workbench.formats.registry import formats, places
 from workbench.formats.roo_cline.places import EDITORS
 
 HOME = Path("/home/ada")
@@ -21,9 +21,9 @@ def folders(system: str, **variables: str) -> dict[str, list[str]]:
 
 def test_every_format_has_a_place_or_a_reason_why_not() -> None:
     machine = Machine("linux", HOME, {}, HOME)
-    for known in FORMATS:
-        package = getattr(formats, known.load.__module__.rpartition(".")[2])
-        assert ("No usual place: " in package.__doc__) is (known.places is None), known.id
+    for known in formats():
+        package = sys.modules[known.load.__module__]
+        assert ("No usual place: " in (package.__doc__ or "")) is (known.places is None), known.id
         assert {place.format for place in known.places(machine)} == {known.id} if known.places else True
 
 

@@ -89,7 +89,7 @@ def test_responses_and_results_take_turns() -> None:
     ]
     assert (session.id, session.title, FORMAT.codec.write) == ("t-1", "Done.", None)
     look = Look.of(data)
-    assert [known.id for known in registry.FORMATS if known.recognise(look)] == ["codex-exec"]
+    assert [known.id for known in registry.formats() if known.recognise(look)] == ["codex-exec"]
     assert FORMAT.recognise(Look.of(lines(TURN, done("i", "error", message="x")))).startswith("line 2 is an item.comp")
 
 

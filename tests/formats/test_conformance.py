@@ -199,6 +199,6 @@ def _database(*spec: str | list[str]) -> bytes:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("format", registry.FORMATS, ids=lambda one: one.id)
+@pytest.mark.parametrize("format", registry.formats(), ids=lambda one: one.id)
 def test_conforms(format: Format, check: Callable[[Format, Sequence[bytes]], None]) -> None:
     check(format, samples(format.id))

@@ -57,7 +57,7 @@ def _sources() -> list[Path]:
 
 
 def _is_session(folder: Path) -> bool:
-    return any(known.recognise_folder and known.recognise_folder(folder) for known in registry.FORMATS)
+    return any(known.recognise_folder and known.recognise_folder(folder) for known in registry.formats())
 
 
 SOURCES = {str(path.relative_to(path.parents[1])): path for path in _sources()}

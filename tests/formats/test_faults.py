@@ -10,7 +10,7 @@ from tests.formats.written import WRITTEN
 from workbench.formats import registry
 from workbench.formats.faults import LONGEST, MOST, SPARE_TOKENS, Faults, Hopeless, document, some, too_much, validator
 
-IDS = [known.id for known in registry.FORMATS]
+IDS = [known.id for known in registry.formats()]
 
 
 def found(count: int) -> list[str]:

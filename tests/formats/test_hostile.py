@@ -66,7 +66,7 @@ def test_links_in_circles_and_names_that_lead_out_are_not_followed(tmp_path: Pat
     assert sorted(os.listdir(tmp_path)) == before
 
 
-DOCUMENTS = [known for known in registry.FORMATS if known.id != "aider"]
+DOCUMENTS = [known for known in registry.formats() if known.id != "aider"]
 NOTHING = [b"", b"7", b"[1", b'{"messages":7,"history":7,"chatHistory":7,"events":7,"steps":7,"info":{"id":"ses_1"}}']
 
 

@@ -85,7 +85,7 @@ def test_what_a_record_says() -> None:
 
 def test_no_other_format_takes_it_and_it_takes_no_others() -> None:
     for sample in SAMPLES.iterdir():
-        taken = [known.id for known in registry.FORMATS if known.recognise(Look.of(sample.read_bytes(), sample))]
+        taken = [known.id for known in registry.formats() if known.recognise(Look.of(sample.read_bytes(), sample))]
         assert ("qwen-code" in taken) is sample.name.startswith("qwen-code")
         assert taken[1:] == [] or "qwen-code" not in taken
 

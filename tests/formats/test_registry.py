@@ -32,7 +32,7 @@ TAKEN_FOR = json.loads((Path(__file__).parent / "recognised.json").read_text(enc
 def test_each_sample_is_taken_for_its_format_and_for_its_reason(name: str) -> None:
     """What every format says of a file, in the order in which they are asked; the first takes it."""
     look = Look.of((SAMPLES / name).read_bytes())
-    said = [[known.id, reason] for known in registry.FORMATS if (reason := known.recognise(look))]
+    said = [[known.id, reason] for known in registry.formats() if (reason := known.recognise(look))]
     assert said == TAKEN_FOR[name]
     found, why = registry.detect(look)
     assert [found.id, why] == said[0]
@@ -40,11 +40,11 @@ def test_each_sample_is_taken_for_its_format_and_for_its_reason(name: str) -> No
     assert (validate is not None and validate((SAMPLES / name).read_bytes()) != []) == (name in FAULTY)
 
 
-@pytest.mark.parametrize("known", registry.FORMATS, ids=lambda one: one.id)
+@pytest.mark.parametrize("known", registry.formats(), ids=lambda one: one.id)
 def test_what_one_format_has_no_other_takes(known: Format) -> None:
     """So that nothing is misread where a format is asked in another order, or is not there."""
     for data in samples(known.id):
-        assert [one.id for one in registry.FORMATS if one.recognise(Look.of(data))] == [known.id]
+        assert [one.id for one in registry.formats() if one.recognise(Look.of(data))] == [known.id]
 
 
 _LOADED = """

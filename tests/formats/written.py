@@ -2,4 +2,4 @@
 
 from workbench.formats import registry
 
-WRITTEN = tuple(known for known in registry.FORMATS if known.codec.write is not None)
+WRITTEN = tuple(known for known in registry.formats() if known.codec.write is not None)

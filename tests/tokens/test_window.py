@@ -15,7 +15,7 @@ from workbench.bench import Bench, at_epoch, open_bench, with_limit, with_window
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats.files import load
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import formats
 from workbench.session import Epoch, Session
 from workbench.tokens import Counter
 from workbench.tokens.agents import Allowance, allowances
@@ -69,7 +69,7 @@ def test_who_says_more(given: int | None, recorded: int | None, agent: str, mode
 
 @pytest.mark.parametrize("one", allowances(), ids=lambda one: f"{one.agent}-{one.models[0]}")
 def test_what_an_agent_gives_is_less_than_the_api_takes_and_says_by_whom_and_when(one: Allowance) -> None:
-    assert any(known.id == one.agent for known in FORMATS)
+    assert any(known.id == one.agent for known in formats())
     assert re.fullmatch(r"by .+ \(.*\d+\.\d+\.\d+.*, \d{4}-\d\d-\d\d\)", one.told)
     known = [found.window for beginning in one.models if (found := find(beginning))]
     assert all(one.window < window for window in known)

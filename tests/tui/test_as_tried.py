@@ -31,7 +31,7 @@ from workbench.analysis.suggested_pins import suggest
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
 from workbench.formats.files import load
-from workbench.formats.registry import FORMATS
+from workbench.formats.registry import formats
 from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
 from workbench.tui.screens.ask import Answer, AskScreen
@@ -136,7 +136,7 @@ def test_a_suggested_pin_is_counted_whole() -> None:
 
 
 def test_a_session_is_judged_by_its_own_tools_preset_and_a_stranger_loses_no_summary_to_it() -> None:
-    wanted = {known.id: known.preset for known in FORMATS if known.preset}
+    wanted = {known.id: known.preset for known in formats() if known.preset}
     opened = {}
     for path in sorted(SAMPLES.iterdir()):
         try:

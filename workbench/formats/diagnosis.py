@@ -40,12 +40,12 @@ def verdict(path: Path) -> Verdict:
     """Judged as `files.load` does, by what a file holds or what a folder holds. Raises BadInput."""
     if path.is_dir():
         found, why = registry.detect_folder(path)
-        folders = ((known, known.recognise_folder(path)) for known in registry.FORMATS if known.recognise_folder)
+        folders = ((known, known.recognise_folder(path)) for known in registry.formats() if known.recognise_folder)
         others = [(known.title, reason) for known, reason in folders if reason and known is not found]
     else:
         look = look_at(path)
         found, why = registry.detect(look)
-        rest = ((known, known.recognise(look)) for known in registry.FORMATS if known is not found)
+        rest = ((known, known.recognise(look)) for known in registry.formats() if known is not found)
         others = [(known.title, reason) for known, reason in rest if reason]
     return Verdict(found.id, found.title, why, tuple(others))
 

@@ -1,4 +1,6 @@
-"""The formats this program knows, in the order in which they are tried. A new one is one package and one line here.
+"""The formats this program knows. A new one is one package and one line here.
+
+A format is imported when a file is compared with it, or when it is named: no command needs them all.
 
 Other distributions offer formats as entry points of the group `compaction_workbench.formats`, each a `Format` under its
 id. They are tried after all others, and only then imported; one is imported alone when it is named.
@@ -10,57 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
 from workbench.base import plugins
 from workbench.base.errors import BadInput
-from workbench.formats import (
-    adk,
-    ai_sdk,
-    aider,
-    amp,
-    anthropic_messages,
-    atif,
-    augment,
-    autogen,
-    bedrock,
-    capture,
-    chat_jsonl,
-    claude_code,
-    cline_sdk,
-    codex,
-    codex_exec,
-    copilot,
-    crush,
-    cursor,
-    droid,
-    gemini,
-    gemini_body,
-    goose,
-    inspect_log,
-    kimi,
-    langchain,
-    langfuse,
-    langsmith,
-    letta,
-    mini_swe_agent,
-    openai_chat,
-    openai_jsonl,
-    openai_responses,
-    opencode,
-    openhands,
-    otel,
-    pi,
-    pydantic_ai,
-    qwen_code,
-    roo_cline,
-    sharegpt,
-    smolagents,
-    swe_agent,
-    tau_bench,
-    zed,
-)
 from workbench.formats.format import Format, Validator, Writer
 from workbench.formats.look import Look, Unread
 from workbench.formats.machine import Machine, Place
@@ -70,62 +27,72 @@ GROUP = "compaction_workbench.formats"
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMATS: tuple[Format, ...] = (
-    claude_code.FORMAT,
-    codex.FORMAT,
-    gemini.FORMAT,
-    qwen_code.FORMAT,
-    pi.FORMAT,
-    copilot.FORMAT,
-    kimi.FORMAT,
-    droid.FORMAT,
-    goose.FORMAT,
-    zed.FORMAT,
-    cursor.FORMAT,
-    augment.FORMAT,
-    opencode.FORMAT,
-    crush.FORMAT,
-    cline_sdk.FORMAT,
-    mini_swe_agent.FORMAT,
-    swe_agent.FORMAT,
-    atif.FORMAT,
-    inspect_log.FORMAT,
-    adk.FORMAT,
-    amp.FORMAT,
-    capture.FORMAT,
-    sharegpt.FORMAT,
-    openai_jsonl.FORMAT,
-    chat_jsonl.FORMAT,
-    langchain.FORMAT,
-    tau_bench.FORMAT,
-    letta.FORMAT,
-    smolagents.FORMAT,
-    autogen.FORMAT,
-    openhands.FORMAT,
-    roo_cline.FORMAT,
-    codex_exec.FORMAT,
-    bedrock.FORMAT,
-    ai_sdk.FORMAT,
-    pydantic_ai.FORMAT,
-    gemini_body.FORMAT,
-    otel.FORMAT,
-    langfuse.FORMAT,
-    langsmith.FORMAT,
-    openai_responses.FORMAT,
-    anthropic_messages.FORMAT,
-    openai_chat.FORMAT,
-    aider.FORMAT,
-)
+PACKAGES = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "qwen-code": "qwen_code",
+    "pi": "pi",
+    "copilot": "copilot",
+    "kimi": "kimi",
+    "droid": "droid",
+    "goose": "goose",
+    "zed": "zed",
+    "cursor": "cursor",
+    "augment": "augment",
+    "opencode": "opencode",
+    "crush": "crush",
+    "cline-sdk": "cline_sdk",
+    "mini-swe-agent": "mini_swe_agent",
+    "swe-agent": "swe_agent",
+    "atif": "atif",
+    "inspect": "inspect_log",
+    "adk": "adk",
+    "amp": "amp",
+    "capture": "capture",
+    "sharegpt": "sharegpt",
+    "openai-jsonl": "openai_jsonl",
+    "chat-jsonl": "chat_jsonl",
+    "langchain": "langchain",
+    "tau-bench": "tau_bench",
+    "letta": "letta",
+    "smolagents": "smolagents",
+    "autogen": "autogen",
+    "openhands": "openhands",
+    "roo-cline": "roo_cline",
+    "codex-exec": "codex_exec",
+    "bedrock": "bedrock",
+    "ai-sdk": "ai_sdk",
+    "pydantic-ai": "pydantic_ai",
+    "gemini-body": "gemini_body",
+    "otel": "otel",
+    "langfuse": "langfuse",
+    "langsmith": "langsmith",
+    "openai-responses": "openai_responses",
+    "anthropic-messages": "anthropic_messages",
+    "openai-chat": "openai_chat",
+    "aider": "aider",
+}
+"""Package by id, in the order in which they are tried."""
+
+
+def formats() -> Iterator[Format]:
+    """The program's own formats in their order, each imported when it is asked for."""
+    return map(_own, PACKAGES)
+
+
+def _own(id: str) -> Format:
+    own: Format = import_module(f"workbench.formats.{PACKAGES[id]}").FORMAT
+    return own
 
 
 def by_id(id: str) -> Format:
     """The format called `id`. Raises BadInput with the known ids, or with what is wrong with that plug-in."""
-    for known in FORMATS:
-        if known.id == id:
-            return known
+    if id in PACKAGES:
+        return _own(id)
     if id in _plugged_in():
         return _sound(id)
-    ids = [*(known.id for known in FORMATS), *_plugged_in()]
+    ids = [*PACKAGES, *_plugged_in()]
     raise BadInput(f"There is no format {id!r}; choose one of {', '.join(ids)}.")
 
 
@@ -226,7 +193,7 @@ def folder_of(path: Path) -> Path | None:
 
 def every(failed: list[str]) -> Iterator[Format]:
     """All formats in their order. A plug-in that cannot be used is passed over, and `failed` says why."""
-    yield from FORMATS
+    yield from formats()
     for name in _plugged_in():
         try:
             yield _sound(name)
@@ -236,8 +203,7 @@ def every(failed: list[str]) -> Iterator[Format]:
 
 @cache
 def _plugged_in() -> tuple[str, ...]:
-    own = {known.id for known in FORMATS}
-    return tuple(name for name in plugins.offered(GROUP) if name not in own)
+    return tuple(name for name in plugins.offered(GROUP) if name not in PACKAGES)
 
 
 def _sound(name: str) -> Format:

@@ -156,7 +156,7 @@ def _format(path: Path, sheet: Sheet) -> Format:
         return registry.detect(Look.of(repaired, path))[0]
     except BadInput as error:
         values = [entry.object for entry in sheet.entries]
-        for known in registry.FORMATS:
+        for known in registry.formats():
             rules = known.codec.repair() if sheet.lines and values and known.codec.repair else None
             if rules is not None and rules.is_headless is not None and rules.is_headless(values):
                 return known
