@@ -15,11 +15,12 @@ from tests.paths import SAMPLES, SHARED
 from tests.session.images import png
 from workbench.base.errors import BadInput
 from workbench.formats.fixes import FIXED, Fault
-from workbench.formats.format import no_progress
+from workbench.formats.format import Codec, no_progress
 from workbench.formats.registry import by_id
+from workbench.repairs import engine
 from workbench.repairs.engine import Repair, repair, repair_bytes
 from workbench.repairs.saving import save
-from workbench.session import Message
+from workbench.session import Message, Session
 
 LINES = {
     "claude-code": "",
@@ -55,6 +56,19 @@ def repaired(data: bytes, path: Path = PATH, branch: int | None = None) -> Repai
 
 def found(made: Repair) -> list[tuple[str, str]]:
     return [(fix.place, fix.fault.value) for fix in made.fixes]
+
+
+def test_a_sound_session_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, taken = engine._read, []
+
+    def counted(codec: Codec, path: Path, data: bytes) -> Session:
+        taken.append(data)
+        return read(codec, path, data)
+
+    monkeypatch.setattr(engine, "_read", counted)
+    made = repaired(claude())
+    assert (made.fixes, made.data, taken) == ((), claude(), [claude()])
+    assert made.is_sound
 
 
 def content(messages: tuple[Message, ...]) -> list[Any]:

@@ -75,6 +75,16 @@ print(json.dumps({
 """
 
 
+_WHY = """
+import json, sys
+from workbench.cli import commands
+commands.main(["why", sys.argv[1]], prog_name="cwb", standalone_mode=False)
+packages = ("workbench.compaction.strategies.", "workbench.formats.")
+print(json.dumps(sorted(name.removeprefix("workbench.") for name in sys.modules
+                        if name.startswith(packages[0]) or name.startswith(packages[1]) and name.endswith(".read"))))
+"""
+
+
 def _last_line(*code: str) -> str:
     """What a new interpreter says in the end."""
     run = subprocess.run([sys.executable, "-c", *code], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -113,6 +123,15 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
         "known": [],
         "others": ["click", "orjson", "platformdirs", "rich"],
     }
+
+
+def test_why_imports_the_strategies_that_it_replays_and_no_others() -> None:
+    """The agent's own, here Claude Code's, and those with a remedy."""
+    assert json.loads(_last_line(_WHY, str(SAMPLES / "claude-code-overflow.jsonl"))) == [
+        "compaction.strategies.clear_tool_results",
+        "compaction.strategies.user_messages",
+        "formats.claude_code.read",
+    ]
 
 
 def test_the_bench_is_drawn_before_what_is_said_of_it_is_loaded() -> None:

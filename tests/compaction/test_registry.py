@@ -22,7 +22,16 @@ from workbench.base.errors import BadInput
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.prompts import load_prompt, prompt_files
 from workbench.compaction.settings import setting_named
-from workbench.compaction.strategies import GROUP, OWN, all_strategies, strategy, strategy_ids, unusable
+from workbench.compaction.strategies import (
+    GROUP,
+    OWN,
+    OWN_WITH_REMEDY,
+    all_strategies,
+    remedies,
+    strategy,
+    strategy_ids,
+    unusable,
+)
 from workbench.conformance.building import agent, user
 
 Install = Callable[..., None]
@@ -162,3 +171,8 @@ print(len(all_strategies()))
 def test_a_prompt_is_read_when_it_is_asked_for_and_not_before() -> None:
     run = subprocess.run([sys.executable, "-c", _NO_PROMPTS], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == str(len(OWN))
+
+
+def test_the_table_of_remedies_names_every_own_strategy_that_has_one() -> None:
+    assert {one.id for one in all_strategies() if one.id in OWN and one.remedy} == set(OWN_WITH_REMEDY)
+    assert [one.id for one, _ in remedies(100_000)] == list(OWN_WITH_REMEDY)

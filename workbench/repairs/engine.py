@@ -183,12 +183,15 @@ def _judged(
     data = sheet.data if sheet.fixes else original
     left = list(sheet.left)
     session: Session | None = None
-    try:
-        session = _read(codec, path, data)
-    except BadInput as error:
-        left.append(Fix(Fault.CHANGED_CONTENT, subject=str(error)))
-    if session is not None and (lost := _lost(sheet, before, entries, session)):
-        left.append(Fix(Fault.CHANGED_CONTENT, subject=f"{counted(lost, 'message')} of the context"))
+    if not sheet.fixes and sheet.data == original:  # `before` is what these bytes read as
+        session = before
+    else:
+        try:
+            session = _read(codec, path, data)
+        except BadInput as error:
+            left.append(Fix(Fault.CHANGED_CONTENT, subject=str(error)))
+        if session is not None and (lost := _lost(sheet, before, entries, session)):
+            left.append(Fix(Fault.CHANGED_CONTENT, subject=f"{counted(lost, 'message')} of the context"))
     problems = codec.validate(data) if codec.validate else []
     left += [Fix(Fault.REFUSED_BY_RULES, subject=problem) for problem in problems]
     return Repair(path, found, in_order(sheet.fixes), tuple(left), tuple(sheet.branches), data, session)

@@ -335,5 +335,5 @@ class WorkbenchApp(App[None]):
 
 def _import_bench() -> None:
     """And what masks sentences: that something cannot be done is said as soon as the bench is drawn."""
-    from workbench.base.secrets import found  # noqa: F401
+    from workbench.base.secrets import found, given, near, tables  # noqa: F401
     from workbench.tui.bench import screen  # noqa: F401

@@ -28,7 +28,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategies import remedies
 from workbench.compaction.strategy import Trigger
 
 MARKER_TOKENS = 12
@@ -178,10 +178,9 @@ def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
 def _remedies(context: Context, course: Course, bound: int | None, least: int) -> list[Finding]:
     """What strategies would have done without a model, by replay."""
     found: list[Finding] = []
-    for one in all_strategies():
-        if bound is None or one.remedy is None:
-            continue
-        remedy = one.remedy(bound)
+    if bound is None:
+        return found
+    for one, remedy in remedies(bound):
         played = replay(course, Preset(one.id, one.id, one.about, "", remedy.policy), context.limit)
         if played.compacted:
             saved = sum(each.before - each.after for each in played.compacted)

@@ -9,7 +9,7 @@ from typing import Literal
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.findings import Finding
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategies import remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None
 
 def _remedy(found: Diagnosis, kind: str) -> Take | None:
     bound = found.limit.tokens if found.limit else None
-    for strategy in all_strategies():
-        if bound is not None and strategy.remedy is not None and (remedy := strategy.remedy(bound)).kind == kind:
+    for strategy, remedy in remedies(bound) if bound is not None else ():
+        if remedy.kind == kind:
             preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
             return Take(preset, "use that preset")
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from workbench.base.secrets.places import NO_PASSWORD
 from workbench.base.secrets.spans import Read, Span, by_word, hints_in, places_of
@@ -83,10 +84,7 @@ _BY_HINT = (
 )
 """Search word, pattern of the program names, and pattern of the arguments."""
 _NAMED = [(name, name, place) for names, place in _BY_NAME for name in names.split(", ")]
-_COMMANDS = {
-    hint: (re.compile(rf"{program}(?=\s)"), re.compile(rf"\s(?:{place})"))
-    for hint, program, place in (*_NAMED, *_BY_HINT)
-}
+_COMMANDS = {hint: (program, place) for hint, program, place in (*_NAMED, *_BY_HINT)}
 _HINTS = by_word(
     _COMMANDS,
     **{"7z": "z za", "mosquitto_": "mosquitto", "http ": "http https"},
@@ -102,10 +100,17 @@ _PGPASS = re.compile(r":(?<=[\w*]:)(\d{4,5}|\*):[\w*-]{1,60}:[\w*.-]{1,60}:([^\s
 _PORTS_OF_POSTGRES = ("54", "64", "*")
 
 
+@cache
+def _patterns(hint: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a program's name and its arguments, compiled for the first text that has the hint."""
+    program, place = _COMMANDS[hint]
+    return re.compile(rf"{program}(?=\s)"), re.compile(rf"\s(?:{place})")
+
+
 def spans(read: Read) -> Iterator[Span]:
     text = read.text
     for hint in hints_in(read.words, _HINTS):
-        program, place = _COMMANDS[hint]
+        program, place = _patterns(hint)
         done = 0
         for at in places_of(hint, read.near):
             called = program.match(text, at) if at >= done else None

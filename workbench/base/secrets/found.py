@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.base.secrets import calls, commands, given, near, places, printed, tables
+from workbench.base.secrets import calls, commands, places, printed
 from workbench.base.secrets.escapes import in_the_text, unescaped
 from workbench.base.secrets.names import named
 from workbench.base.secrets.shapes import MARKED, TOKEN
@@ -28,6 +28,9 @@ def spans(text: str) -> list[Span]:
     found += [*places.keys(plain), *places.addresses(plain), *places.headers(read_so), *calls.spans(read_so)]
     found += [*commands.spans(read_so), *printed.spans(read_so)]
     if names:
+        # Their 90 expressions take 15 ms to compile, and most texts name no secret.
+        from workbench.base.secrets import given, near, tables
+
         found += [*given.spans(plain, names), *near.spans(plain, names), *tables.spans(read_so, names)]
     found += [*_repeated(plain, found), *places.cut(plain)]
     found.sort()

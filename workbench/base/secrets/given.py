@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from workbench.base.secrets.judging import is_compared, is_passed_on, is_said_before, is_said_far, is_secret
 from workbench.base.secrets.names import Name
-from workbench.base.secrets.spans import Span
+from workbench.base.secrets.spans import LONGEST, Span
 from workbench.base.secrets.values import is_app_password, is_passphrase, reads_like_a_sentence
 
 _VALUE = r"""(?:[bBrRuUfFN@]{0,2}(?P<quote>\"{3}|'{3}|["'`“„«「]))?
@@ -119,8 +119,6 @@ _NEXT_TO_A_LINE = re.compile(r"(?:\A|\n)(?:export )?[A-Za-z_][\w.-]*=[^\n]*\n(?:
 _LINE_AFTER = re.compile(r"\s*\n(?:export )?[A-Za-z_][\w.]*=")
 _SAID_WORDS = re.compile(r"[a-z]{2,12}(?:[ -][a-z]{2,12}){2,9}(?=[.,;)\n\"'`]|\Z)")
 _OF_AN_APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])")
-LONGEST = 2_000
-"""Length of the longest value."""
 _EXPANDED = re.compile(r"\$\{(?P<scope>[\w.-]*)\Z")
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from workbench.base.secrets.given import LONGEST
 from workbench.base.secrets.names import names_something
-from workbench.base.secrets.spans import Read, Span, places_of
+from workbench.base.secrets.spans import LONGEST, Read, Span, places_of
 from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed
 
 # --- keys of several lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, places_of
 from workbench.base.secrets.values import is_drawn, is_mixed, is_no_secret, is_placeholder, is_strong
@@ -57,11 +58,7 @@ _PRINT = {
     rf"[\"']?\$\{{?(?:env:)?{_NAME}\}}?[\"']?\s*(?=\n|'|\")": "echo ",
 }
 """Pattern of the rest of the line: the commands that print a secret."""
-_PRINTING = {
-    hint: re.compile(rest.replace("[^\\n]*", "[^\\n]{0,200}"), re.IGNORECASE)
-    for rest, hints in _PRINT.items()
-    for hint in hints.split(", ")
-}
+_PRINTING = {hint: rest for rest, hints in _PRINT.items() for hint in hints.split(", ")}
 _HINTS = by_word(_PRINTING, **{"get secret": "secret secrets", "oauth-token": "oauth", "keygen": "keygen genkey"})
 _OUTPUT = r"[\"']\s?,\s?[\"'](?:stdout|output|result|content)[\"']\s?:\s?[\"']"
 _FILTER = r"(?:base64|jq|head|tail|tr|awk|cut|grep|sed|tee|xargs|openssl|od|xxd|fold|cat|sha\w+|python\w*|node)\b"
@@ -95,11 +92,17 @@ _TAKEN = re.compile(rf"(?:{_TAKES}|-(?:key|pass\w{{0,6}})-file\b)[^\n|;]{{0,120}
 _OPTION = re.compile(r"-?-pass(?:word|phrase)?-command[ =]\\?[\"']?(?:echo|printf) [\"']?([^\s\"'$]{4,200})")
 
 
+@cache
+def _pattern(hint: str) -> re.Pattern[str]:
+    """Return the pattern of the rest of a command's line, compiled for the first text that has the hint."""
+    return re.compile(_PRINTING[hint].replace("[^\\n]*", "[^\\n]{0,200}"), re.IGNORECASE)
+
+
 def spans(read: Read) -> Iterator[Span]:
     text, near, words = read
     for hint in hints_in(words, _HINTS):
         for at in places_of(hint, near):
-            if (span := _printed(text, at, at + len(hint), _PRINTING[hint])) is not None:
+            if (span := _printed(text, at, at + len(hint), _pattern(hint))) is not None:
                 yield span
     for word in (f"{word} " for word in ("echo", "printf") if word in words):
         for at in places_of(word, near):

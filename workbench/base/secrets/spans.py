@@ -13,6 +13,9 @@ Span = tuple[int, int]
 SHORTEST = 6
 """Length of the shortest secret."""
 
+LONGEST = 2_000
+"""Length of the longest value."""
+
 
 def places_of(word: str, text: str) -> Iterator[int]:
     """Yield each index of `word`. The fastest way to find a rare word."""

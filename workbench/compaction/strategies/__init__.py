@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.base import plugins
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Strategy
+from workbench.compaction.strategy import Remedy, Strategy
 
 OWN = {
     "exchange-summary": "exchange_summary",
@@ -31,6 +31,9 @@ OWN = {
 
 DEFAULT = "ledger"
 """The strategy of a call that names none."""
+
+OWN_WITH_REMEDY = ("clear-tool-results",)
+"""The program's own strategies that have a `remedy`: `cwb why` imports these and no others of its own."""
 
 GROUP = "compaction_workbench.strategies"
 
@@ -58,14 +61,24 @@ def all_strategies() -> tuple[Strategy[Any], ...]:
     return tuple(one for one in _tried() if isinstance(one, Strategy))
 
 
+def remedies(bound: int) -> Iterator[tuple[Strategy[Any], Remedy]]:
+    """Every strategy with a remedy for a context of at most `bound` tokens; own ones without are not imported."""
+    for one in map(_try, (id for id in strategy_ids() if id not in OWN or id in OWN_WITH_REMEDY)):
+        if isinstance(one, Strategy) and one.remedy is not None:
+            yield one, one.remedy(bound)
+
+
 def unusable() -> tuple[str, ...]:
     """Why an installed strategy cannot be used, one sentence for each."""
     return tuple(str(one) for one in _tried() if isinstance(one, BadInput))
 
 
 def _tried() -> Iterator[Strategy[Any] | BadInput]:
-    for id in strategy_ids():
-        try:
-            yield strategy(id)
-        except BadInput as refused:
-            yield refused
+    return map(_try, strategy_ids())
+
+
+def _try(id: str) -> Strategy[Any] | BadInput:
+    try:
+        return strategy(id)
+    except BadInput as refused:
+        return refused
