@@ -212,3 +212,23 @@ def test_f16_sessions_are_opened_by_no_other_means() -> None:
     rooms = (ROOT / "workbench" / name for name in ("formats", "finding", "session"))
     found = [path.name for room in rooms for path in room.rglob("*.py") if _OPENS.search(path.read_text("utf-8"))]
     assert found == []
+
+
+class _Swapped(os.PathLike[str]):
+    """A path whose file becomes a pipe after it was looked at, before it is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.asked = path, 0
+
+    def __fspath__(self) -> str:
+        self.asked += 1
+        if self.asked == 2:
+            self.path.unlink()
+            os.mkfifo(self.path)
+        return str(self.path)
+
+
+def test_a_file_that_becomes_a_pipe_while_it_is_opened_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "s.jsonl").write_text("{}\n")
+    with pytest.raises(OSError, match="it is a pipe"):
+        open_file(_Swapped(path))  # type: ignore[arg-type]

@@ -145,3 +145,10 @@ def test_of_a_format_that_does_not_say_so_nothing_is_kept(name: str, tmp_path: P
 def test_a_small_session_is_not_kept(file: Path) -> None:
     parsed.keep(load(file))
     assert not shelf.place(file, "session").exists()
+
+
+def test_a_session_whose_file_became_a_pipe_is_not_read_for_its_digest(file: Path) -> None:
+    kept(file)
+    file.unlink()
+    os.mkfifo(file)
+    assert parsed.recall(file) is None

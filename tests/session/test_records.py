@@ -1,5 +1,9 @@
 """The untouched records of a file, at hand or let go."""
 
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -44,6 +48,70 @@ def test_what_was_let_go_is_read_again(file: Path) -> None:
         file.unlink()
         assert records[0] == b"one", "held bytes are read once"
     with pytest.raises(BadInput, match="cannot be read any more"):
+        records[0]
+
+
+def _unreadable(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _gone(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _shorter(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _same_size(path: Path) -> None:
+    path.write_bytes(path.read_bytes().swapcase())
+
+
+def _other_file(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(b"another session\n")
+    other.replace(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (_unreadable, "cannot be read any more: Is a directory; put the file back or make it readable."),
+        (_pipe, "cannot be read any more: it is a pipe; put the file back or make it readable."),
+        (_gone, "cannot be read any more: No such file or directory; put the file back or make it readable."),
+        (_shorter, "was changed after it was opened; read it again (on the bench: ctrl+p Read again)."),
+        (_same_size, "was changed after it was opened; read it again (on the bench: ctrl+p Read again)."),
+        (_other_file, "was changed after it was opened; read it again (on the bench: ctrl+p Read again)."),
+    ],
+)
+def test_each_change_is_told_with_the_file_and_a_remedy(
+    file: Path, change: Callable[[Path], None], sentence: str
+) -> None:
+    records = records_of(file)
+    records.let_go(file, records.size, digest_of(records.data))
+    change(file)
+    with pytest.raises(BadInput) as refused:
+        list(records)
+    assert str(refused.value) == f"{file} {sentence}"
+
+
+def test_bytes_that_two_hold_stay_until_the_last_is_done(file: Path) -> None:
+    records = records_of(file)
+    records.let_go(file, records.size, digest_of(records.data))
+    first, second = records.held(), records.held()
+    with ExitStack() as one:
+        one.enter_context(first)
+        second.__enter__()
+    file.write_bytes(b"ONE\n")
+    assert records[0] == b"one", "the second holds them still"
+    second.__exit__(None, None, None)
+    with pytest.raises(BadInput):
         records[0]
 
 

@@ -17,10 +17,25 @@ _GIVEN = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
 
 
 def open_file(path: Path | str) -> BinaryIO:
-    """Open a file to be read. Raises OSError, also for what `not_a_file` names."""
-    if what := not_a_file(os.stat(path)):
+    """Open a file to be read. Raises OSError, also for what `not_a_file` names, and has become that by now."""
+    _refuse(os.stat(path), path)
+    return open(path, "rb", opener=_open_at_once)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting for the writer of what has become a pipe, and refuse it."""
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _refuse(os.fstat(handle), path)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _refuse(status: os.stat_result, path: Path | str) -> None:
+    if what := not_a_file(status):
         raise OSError(errno.EINVAL, f"it is {what}", str(path))
-    return open(path, "rb")
 
 
 def read_file(path: Path | str) -> bytes:

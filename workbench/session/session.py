@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,9 +12,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from workbench.base.errors import BadInput
+from workbench.base.files import reason
 from workbench.base.reading import open_file
 from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Message
+
+_TURN = threading.Lock()
+"""For the thread that counts who holds a file's bytes."""
 
 DIGEST_BYTES = 16
 """Of a file's digest, by BLAKE2b."""
@@ -26,7 +31,7 @@ class Records(Sequence[bytes]):
     finds the spans of its array's elements when it writes.
     """
 
-    __slots__ = ("_data", "_digest", "_file", "_path", "_size", "lines", "starts", "stops")
+    __slots__ = ("_data", "_digest", "_file", "_held", "_holders", "_path", "_size", "lines", "starts", "stops")
 
     def __init__(self, data: bytes) -> None:
         self._data: bytes | None = data
@@ -34,6 +39,8 @@ class Records(Sequence[bytes]):
         self._path = Path()
         self._size = 0
         self._digest = b""
+        self._held: bytes | None = None
+        self._holders = 0
         self.starts: array[int] = array("Q")
         self.stops: array[int] = array("Q")
         self.lines: array[int] = array("Q")
@@ -41,17 +48,22 @@ class Records(Sequence[bytes]):
     @property
     def data(self) -> bytes:
         """The file's bytes. After `let_go` they are read again: raises BadInput if they are not what they were."""
-        if self._data is not None:
-            return self._data
+        at_hand = self._held if self._data is None else self._data
+        if at_hand is not None:
+            return at_hand
         if self._file is not None:
             return _read_from(self._file, 0, -1)
         try:
             with open_file(self._path) as file:
                 data = file.read(self._size)
         except OSError as error:
-            raise BadInput(f"{self._path} cannot be read any more ({error.strerror}); put it back.") from None
+            raise BadInput(
+                f"{self._path} cannot be read any more: {reason(error)}; put the file back or make it readable."
+            ) from None
         if digest_of(data) != self._digest:
-            raise BadInput(f"{self._path} was changed after it was opened; open it again.")
+            raise BadInput(
+                f"{self._path} was changed after it was opened; read it again (on the bench: ctrl+p Read again)."
+            )
         return data
 
     @classmethod
@@ -95,12 +107,17 @@ class Records(Sequence[bytes]):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep the bytes at hand while many records are read, if they were let go."""
-        before, self._data = self._data, self.data
+        """Keep the bytes at hand while many records are read, if they were let go; several threads may do so."""
+        data = self.data
+        with _TURN:
+            self._held, self._holders = data, self._holders + 1
         try:
             yield
         finally:
-            self._data = before
+            with _TURN:
+                self._holders -= 1
+                if not self._holders:
+                    self._held = None
 
     def add(self, start: int, stop: int, line: int) -> int:
         """Append the record `data[start:stop]`, which begins on 1-based `line`; returns its index."""
