@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench.base.values import json_value
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.codex.items import SUMMARIES, Side, side_of
-from workbench.formats.codex.read import Draft, Reading, add, session_of, take
+from workbench.formats.codex.read import Draft, Reader
 from workbench.formats.format import Skimmed
 from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import CARRIED, MARK
@@ -39,14 +39,15 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     first = data.find(_TOKENS)
     if data[:1] != b"{" or first < 0 or any(mark in data[: data.find(b"\n")] for mark in _NO_SKIM):
         return None
-    reading = Reading(Records(data))
-    stop = _begun(reading, data, first)
-    whole = len(reading.drafts)
-    if not stop or not _skimmed(reading, data, stop):
+    reader = Reader(path, Records(data))
+    stop = _begun(reader, data, first)
+    whole = len(reader.drafts)
+    if not stop or not _skimmed(reader, data, stop):
         return None
-    if any(_is_absurd(reading, draft) for draft in reading.drafts):
+    if any(_is_absurd(reader, draft) for draft in reader.drafts):
         return None
-    session = session_of(path, reading)
+    reader.finish()
+    session = reader.session()
     here = range(whole)
     epoch = Epoch(1, here, window=session.epochs[0].window)
     begun = replace(session, messages=session.messages[:whole], branch=here, epochs=(epoch,))
@@ -57,13 +58,13 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     return Skimmed(begun, bills) if bills and session.title else None
 
 
-def _is_absurd(reading: Reading, draft: Draft) -> bool:
+def _is_absurd(reader: Reader, draft: Draft) -> bool:
     """Whether a draft's bill may be of too little for all that stands before it."""
-    before = reading.records.starts[draft.source[0]]
+    before = reader.records.starts[draft.source[0]]
     return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
 
 
-def _begun(reading: Reading, data: bytes, at: int) -> int:
+def _begun(reader: Reader, data: bytes, at: int) -> int:
     """Read whole lines up to the count of tokens in whose line, or before it, an answer was billed first; where that
     ends, 0 where there is none."""
     start = 0
@@ -72,23 +73,24 @@ def _begun(reading: Reading, data: bytes, at: int) -> int:
         for record in records_of(data[start:stop]):
             if record.problem or not isinstance(record.value, dict):
                 return 0
-            take(reading, record.value, reading.records.add(start + record.start, start + record.stop, record.line))
-        if not _tells_all(reading):
+            index = reader.records.add(start + record.start, start + record.stop, record.line)
+            reader.take(record.value, index, record.line)
+        if not _tells_all(reader):
             return 0
-        if reading.billed is not None and reading.billed.usage:
+        if reader.billed is not None and reader.billed.usage:
             return stop
         start, at = stop, data.find(_TOKENS, stop)
     return 0
 
 
-def _skimmed(reading: Reading, data: bytes, at: int) -> bool:
+def _skimmed(reader: Reader, data: bytes, at: int) -> bool:
     """Take in the lines from `at` on; whether they were such that this tells all."""
     for line in data[at:].split(b"\n"):
         start, at = at, at + len(line) + 1
         head = _LINE.match(line) if line.endswith(b"}") else None
         if head and head[1] == b"event_msg" and head[2] not in _HEEDED:
             continue
-        index = reading.records.add(start, start + len(line), 1)
+        index = reader.records.add(start, start + len(line), 1)
         if head and head[1] == b"response_item" and (head[3] or head[2] != b"message"):
             kind, role = head[2].decode(), head[3].decode() if head[3] else None
         elif line.strip():
@@ -98,28 +100,28 @@ def _skimmed(reading: Reading, data: bytes, at: int) -> bool:
             item = dict_of(value.get("payload")) if value.get("type") == "response_item" else {}
             kind, role = text_of(item.get("type")), item.get("role")
             if not kind:
-                take(reading, value, index)
-                if not _tells_all(reading):
+                reader.take(value, index, 1)
+                if not _tells_all(reader):
                     return False
                 continue
         else:
             continue
         if kind in SUMMARIES:
             return False
-        _item(reading, side_of({"type": kind, "role": role}), index)
+        _item(reader, side_of({"type": kind, "role": role}), index)
     return True
 
 
-def _tells_all(reading: Reading) -> bool:
+def _tells_all(reader: Reader) -> bool:
     """Whether nothing was read that changes the context."""
-    newest = reading.drafts[-1:]
-    return not (reading.epochs or reading.gone or reading.warnings or any(one.kind == "boundary" for one in newest))
+    newest = reader.drafts[-1:]
+    return not (reader.epochs or reader.gone or reader.warnings or any(one.kind == "boundary" for one in newest))
 
 
-def _item(reading: Reading, side: Side, index: int) -> None:
+def _item(reader: Reader, side: Side, index: int) -> None:
     """An item of which no more is known than what it is part of."""
-    if side == "response" != reading.side:
-        draft = Draft(f"item-{index + 1}", "assistant", "normal", [], [index], None, reading.model, reading.waiting)
-        reading.waiting, reading.billed = None, draft
-        add(reading, draft, side)
-    reading.side = side or reading.side
+    if side == "response" != reader.side:
+        draft = Draft(f"item-{index + 1}", "assistant", "normal", [], [index], None, reader.model, reader.waiting)
+        reader.waiting, reader.billed = None, draft
+        reader.begin(draft, side)
+    reader.side = side or reader.side

@@ -16,7 +16,7 @@ from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
-from workbench.session.session import LoadWarning, Session, SessionFacts
+from workbench.session.session import LoadWarning, Records, Session, SessionFacts
 
 
 class Reader(Transcript):
@@ -25,8 +25,8 @@ class Reader(Transcript):
 
     empty = "a capture of codex exec without items; open the session's rollout instead"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path, data)
+    def __init__(self, path: Path, records: Records) -> None:
+        super().__init__(path, records)
         self.role: Role = "assistant"
         self.blocks: list[Block] = []
         self.source: list[int] = []

@@ -36,7 +36,7 @@ from workbench.session.message import (
     ToolUse,
     Usage,
 )
-from workbench.session.session import Compaction, Session, SessionFacts
+from workbench.session.session import Compaction, Records, Session, SessionFacts
 
 _TELL_WINDOW = {
     "session.compaction_complete": "tokenLimit",
@@ -77,8 +77,8 @@ class Reader(Transcript):
 
     empty = "a Copilot CLI session without messages; open another file"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path, data)
+    def __init__(self, path: Path, records: Records) -> None:
+        super().__init__(path, records)
         self.sides: set[int] = set()
         self.gone: set[int] = set()
         self.events: dict[str, int] = {}

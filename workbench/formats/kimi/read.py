@@ -25,6 +25,7 @@ from workbench.session import (
     Compaction,
     Kind,
     Message,
+    Records,
     Session,
     SessionFacts,
     Text,
@@ -73,8 +74,8 @@ class Reader(Transcript):
 
     empty = "a journal of Kimi Code without messages; open another session's wire.jsonl"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path, data)
+    def __init__(self, path: Path, records: Records) -> None:
+        super().__init__(path, records)
         self.origins: list[dict[str, Any]] = []
         self.undone: set[int] = set()
         self.step: _Step | None = None

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from workbench.base.errors import BadInput
 from workbench.formats.format import Progress
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.jsonl import Lines, lines_of, objects_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.session import ApiError, Compaction, Epoch, LoadWarning, Message, Records, Session
 
@@ -26,9 +26,8 @@ class Transcript(ABC):
 
     empty: ClassVar[str]
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        self.path = path
-        self.records = Records(data)
+    def __init__(self, path: Path, records: Records) -> None:
+        self.path, self.records = path, records
         self.messages: list[Message] = []
         self.sent: list[int] = []
         self.copies: frozenset[int] = frozenset()
@@ -44,13 +43,19 @@ class Transcript(ABC):
     @classmethod
     def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
         """Read a file. Raises BadInput when it has no message."""
-        reader = cls(path, data)
-        for value, index, line in objects_of(records_of(data), len(data), reader.records, reader.warnings, progress):
-            reader.take(value, index, line)
-        reader.finish()
-        if not reader.messages:
-            raise BadInput(f"{path} is {cls.empty}.")
-        return reader.session()
+        return cls.read_lines(path, lines_of(data), progress)
+
+    @classmethod
+    def read_lines(cls, path: Path, lines: Lines, progress: Progress) -> Session:
+        return cls(path, lines.records).follow(lines, progress)
+
+    def follow(self, lines: Lines, progress: Progress) -> Session:
+        for value, index, line in objects_of(lines.found, lines.size, self.records, self.warnings, progress):
+            self.take(value, index, line)
+        self.finish()
+        if not self.messages:
+            raise BadInput(f"{self.path} is {self.empty}.")
+        return self.session()
 
     @abstractmethod
     def take(self, value: dict[str, Any], index: int, line: int) -> None:

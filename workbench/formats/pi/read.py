@@ -30,6 +30,7 @@ from workbench.session import (
     Kind,
     Message,
     Opaque,
+    Records,
     Role,
     Session,
     SessionFacts,
@@ -62,8 +63,8 @@ class Reader(Transcript):
 
     empty = "a pi session without messages; open another file"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path, data)
+    def __init__(self, path: Path, records: Records) -> None:
+        super().__init__(path, records)
         self.header: Mapping[str, Any] = {}
         self.entries: dict[str, Entry] = {}
         self.places: list[str] = []

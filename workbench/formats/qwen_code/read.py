@@ -22,6 +22,7 @@ from workbench.session import (
     Compaction,
     Kind,
     Message,
+    Records,
     Session,
     SessionFacts,
     Text,
@@ -47,8 +48,8 @@ class Reader(Transcript):
 
     empty = "a Qwen Code session without messages; open another file"
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        super().__init__(path, data)
+    def __init__(self, path: Path, records: Records) -> None:
+        super().__init__(path, records)
         self.lines: dict[str, tuple[dict[str, Any], int]] = {}
         self.parents: dict[str, str | None] = {}
         self.last: str | None = None
