@@ -52,6 +52,10 @@ class Transcript(ABC):
     def follow(self, lines: Lines, progress: Progress) -> Session:
         for value, index, line in objects_of(lines.found, lines.size, self.records, self.warnings, progress):
             self.take(value, index, line)
+        return self.done()
+
+    def done(self) -> Session:
+        """The session, once everything is taken. Raises BadInput when there is no message."""
         self.finish()
         if not self.messages:
             raise BadInput(f"{self.path} is {self.empty}.")
