@@ -13,7 +13,7 @@ from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, done, notes, press, settled
-from workbench.tui.bench.following import look
+from workbench.tui.bench.following import TRIES, look
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.records import Records
@@ -122,8 +122,23 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         assert len(screen.view.history.undone().present.messages) == 12
         assert path.read_text() == "".join(map(said, range(6)))  # never written to
 
-        path.write_text(said(0))
+        pins, path_read = screen.bench.pins, path.read_text()
+        path.write_text(path_read[: len(path_read) // 2])
+        for _ in range(TRIES):  # it may be in the middle of being rewritten
+            look(screen, math.inf)
+            await settled(pilot)
+        assert (len(screen.bench.messages), screen.bench.pins) == (12, pins)
+        assert notes(pilot)[-1] == (
+            "live.jsonl has shrunk to 6 of 12 messages; the bench keeps all. "
+            "Read again (ctrl+p) shows the file as it is."
+        )
+        path.write_text(path_read)
         look(screen, math.inf)
         await settled(pilot)
-        assert len(screen.bench.messages) == 2
+        assert (len(screen.bench.messages), screen.bench.pins) == (12, pins)
+
+        path.write_text(said(0) + said(1).replace('"u1"', '"other"'))
+        look(screen, math.inf)
+        await settled(pilot)
+        assert len(screen.bench.messages) == 4
         assert "no longer begins as it did: its present content is shown; carried over: 1 pin" in notes(pilot)[-1]

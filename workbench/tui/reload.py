@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, with_limit
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
@@ -13,6 +14,7 @@ from workbench.remembered import carry_over, work_of
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.window import still
+from workbench.tui.plain import figure
 from workbench.tui.rows import Groups
 
 
@@ -32,10 +34,18 @@ class Grown:
 def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
     """Put a newer reading of the bench's session on it, None where it says nothing new.
 
-    Lays out and plans: do it where nothing is drawn.
+    Lays out and plans: do it where nothing is drawn. Raises BadInput where the file was cut off: what was done to the
+    messages that it lacks would be lost.
     """
     if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
         return None
+    if _is_cut_off(bench.session, session):
+        name = session.path.name if session.path else "The session"
+        now, before = figure(len(session.messages)), figure(len(bench.session.messages))
+        raise BadInput(
+            f"{name} has shrunk to {now} of {before} messages; the bench keeps all. "
+            "Read again (ctrl+p) shows the file as it is."
+        )
     earlier = len(session.epochs) - len(bench.session.epochs)
     epoch = bench.epoch + earlier
     if epoch < 1 or (earlier and not bench.session.begins_at):
@@ -59,6 +69,12 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
     present = change(bench)
     present.context.outcome_size(present.plan.outcome)
     return Grown(present, Groups(layout), change, len(layout.messages) - len(bench.layout.messages))
+
+
+def _is_cut_off(old: Session, new: Session) -> bool:
+    """Whether the file of `new` is that of `old` with less at its end."""
+    fewer = len(new.messages) < len(old.messages) and new.records.size < old.records.size
+    return fewer and not old.begins_at and all(a.id == b.id for a, b in zip(new.messages, old.messages, strict=False))
 
 
 def continues(old: Layout, new: Layout) -> bool:

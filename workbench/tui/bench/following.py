@@ -131,18 +131,21 @@ async def read_more(host: Host, path: Path) -> None:
         session = read_finished(path, before.session.facts.part)
         return grown(before, session, host.counter)
 
+    def later() -> float:
+        return time.monotonic() + SHARE * (time.monotonic() - began)
+
     try:
         found = await asyncio.to_thread(read)
     except BadInput as refused:
         following = host.store.view.following
         failed = following.failed + 1
         # It may not change again: below `TRIES` it is read once more as it is.
-        _put(host, replace(following, failed=failed, mark=None if failed < TRIES else following.mark))
+        mark = None if failed < TRIES else following.mark
+        _put(host, replace(following, failed=failed, mark=mark, not_before=later()))
         if failed == TRIES:
             host.tell(str(refused), bad=True)
         return
-    not_before = time.monotonic() + SHARE * (time.monotonic() - began)
-    _put(host, replace(host.store.view.following, failed=0, not_before=not_before))
+    _put(host, replace(host.store.view.following, failed=0, not_before=later()))
     if found is None:
         return
     if not _held(host) and fits(found, before, host.store.bench):
