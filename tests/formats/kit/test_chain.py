@@ -4,8 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.formats.kit.chain import Chain, in_file_order
+from workbench.formats.kit.chain import ChainWriter
 from workbench.session import Message, Records, Session
+
+
+class _Writer(ChainWriter):
+    """Writes what it is asked to write."""
+
+    def __init__(self, session: Session, *ids: str) -> None:
+        super().__init__(session, own=True)
+        self.free = iter(ids)
+        self.order: list[tuple[str, object]] = []
+
+    def make_id(self) -> str:
+        return next(self.free)
+
+    def keep(self, message: Message, record: int) -> None:
+        self.order.append(("keep", record))
+
+    def make(self, message: Message) -> None:
+        self.order.append(("make", message.id))
+
+    def show(self, message: Message) -> None:
+        self.order.append(("show", message.id))
+
+
+class _Order(_Writer):
+    def copy(self, record: int, changes: object = None) -> None:
+        self.order.append(("copy", record))
 
 
 def message(*source: int) -> Message:
@@ -14,16 +40,27 @@ def message(*source: int) -> Message:
 
 def test_other_records_stand_among_the_kept_messages_of_the_tail_as_they_did() -> None:
     messages = [message(2), message(), message(4, 6), message(8)]
-    order = in_file_order(messages, lambda one: bool(one.source), 2, [3, 5, 7, 9])
-    assert [*order] == [(0, 2), (1, -1), (-1, 3), (2, 4), (-1, 5), (2, 6), (-1, 7), (3, 8), (-1, 9)]
+    writer = _Order(Session("f", Path(), (), Records(b"")))
+    writer.write_messages(messages, 2, [3, 5, 7, 9])
+    assert writer.order == [
+        ("keep", 2),
+        ("show", "m"),
+        ("make", "m"),
+        ("copy", 3),
+        ("keep", 4),
+        ("copy", 5),
+        ("keep", 6),
+        ("copy", 7),
+        ("keep", 8),
+        ("copy", 9),
+    ]
 
 
 def test_a_copied_line_names_the_one_before_and_gets_an_id_where_its_own_is_taken() -> None:
     data = b'{"id":"a","parentId":"x","n":1.0}\n'
     records = Records(data)
     records.add(0, len(data) - 1, 1)
-    ids = iter(("a", "b"))
-    chain = Chain(Session("f", Path(), (), records), True, lambda: next(ids))
-    chain.copy(0)
-    chain.copy(0, {"n": b"2"})
-    assert chain.data == b'{"id":"a","parentId":null,"n":1.0}\n{"id":"b","parentId":"a","n":2}\n'
+    writer = _Writer(Session("f", Path(), (), records), "a", "b")
+    writer.copy(0)
+    writer.copy(0, {"n": b"2"})
+    assert writer.data == b'{"id":"a","parentId":null,"n":1.0}\n{"id":"b","parentId":"a","n":2}\n'

@@ -10,7 +10,6 @@ usage up to it is a bill of this file's context.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +20,7 @@ from workbench.formats.claude_code.project import project_name
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
-from workbench.formats.kit.chain import in_file_order
+from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import replace_fields
@@ -30,12 +29,13 @@ from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.formats.roles import GAP
 from workbench.session import Block, Message, Opaque, Session, SessionFacts, Text, Thinking
 
 _VERSION = "2.1.0"
 """The version of Claude Code whose loader these lines are written for; said where the session names none."""
+
 
 UNKNOWN_MODEL = "unknown"
 """For an answer of which no model is recorded; Claude Code's own `<synthetic>` would make it no answer at all."""
@@ -46,7 +46,9 @@ _NO_USAGE = {
     "cache_read_input_tokens": 0,
     "output_tokens": 0,
 }
+
 _NO_USAGE_FIELDS = dict.fromkeys(_NO_USAGE, b"0")
+
 _KEPT_BEFORE = ("preservedMessages", "preservedSegment")
 """What a boundary says of lines before it that stay. In a new file they follow the summary as every other line."""
 
@@ -54,53 +56,203 @@ _LASTING = (SNAPSHOT.encode(), b"content-replacement")
 """What a record holds that matters to all that follows it."""
 
 _NO_SESSION = "Claude Code cannot open a printed or exported file; cwb compact FILE -o NEW writes a session"
+
 _SIGNED = ("claude-code", "anthropic-messages")
 
 
-@dataclass(slots=True)
-class _Sheet:
-    """The file as it grows. `common` holds the keys that every line of the session has."""
+class _Writer(LineWriter):
+    """`common` holds the keys that every line of the session has; `unbilled` are the answers whose usage is reset."""
 
-    session: Session
-    native: bool
-    id: str
-    common: dict[str, Any]
-    lines: list[bytes] = field(default_factory=list)
-    parent: str | None = None
-    uuids: set[str] = field(default_factory=set)
-    losses: Losses = field(default_factory=list)
+    def __init__(self, session: Session, id: str, *, own: bool) -> None:
+        super().__init__(session, own=own)
+        self.id = id
+        self.common = _common(session, id)
+        self.parent: str | None = None
+        self.uuids: set[str] = set()
+        self.unbilled: frozenset[str] = frozenset()
+
+    def is_kept(self, message: Message) -> bool:
+        return super().is_kept(message) and not _is_noticed(self.session, message)
+
+    def keep(self, message: Message, record: int) -> None:
+        self.copy(record, unbilled=message.id in self.unbilled)
+
+    def others(self, first: int) -> list[int]:
+        """The records from `first` on that are no messages and survive: progress, snapshots, queue, unknown types.
+        From before it the newest system prompt, and what stands for results that were too large."""
+        records = self.session.records
+        used = bytearray(len(records))
+        for message in self.session.messages:
+            for record in message.source:
+                used[record] = 1
+        found: list[int] = []
+        prompt: int | None = None
+        for index in range(len(records)):
+            if used[index] or (index < first and not any(sort in records[index] for sort in _LASTING)):
+                continue
+            value = object_of(records[index])
+            type = value.get("type") if value is not None else None
+            if value is None:
+                self.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+            elif value.get("isSidechain") is True or type in ("user", "assistant"):
+                continue
+            elif isinstance(type, str) and type.startswith("api-request"):
+                self.losses.append(Loss(LossKind.REQUEST_RECORDS))
+            elif index >= first or type == "content-replacement":
+                found.append(index)
+            elif dict_of(value.get("attachment")).get("type") == SNAPSHOT:
+                prompt = index
+        newer = any(dict_of(loads(records[index]).get("attachment")).get("type") == SNAPSHOT for index in found)
+        return found if prompt is None or newer else sorted([prompt, *found])
+
+    def boundary(self, summary: Message, first: int) -> None:
+        """The line that ends the loader's walk: the recorded one of a kept summary, else a new one."""
+        session = self.session
+        if self.own and summary.source:
+            bounds = (m.source[0] for m in session.messages if m.kind == "boundary" and m.source[0] < summary.source[0])
+            recorded = [record for record in bounds if loads(session.records[record]).get("compactMetadata")]
+            if recorded:
+                self.copy(recorded[-1])
+                return
+        about: dict[str, Any] = {"trigger": "manual"}
+        usage = next((m.usage for m in reversed(session.context()) if m.usage is not None), None)
+        if usage is not None:
+            about["preTokens"] = usage.context + usage.output
+        self._append(
+            {
+                "parentUuid": None,
+                "logicalParentUuid": _uuid_before(session, first) if self.own else None,
+                **self.common,
+                "type": "system",
+                "subtype": "compact_boundary",
+                "content": "Conversation compacted",
+                "isMeta": False,
+                "timestamp": iso(),
+                "uuid": str(uuid4()),
+                "level": "info",
+                "compactMetadata": about,
+            },
+        )
+
+    def copy(self, record: int, *, unbilled: bool = False) -> None:
+        """Copy a record, with only its place in the new session changed."""
+        raw: bytes = self.session.records[record]
+        value = loads(raw)
+        id = f'"{self.id}"'.encode()
+        changes = {key: id for key in ("sessionId", "session_id") if key in value}
+        if "uuid" in value or value.get("type") in ("user", "assistant", "system", "attachment", "progress"):
+            changes["sessionId"] = id
+            changes["parentUuid"] = render(self.parent)
+            uuid = value.get("uuid")
+            if not isinstance(uuid, str) or not uuid or uuid in self.uuids:
+                uuid = str(uuid4())
+                changes["uuid"] = render(uuid)
+            self.uuids.add(uuid)
+            self.parent = uuid
+            if value.get("isSidechain") is True:  # a sub-agent's own file becomes a session of its own
+                changes["isSidechain"] = b"false"
+        about = value.get("compactMetadata")
+        if isinstance(about, dict) and any(key in about for key in _KEPT_BEFORE):
+            changes["compactMetadata"] = render({key: about[key] for key in about if key not in _KEPT_BEFORE})
+        if unbilled:
+            changes |= usage_reset(raw, _NO_USAGE_FIELDS) | {SPENT: b"true"}
+        self.lines.append(replace_fields(raw, changes))
+
+    def make(self, message: Message) -> None:
+        """Render a message that has no line of its own: one line, or one per block of an assistant's."""
+        if message.role == "system" and message.kind != "summary":
+            self.line("user", {"role": "user", "content": as_user_text(message)}, message.time, isMeta=True)
+            return
+        content = [block for block in (self._rendered(block) for block in message.blocks) if block is not None]
+        if not content:
+            self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
+            return
+        if message.role == "assistant":
+            self._made_response(message, content, **({SPENT: True} if self.own and message.id in self.unbilled else {}))
+            return
+        flags: dict[str, Any] = {}
+        if message.kind == "summary":
+            flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+        elif message.kind == "meta":
+            flags = {"isMeta": True}
+        said = content[0].get("text") if len(content) == 1 and content[0]["type"] == "text" else None
+        body = {"role": "user", "content": said if isinstance(said, str) else content}
+        self.line("user", body, message.time, **flags)
+
+    def _made_response(self, message: Message, content: list[dict[str, Any]], **flags: Any) -> None:
+        api_id = f"msg_{uuid4().hex[:24]}"
+        flags |= {"isCompactSummary": True} if message.kind == "summary" else {}
+        calls = any(block["type"] == "tool_use" for block in content)
+        for number, block in enumerate(content):
+            body = {
+                "model": message.model or self.session.model or UNKNOWN_MODEL,
+                "id": api_id,
+                "type": "message",
+                "role": "assistant",
+                "content": [block],
+                "stop_reason": None if number < len(content) - 1 else "tool_use" if calls else "end_turn",
+                "stop_sequence": None,
+                "usage": _NO_USAGE,
+            }
+            self.line("assistant", body, message.time, **flags)
+
+    def _rendered(self, block: Block) -> dict[str, Any] | None:
+        """One block as it stands in a line; None for what the API would refuse."""
+        match block:
+            case Text(text):
+                return {"type": "text", "text": text} if text.strip() else None
+            case Thinking(_, signature) if not (signature and self.session.format in _SIGNED):
+                self.losses.append(loss_of(block))
+                return None
+            case Opaque("attachment", raw):
+                text = f"<system-reminder>\n{render(raw).decode()}\n</system-reminder>"
+                self.losses.append(Loss(LossKind.BLOCKS_AS_TEXT, inserted=text))
+                return {"type": "text", "text": text}
+            case Opaque(_, raw) if not (self.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
+                self.losses.append(loss_of(block))
+                return None
+        return to_anthropic(block, self.losses)
+
+    def line(self, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:
+        self._append(
+            {
+                "parentUuid": self.parent,
+                **self.common,
+                "type": type,
+                "message": body,
+                **flags,
+                "uuid": str(uuid4()),
+                "timestamp": iso(time),
+            },
+        )
+
+    def _append(self, value: dict[str, Any]) -> None:
+        self.lines.append(render(value))
+        self.parent = value["uuid"]
+        self.uuids.add(value["uuid"])
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session. Never raises; what could not be carried stands in `losses`."""
     own = session.facts.own
     native = isinstance(own, Own) and not own.rewritten
-    losses: Losses = []
-    messages = [message for message in messages if message.kind != "boundary"]
+    messages, losses = [message for message in messages if message.kind != "boundary"], list[Loss]()
     if not native:
         messages, losses = adopted(session, messages, "Claude Code", "anthropic-messages")
     id = str(uuid4())
-    sheet = _Sheet(session, native, id, _common(session, id), losses=losses)
+    writer = _Writer(session, id, own=native)
+    writer.losses += losses
     tail = tail_of(messages) if native else len(messages)
     first = messages[tail].source[0] if tail < len(messages) else len(session.records)
     summary = next((message for message in messages if message.kind == "summary"), None)
     if summary is not None:
-        _boundary(sheet, summary, first)
+        writer.boundary(summary, first)
     if messages and messages[0].role == "assistant":
-        losses.append(Loss(LossKind.USER_INSERTED, 1, ("a session cannot start with an answer",), GAP))
-        _line(sheet, "user", {"role": "user", "content": GAP}, None, isMeta=True)
-    unbilled = _last_calls(messages)
-    others = _others(sheet, first) if native else []
-
-    def is_kept(message: Message) -> bool:
-        return native and bool(message.source) and not _is_noticed(session, message)
-
-    for index, record in in_file_order(messages, is_kept, tail, others):
-        if record < 0:
-            _made(sheet, messages[index], spent=native and messages[index].id in unbilled)
-        else:
-            _kept(sheet, record, unbilled=index >= 0 and messages[index].id in unbilled)
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.losses)
+        writer.losses.append(Loss(LossKind.USER_INSERTED, 1, ("a session cannot start with an answer",), GAP))
+        writer.line("user", {"role": "user", "content": GAP}, None, isMeta=True)
+    writer.unbilled = _last_calls(messages)
+    writer.write_messages(messages, tail, writer.others(first) if native else [])
+    return addressed(session, writer.data, id, writer.losses)
 
 
 def _is_noticed(session: Session, message: Message) -> bool:
@@ -134,35 +286,6 @@ def _common(session: Session, id: str) -> dict[str, Any]:
     return common
 
 
-def _others(sheet: _Sheet, first: int) -> list[int]:
-    """The records from `first` on that are no messages and survive: progress, snapshots, queue, unknown types. From
-    before it the newest system prompt, and what stands for results that were too large."""
-    records = sheet.session.records
-    used = bytearray(len(records))
-    for message in sheet.session.messages:
-        for record in message.source:
-            used[record] = 1
-    found: list[int] = []
-    prompt: int | None = None
-    for index in range(len(records)):
-        if used[index] or (index < first and not any(sort in records[index] for sort in _LASTING)):
-            continue
-        value = object_of(records[index])
-        type = value.get("type") if value is not None else None
-        if value is None:
-            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-        elif value.get("isSidechain") is True or type in ("user", "assistant"):
-            continue
-        elif isinstance(type, str) and type.startswith("api-request"):
-            sheet.losses.append(Loss(LossKind.REQUEST_RECORDS))
-        elif index >= first or type == "content-replacement":
-            found.append(index)
-        elif dict_of(value.get("attachment")).get("type") == SNAPSHOT:
-            prompt = index
-    newer = any(dict_of(loads(records[index]).get("attachment")).get("type") == SNAPSHOT for index in found)
-    return found if prompt is None or newer else sorted([prompt, *found])
-
-
 def _last_calls(messages: Sequence[Message]) -> frozenset[str]:
     """Ids of the newest assistant message of a real model and of any synthetic ones after it."""
     ids: list[str] = []
@@ -174,142 +297,7 @@ def _last_calls(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _boundary(sheet: _Sheet, summary: Message, first: int) -> None:
-    """The line that ends the loader's walk: the recorded one of a kept summary, else a new one."""
-    session = sheet.session
-    if sheet.native and summary.source:
-        bounds = (m.source[0] for m in session.messages if m.kind == "boundary" and m.source[0] < summary.source[0])
-        recorded = [record for record in bounds if loads(session.records[record]).get("compactMetadata")]
-        if recorded:
-            _kept(sheet, recorded[-1])
-            return
-    about: dict[str, Any] = {"trigger": "manual"}
-    usage = next((m.usage for m in reversed(session.context()) if m.usage is not None), None)
-    if usage is not None:
-        about["preTokens"] = usage.context + usage.output
-    _append(
-        sheet,
-        {
-            "parentUuid": None,
-            "logicalParentUuid": _uuid_before(session, first) if sheet.native else None,
-            **sheet.common,
-            "type": "system",
-            "subtype": "compact_boundary",
-            "content": "Conversation compacted",
-            "isMeta": False,
-            "timestamp": iso(),
-            "uuid": str(uuid4()),
-            "level": "info",
-            "compactMetadata": about,
-        },
-    )
-
-
 def _uuid_before(session: Session, first: int) -> str | None:
     last = max((m.source[-1] for m in session.messages if m.source and m.source[-1] < first), default=None)
     uuid = loads(session.records[last]).get("uuid") if last is not None else None
     return uuid if isinstance(uuid, str) else None
-
-
-def _kept(sheet: _Sheet, record: int, *, unbilled: bool = False) -> None:
-    """Copy a record, with only its place in the new session changed."""
-    raw: bytes = sheet.session.records[record]
-    value = loads(raw)
-    id = f'"{sheet.id}"'.encode()
-    changes = {key: id for key in ("sessionId", "session_id") if key in value}
-    if "uuid" in value or value.get("type") in ("user", "assistant", "system", "attachment", "progress"):
-        changes["sessionId"] = id
-        changes["parentUuid"] = render(sheet.parent)
-        uuid = value.get("uuid")
-        if not isinstance(uuid, str) or not uuid or uuid in sheet.uuids:
-            uuid = str(uuid4())
-            changes["uuid"] = render(uuid)
-        sheet.uuids.add(uuid)
-        sheet.parent = uuid
-        if value.get("isSidechain") is True:  # a sub-agent's own file becomes a session of its own
-            changes["isSidechain"] = b"false"
-    about = value.get("compactMetadata")
-    if isinstance(about, dict) and any(key in about for key in _KEPT_BEFORE):
-        changes["compactMetadata"] = render({key: about[key] for key in about if key not in _KEPT_BEFORE})
-    if unbilled:
-        changes |= usage_reset(raw, _NO_USAGE_FIELDS) | {SPENT: b"true"}
-    sheet.lines.append(replace_fields(raw, changes))
-
-
-def _made(sheet: _Sheet, message: Message, *, spent: bool = False) -> None:
-    """Render a message that has no line of its own: one line, or one per block of an assistant's."""
-    if message.role == "system" and message.kind != "summary":
-        _line(sheet, "user", {"role": "user", "content": as_user_text(message)}, message.time, isMeta=True)
-        return
-    content = [block for block in (_rendered(sheet, block) for block in message.blocks) if block is not None]
-    if not content:
-        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
-        return
-    if message.role == "assistant":
-        _made_response(sheet, message, content, **({SPENT: True} if spent else {}))
-        return
-    flags: dict[str, Any] = {}
-    if message.kind == "summary":
-        flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
-    elif message.kind == "meta":
-        flags = {"isMeta": True}
-    said = content[0].get("text") if len(content) == 1 and content[0]["type"] == "text" else None
-    body = {"role": "user", "content": said if isinstance(said, str) else content}
-    _line(sheet, "user", body, message.time, **flags)
-
-
-def _made_response(sheet: _Sheet, message: Message, content: list[dict[str, Any]], **flags: Any) -> None:
-    api_id = f"msg_{uuid4().hex[:24]}"
-    flags |= {"isCompactSummary": True} if message.kind == "summary" else {}
-    calls = any(block["type"] == "tool_use" for block in content)
-    for number, block in enumerate(content):
-        body = {
-            "model": message.model or sheet.session.model or UNKNOWN_MODEL,
-            "id": api_id,
-            "type": "message",
-            "role": "assistant",
-            "content": [block],
-            "stop_reason": None if number < len(content) - 1 else "tool_use" if calls else "end_turn",
-            "stop_sequence": None,
-            "usage": _NO_USAGE,
-        }
-        _line(sheet, "assistant", body, message.time, **flags)
-
-
-def _rendered(sheet: _Sheet, block: Block) -> dict[str, Any] | None:
-    """One block as it stands in a line; None for what the API would refuse."""
-    match block:
-        case Text(text):
-            return {"type": "text", "text": text} if text.strip() else None
-        case Thinking(_, signature) if not (signature and sheet.session.format in _SIGNED):
-            sheet.losses.append(loss_of(block))
-            return None
-        case Opaque("attachment", raw):
-            text = f"<system-reminder>\n{render(raw).decode()}\n</system-reminder>"
-            sheet.losses.append(Loss(LossKind.BLOCKS_AS_TEXT, inserted=text))
-            return {"type": "text", "text": text}
-        case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
-            sheet.losses.append(loss_of(block))
-            return None
-    return to_anthropic(block, sheet.losses)
-
-
-def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:
-    _append(
-        sheet,
-        {
-            "parentUuid": sheet.parent,
-            **sheet.common,
-            "type": type,
-            "message": body,
-            **flags,
-            "uuid": str(uuid4()),
-            "timestamp": iso(time),
-        },
-    )
-
-
-def _append(sheet: _Sheet, value: dict[str, Any]) -> None:
-    sheet.lines.append(render(value))
-    sheet.parent = value["uuid"]
-    sheet.uuids.add(value["uuid"])

@@ -10,7 +10,6 @@ Codex takes the last one for the size of the context and would compact again at 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -19,7 +18,7 @@ from workbench.base.figures import grouped
 from workbench.base.stamps import iso
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
-from workbench.formats.kit.chain import in_file_order
+from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -38,20 +37,144 @@ _ROOM = 48_000
 the middle, but for the items of a `compacted` record."""
 
 _DROPPED_EVENTS = ("thread_rolled_back", "context_compacted")
+
 _OWN_OUTPUT = ("function_call", "custom_tool_call", "local_shell_call")
 """Calls whose output may be written anew; of others, the call is written anew too."""
 
 
-@dataclass(slots=True)
-class _Sheet:
-    """The file as it grows. `side` is what the next item would be taken to continue."""
+_NO_TOKENS = {"type": "token_count", "info": None, "rate_limits": None}
 
-    lines: list[bytes] = field(default_factory=list)
-    side: Side = ""
-    call_types: dict[str, str] = field(default_factory=dict)
-    made_results: frozenset[str] = frozenset()
-    shown: bool = False
-    losses: Losses = field(default_factory=list)
+
+class _Writer(LineWriter):
+    """`side` is what the next item would be taken to continue. `others` are the records that are no messages and are
+    kept: the kind and the line of each."""
+
+    def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
+        super().__init__(session, own=own)
+        made = (result for message in messages if not message.source for result in message.results)
+        self.made_results = frozenset(result.call_id for result in made) if own else frozenset[str]()
+        self.call_types = _call_types(session) if own else {}
+        self.others: dict[int, tuple[str, bytes]] = {}
+        self.side: Side = ""
+        self.shown = False
+
+    def loaded_lines(self) -> list[bytes]:
+        """The loaded lines; one that Codex would pass over is left out. Items inside of lines are records, too."""
+        lines: list[bytes] = []
+        end = -1
+        records = self.session.records
+        for index, start in enumerate(records.starts):
+            if start < end:
+                continue
+            end = records.stops[index]
+            raw: bytes = records[index]
+            value = object_of(raw)
+            if (
+                isinstance(value, dict)
+                and isinstance(value.get("type"), str)
+                and isinstance(value.get("payload"), dict)
+            ):
+                lines.append(raw.replace(b"\n", b" "))
+            else:
+                self.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+        return lines
+
+    def find_others(self, tail: Sequence[Message]) -> None:
+        """What lies between the messages of the tail, and after them up to the next message."""
+        records = self.session.records
+        used = {record for message in self.session.messages for record in message.source}
+        first, last = tail[0].source[0], tail[-1].source[-1]
+        end = min((record for record in used if record > last), default=len(records))
+        rolled_back = False
+        for index in range(first, end):
+            if index in used:
+                continue
+            raw: bytes = records[index]
+            value = object_of(raw)
+            if value is None:
+                self.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+                continue
+            kind, payload = value.get("type"), value.get("payload")
+            if not isinstance(payload, dict) or kind in ("session_meta", "compacted"):
+                continue
+            if kind == "response_item" and side_of(payload):
+                continue
+            what = str(payload.get("type")) if kind == "event_msg" else str(kind)
+            rolled_back = rolled_back or what == "thread_rolled_back"
+            if what == "token_count":
+                raw = _uncounted(raw)
+            if what not in _DROPPED_EVENTS:
+                self.others[index] = what, raw
+        # The events of turns that were rolled back cannot be losses from the others.
+        if rolled_back:
+            lasting = ("turn_context", "token_count")
+            self.others = {index: other for index, other in self.others.items() if other[0] in lasting}
+
+    def copy(self, record: int) -> None:
+        kind, line = self.others[record]
+        self.lines.append(line)
+        if kind in ("turn_context", "token_count"):
+            self.side = ""
+        elif kind == "user_message":
+            self.shown = True
+
+    def keep(self, message: Message, record: int) -> None:
+        """Copy an item; one without a line of its own (of a compaction, of Codex before 0.32) gets one around it."""
+        raw: bytes = self.session.records[record]
+        value, starts = loads(raw), record == message.source[0]
+        if value.get("type") in ("compacted", "inter_agent_communication"):
+            if value["type"] == "compacted":
+                self.make(message)
+            else:
+                self._part("request", starts=True)
+                self.lines.append(raw)
+            return
+        bare = not isinstance(value.get("payload"), dict)
+        item = value if bare else value["payload"]
+        id = item.get("call_id")
+        if isinstance(id, str) and id in self.made_results and item["type"] not in _OWN_OUTPUT:
+            calls = tuple(call for call in message.calls if call.id == id)
+            self._items(Message("", "assistant", calls), starts=starts)
+            return
+        if isinstance(id, str) and item["type"].endswith("_call"):
+            self.call_types[id] = item["type"]
+        self._part(side_of(item), starts=starts)
+        stamp = render(iso(message.time))
+        self.lines.append(b'{"timestamp":%s,"type":"response_item","payload":%s}' % (stamp, raw) if bare else raw)
+
+    def make(self, message: Message) -> None:
+        if self._items(message, starts=True):
+            self.show(message)
+        elif message.blocks:
+            self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
+
+    def _items(self, message: Message, *, starts: bool) -> bool:
+        items = rendered(message, self.call_types, self.losses, own=self.own)
+        for item in items:
+            self._part(side_of(item), starts=starts)
+            self.line("response_item", item, message.time)
+            starts = False
+        return bool(items)
+
+    def _part(self, side: Side, *, starts: bool) -> None:
+        """Before an item: whatever ends the message before it, if it would be taken for that one's continuation."""
+        if starts and side != "request" and side == self.side:
+            self.line("event_msg", _NO_TOKENS, None)
+        self.side = side
+
+    def show(self, message: Message) -> None:
+        """The event lines by which Codex shows a message on the screen, where they are not copied."""
+        text = "\n".join(block.text for block in message.blocks if isinstance(block, Text))
+        if message.kind != "normal" or not text or any(isinstance(block, Opaque) for block in message.blocks):
+            return
+        if message.role == "user":
+            self.line("event_msg", _user_event(text), message.time)
+            self.shown = True
+        elif message.role == "assistant":
+            self.line("event_msg", {"type": "agent_message", "message": text}, message.time)
+
+    def line(self, kind: str, payload: dict[str, Any], time: float | None) -> None:
+        self.lines.append(render({"timestamp": iso(time), "type": kind, "payload": payload}))
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -59,36 +182,24 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     own = session.format == "codex"
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
-    sheet = _Sheet()
-    messages = [message for message in messages if message.kind != "boundary"]
-    if own:
-        made = (result for message in messages if not message.source for result in message.results)
-        sheet.made_results = frozenset(result.call_id for result in made)
-        sheet.call_types = _call_types(session)
-    else:
-        messages, sheet.losses = adopted(session, messages, "Codex", "openai-responses")
+    messages, losses = [message for message in messages if message.kind != "boundary"], list[Loss]()
+    if not own:
+        messages, losses = adopted(session, messages, "Codex", "openai-responses")
+    writer = _Writer(session, messages, own=own)
+    writer.losses += losses
     now, id = datetime.now(UTC), str(uuid4())
-    sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
+    writer.lines.append(_meta(session, id, now.timestamp(), own=own))
     tail = tail_of(messages) if own else len(messages)
-    others = _others(session, messages[tail:], sheet) if tail < len(messages) else {}
+    if tail < len(messages):
+        writer.find_others(messages[tail:])
     turn = _last_turn(session) if own else None
-    if turn is not None and not any(kind == "turn_context" for kind, _ in others.values()):
-        sheet.lines.append(turn)
-    for index, record in in_file_order(messages, lambda message: own and bool(message.source), tail, others):
-        if index < 0:
-            _other(sheet, *others[record])
-        elif record < 0:
-            _made(sheet, messages[index], own=own)
-        else:
-            source = messages[index].source
-            _kept(sheet, session, messages[index], record, starts=record == source[0])
-            if index < tail and record == source[-1]:
-                _show(sheet, messages[index])
-    if not sheet.shown:
+    if turn is not None and not any(kind == "turn_context" for kind, _ in writer.others.values()):
+        writer.lines.append(turn)
+    writer.write_messages(messages, tail, writer.others)
+    if not writer.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
-        _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
-    losses = [*sheet.losses, *_cut(sheet.lines)]
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, losses)
+        writer.line("event_msg", _user_event(opening.text if opening else "(empty)"), None)
+    return addressed(session, writer.data, id, [*writer.losses, *_cut(writer.lines)])
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -96,21 +207,13 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     if session.format != "codex":
         return write(session, messages)
     now, id = datetime.now(UTC), str(uuid4())
-    sheet = _Sheet()
-    lines = _loaded_lines(session, sheet)
+    writer = _Writer(session, messages, own=True)
+    lines = writer.loaded_lines()
     if not lines or loads(lines[0]).get("type") != "session_meta":
         return write(session, messages)  # written before 0.32: its lines cannot stand beside a compaction
     messages = [message for message in messages if message.kind != "boundary"]
-    made = (result for message in messages if not message.source for result in message.results)
-    sheet.made_results = frozenset(result.call_id for result in made)
-    sheet.call_types = _call_types(session)
-    for message in messages:
-        if message.source:
-            for place, source in enumerate(message.source):
-                _kept(sheet, session, message, source, starts=place == 0)
-        else:
-            _made(sheet, message, own=True)
-    values = [(line, loads(line)) for line in sheet.lines]
+    writer.write_messages(messages, 0, ())
+    values = [(line, loads(line)) for line in writer.lines]
     follows = [pair for pair in values if not _is_shown(pair[1])]
     parted = next((n for n, (_, value) in enumerate(follows) if value["type"] != "response_item"), len(follows))
     items = b",".join(field_of(line, "payload") or b"null" for line, _ in follows[:parted])
@@ -128,7 +231,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     if not any(_is_shown(loads(line)) for line in lines):
         opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
         new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
-    losses = [*sheet.losses, *_cut(line for line, _ in follows[parted:])]
+    losses = [*writer.losses, *_cut(line for line, _ in follows[parted:])]
     return addressed(session, b"".join(line + b"\n" for line in new), id, losses)
 
 
@@ -156,24 +259,6 @@ def _call_types(session: Session) -> dict[str, str]:
                 if isinstance(item.get("call_id"), str):
                     found[item["call_id"]] = str(item.get("type"))
     return found
-
-
-def _loaded_lines(session: Session, sheet: _Sheet) -> list[bytes]:
-    """The loaded lines; one that Codex would pass over is left out. Items inside of lines are records, too."""
-    lines: list[bytes] = []
-    end = -1
-    records = session.records
-    for index, start in enumerate(records.starts):
-        if start < end:
-            continue
-        end = records.stops[index]
-        raw: bytes = records[index]
-        value = object_of(raw)
-        if isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict):
-            lines.append(raw.replace(b"\n", b" "))
-        else:
-            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-    return lines
 
 
 def _is_shown(value: dict[str, Any]) -> bool:
@@ -226,52 +311,12 @@ def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
     return render({"timestamp": iso(now), "type": "session_meta", "payload": meta})
 
 
-_Others = dict[int, tuple[str, bytes]]
-"""Records that are no messages and are kept: the kind and the line of each."""
-
-
-def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> _Others:
-    """What lies between the messages of the tail, and after them up to the next message."""
-    records = session.records
-    used = {record for message in session.messages for record in message.source}
-    first, last = tail[0].source[0], tail[-1].source[-1]
-    end = min((record for record in used if record > last), default=len(records))
-    found: _Others = {}
-    rolled_back = False
-    for index in range(first, end):
-        if index in used:
-            continue
-        raw: bytes = records[index]
-        value = object_of(raw)
-        if value is None:
-            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-            continue
-        kind, payload = value.get("type"), value.get("payload")
-        if not isinstance(payload, dict) or kind in ("session_meta", "compacted"):
-            continue
-        if kind == "response_item" and side_of(payload):
-            continue
-        what = str(payload.get("type")) if kind == "event_msg" else str(kind)
-        rolled_back = rolled_back or what == "thread_rolled_back"
-        if what == "token_count":
-            raw = _uncounted(raw)
-        if what not in _DROPPED_EVENTS:
-            found[index] = what, raw
-    # The events of turns that were rolled back cannot be losses from the others.
-    if rolled_back:
-        return {index: other for index, other in found.items() if other[0] in ("turn_context", "token_count")}
-    return found
-
-
 def _uncounted(raw: bytes) -> bytes:
     try:
         payload = field_of(raw, "payload") or b"{}"
         return replace_fields(raw, {"payload": replace_fields(payload, {"info": b"null"})})
     except ValueError:
         return render({"timestamp": iso(), "type": "event_msg", "payload": _NO_TOKENS})
-
-
-_NO_TOKENS = {"type": "token_count", "info": None, "rate_limits": None}
 
 
 def _last_turn(session: Session) -> bytes | None:
@@ -287,77 +332,5 @@ def _last_turn(session: Session) -> bytes | None:
     return None
 
 
-def _other(sheet: _Sheet, kind: str, line: bytes) -> None:
-    sheet.lines.append(line)
-    if kind in ("turn_context", "token_count"):
-        sheet.side = ""
-    elif kind == "user_message":
-        sheet.shown = True
-
-
-def _kept(sheet: _Sheet, session: Session, message: Message, record: int, *, starts: bool) -> None:
-    """Copy a record; an item without a line of its own (of a compaction, of Codex before 0.32) gets one around it."""
-    raw: bytes = session.records[record]
-    value = loads(raw)
-    if value.get("type") in ("compacted", "inter_agent_communication"):
-        if value["type"] == "compacted":
-            _made(sheet, message, own=True)
-        else:
-            _part(sheet, "request", starts=True)
-            sheet.lines.append(raw)
-        return
-    bare = not isinstance(value.get("payload"), dict)
-    item = value if bare else value["payload"]
-    id = item.get("call_id")
-    if isinstance(id, str) and id in sheet.made_results and item["type"] not in _OWN_OUTPUT:
-        calls = tuple(call for call in message.calls if call.id == id)
-        _items(sheet, Message("", "assistant", calls), starts=starts, own=True)
-        return
-    if isinstance(id, str) and item["type"].endswith("_call"):
-        sheet.call_types[id] = item["type"]
-    _part(sheet, side_of(item), starts=starts)
-    stamp = render(iso(message.time))
-    sheet.lines.append(b'{"timestamp":%s,"type":"response_item","payload":%s}' % (stamp, raw) if bare else raw)
-
-
-def _made(sheet: _Sheet, message: Message, *, own: bool) -> None:
-    if _items(sheet, message, starts=True, own=own):
-        _show(sheet, message)
-    elif message.blocks:
-        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
-
-
-def _items(sheet: _Sheet, message: Message, *, starts: bool, own: bool) -> bool:
-    items = rendered(message, sheet.call_types, sheet.losses, own=own)
-    for item in items:
-        _part(sheet, side_of(item), starts=starts)
-        _line(sheet, "response_item", item, message.time)
-        starts = False
-    return bool(items)
-
-
-def _part(sheet: _Sheet, side: Side, *, starts: bool) -> None:
-    """Before an item: whatever ends the message before it, if it would be taken for that one's continuation."""
-    if starts and side != "request" and side == sheet.side:
-        _line(sheet, "event_msg", _NO_TOKENS, None)
-    sheet.side = side
-
-
-def _show(sheet: _Sheet, message: Message) -> None:
-    """The event lines by which Codex shows a message on the screen, where they are not copied."""
-    text = "\n".join(block.text for block in message.blocks if isinstance(block, Text))
-    if message.kind != "normal" or not text or any(isinstance(block, Opaque) for block in message.blocks):
-        return
-    if message.role == "user":
-        _line(sheet, "event_msg", _user_event(text), message.time)
-        sheet.shown = True
-    elif message.role == "assistant":
-        _line(sheet, "event_msg", {"type": "agent_message", "message": text}, message.time)
-
-
 def _user_event(text: str) -> dict[str, Any]:
     return {"type": "user_message", "message": text, "images": [], "local_images": [], "text_elements": []}
-
-
-def _line(sheet: _Sheet, kind: str, payload: dict[str, Any], time: float | None) -> None:
-    sheet.lines.append(render({"timestamp": iso(time), "type": kind, "payload": payload}))

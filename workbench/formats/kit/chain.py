@@ -5,9 +5,9 @@ What is kept is copied byte for byte, but for its place in the chain.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import replace_fields
@@ -16,39 +16,64 @@ from workbench.formats.loss import Losses
 from workbench.session import Message, Session
 
 
-def in_file_order(
-    messages: Sequence[Message], is_kept: Callable[[Message], bool], tail: int, others: Iterable[int]
-) -> Iterator[tuple[int, int]]:
-    """Lines to write, one after the other: (index, record) copies a record of a kept message, (index, -1) renders a
-    message, (-1, record) copies one of `others`, which stand among the messages from `tail` on as they did."""
-    waiting = deque(others)
-    for index, message in enumerate(messages):
-        if not is_kept(message):
-            yield index, -1
-            continue
-        for record in message.source:
-            while index >= tail and waiting and waiting[0] < record:
-                yield -1, waiting.popleft()
-            yield index, record
-    yield from ((-1, record) for record in waiting)
+class LineWriter(ABC):
+    """The file as it grows; a format's writer is a subclass. `own`: the session is of the format that is written."""
 
-
-@dataclass(slots=True)
-class Chain:
-    """The file as it grows. `own`: the session is of the format that is written. `make_id` makes an id of a line, which
-    names the one before in `parentId`."""
-
-    session: Session
-    own: bool
-    make_id: Callable[[], str]
-    lines: list[bytes] = field(default_factory=list)
-    parent: str | None = None
-    ids: set[str] = field(default_factory=set)
-    losses: Losses = field(default_factory=list)
+    def __init__(self, session: Session, *, own: bool) -> None:
+        self.session, self.own = session, own
+        self.lines: list[bytes] = []
+        self.losses: Losses = []
 
     @property
     def data(self) -> bytes:
         return b"".join(line + b"\n" for line in self.lines)
+
+    def write_messages(self, messages: Sequence[Message], tail: int, others: Iterable[int]) -> None:
+        """Write messages, and `others`: records that stand among the messages from `tail` on as they did."""
+        waiting = deque(others)
+        for index, message in enumerate(messages):
+            if not self.is_kept(message):
+                self.make(message)
+                continue
+            for record in message.source:
+                while index >= tail and waiting and waiting[0] < record:
+                    self.copy(waiting.popleft())
+                self.keep(message, record)
+            if index < tail:
+                self.show(message)
+        for record in waiting:
+            self.copy(record)
+
+    def is_kept(self, message: Message) -> bool:
+        """True for a message whose records are copied."""
+        return self.own and bool(message.source)
+
+    @abstractmethod
+    def keep(self, message: Message, record: int) -> None:
+        """Write a record of a kept message."""
+
+    @abstractmethod
+    def make(self, message: Message) -> None:
+        """Render a message."""
+
+    @abstractmethod
+    def copy(self, record: int) -> None:
+        """Write a record that is no message."""
+
+    def show(self, message: Message) -> None:  # noqa: B027
+        """Write what shows a kept message on the agent's screen, where that is not copied."""
+
+
+class ChainWriter(LineWriter):
+    """Each line has an id, and names that of the line before in `parentId`."""
+
+    def __init__(self, session: Session, *, own: bool) -> None:
+        super().__init__(session, own=own)
+        self.parent: str | None = None
+        self.ids: set[str] = set()
+
+    @abstractmethod
+    def make_id(self) -> str: ...
 
     def new_id(self) -> str:
         while (id := self.make_id()) in self.ids:

@@ -20,17 +20,7 @@ from workbench.formats.kit.tail import usage_reset
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind
 from workbench.formats.pi.signature import ID
-from workbench.formats.pi.write import (
-    NO_USAGE,
-    Sheet,
-    addressed,
-    header,
-    kept,
-    last_response,
-    made,
-    results_next,
-    write,
-)
+from workbench.formats.pi.write import NO_USAGE, Writer, addressed, header, last_response, write
 from workbench.session import Message, Session, Text, Usage, leading_system
 
 WRAPPED = (
@@ -51,40 +41,35 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         return write(session, messages)
     if not all(isinstance(block, Text) for block in opening.blocks):
         return write(session, messages)
-    sheet = Sheet(session, own=True)
-    entries = _entries(sheet)
-    if not entries or len(sheet.ids) < len(entries):
+    rest = messages[lead + 1 :]
+    writer = Writer(session, messages, own=True)
+    entries = _entries(writer)
+    if not entries or len(writer.ids) < len(entries):
         return write(session, messages)
     id_of = {record: id for record, id, _ in entries}
-    sheet.parent = entries[-1][1]
-    rest = messages[lead + 1 :]
+    writer.parent = entries[-1][1]
     first = _first_kept(session, rest, id_of)
-    rest = rest if first else results_next(sheet, rest)
-    id = sheet.new_id()
-    about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": sheet.parent, "timestamp": iso(opening.time)}
+    rest = rest if first else writer.results_next(rest)
+    id = writer.new_id()
+    about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": writer.parent, "timestamp": iso(opening.time)}
     usage = next((message.usage for message in reversed(session.context()) if message.usage), Usage())
     about |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
     about["tokensBefore"] = usage.context + usage.output
     about |= {"systemMessage": system} if system else {}
-    unbilled = last_response(rest)
-    spent = next((message.source[0] for message in rest if message.id == unbilled), -1) if first else -1
+    writer.unbilled = last_response(rest)
+    spent = next((message.source[0] for message in rest if message.id == writer.unbilled), -1) if first else -1
     lines = [_spent(raw) if record == spent else raw for record, _, raw in entries]
-    sheet.lines = [*lines, render(about)]
-    sheet.ids.add(id)
-    sheet.parent = id
-    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
-    for message in rest if not first else ():
-        if message.source:
-            kept(sheet, message, unbilled=message.id == unbilled)
-        else:
-            made(sheet, message)
+    writer.lines = [*lines, render(about)]
+    writer.ids.add(id)
+    writer.parent = id
+    writer.write_messages(rest if not first else (), 0, ())
     new = str(uuid4())
     head = header(session, new, own=True)
     return addressed(
         session,
-        b"".join(line + b"\n" for line in (head, *sheet.lines)),
+        head + b"\n" + writer.data,
         new,
-        [*sheet.losses, Loss(LossKind.SUMMARY_WRAPPED, details=("pi",))],
+        [*writer.losses, Loss(LossKind.SUMMARY_WRAPPED, details=("pi",))],
     )
 
 
@@ -103,19 +88,19 @@ def _spent(raw: bytes) -> bytes:
     return replace_fields(raw, {**reset, SPENT: b"true"}) if reset else raw
 
 
-def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
+def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:
     """Record, id and line of each loaded entry; those of version 1 get the ids and links that they lack.
 
-    Nothing where the chain is damaged. `sheet.ids` has the ids.
+    Nothing where the chain is damaged. `writer.ids` has the ids.
     """
-    session = sheet.session
+    session = writer.session
     values: list[tuple[int, bytes, dict[str, Any]]] = []
     for record, raw in enumerate(session.records):
         value = object_of(raw)
         if isinstance(value, dict):
             values.append((record, raw, value))
         else:
-            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+            writer.losses.append(Loss(LossKind.DAMAGED_RECORDS))
     head = next((value for _, _, value in values if value.get("type") == "session"), {})
     linear = type(version := head.get("version")) is not int or version == 1
     places: list[str] = []
@@ -126,16 +111,16 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
             places.append("")
             continue
         given = value.get("id")
-        id = sheet.new_id() if linear else given
+        id = writer.new_id() if linear else given
         above = None if linear else value.get("parentId")
-        chained = above is None or (isinstance(above, str) and above in sheet.ids)
-        if not isinstance(id, str) or id in sheet.ids or not chained:
+        chained = above is None or (isinstance(above, str) and above in writer.ids)
+        if not isinstance(id, str) or id in writer.ids or not chained:
             return []
         changes = {"id": render(id), "parentId": render(parent)} if linear else {}
         index = value.get("firstKeptEntryIndex")
         if linear and type(index) is int and 0 <= index < len(places):
             changes["firstKeptEntryId"] = render(places[index])
-        sheet.ids.add(id)
+        writer.ids.add(id)
         places.append(id)
         entries.append((record, id, replace_fields(raw, changes).replace(b"\n", b" ")))
         parent = id

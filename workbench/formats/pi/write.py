@@ -9,8 +9,8 @@ with the content that was sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 from typing import Any
 from uuid import uuid4
@@ -19,7 +19,7 @@ from workbench.base.stamps import iso, moment
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
-from workbench.formats.kit.chain import Chain, in_file_order
+from workbench.formats.kit.chain import ChainWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -32,10 +32,12 @@ from workbench.formats.pi.signature import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
+
 _NOTHING = {
     **dict.fromkeys(NO_USAGE, 0),
     "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
 }
+
 _SETTINGS = ("model_change", "thinking_level_change", "session_info")
 """Entries of which the newest holds for all that follows."""
 
@@ -46,12 +48,165 @@ _APIS = (
 )
 
 
-@dataclass(slots=True)
-class Sheet(Chain):
-    """The file as it grows, with the names of tools by the ids of their calls."""
+class Writer(ChainWriter):
+    """`names` are those of tools by the ids of their calls. `unbilled` is the response whose usage is set to nothing;
+    `whole` the record of a compaction of which all that is sent opens the context, -1 for none."""
 
-    make_id: Callable[[], str] = lambda: uuid4().hex[:8]
-    names: dict[str, str] = field(default_factory=dict)
+    def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
+        super().__init__(session, own=own)
+        self.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
+        self.unbilled = last_response(messages)
+        self.whole = -1
+
+    def make_id(self) -> str:
+        return uuid4().hex[:8]
+
+    def results_next(self, messages: Sequence[Message]) -> list[Message]:
+        """The messages with nothing said between a call and its result: pi would answer the call itself there, and the
+        API would refuse the result. System messages stay: pi sends them behind the result."""
+        ordered: list[Message] = []
+        held: list[Message] = []
+        waiting: set[str] = set()
+        for index, message in enumerate(messages):
+            if message.role == "assistant":
+                ordered += held
+                held, waiting = [], {call.id for call in message.calls} & _answered(messages, index)
+            waiting -= {result.call_id for result in message.results}
+            if waiting and message.role == "user":
+                held.append(message)
+                continue
+            ordered.append(message)
+            if held and not waiting:
+                self.losses.append(Loss(LossKind.RESULTS_MOVED))
+                ordered += held
+                held = []
+        return [*ordered, *held]
+
+    def others(self, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
+        """The newest settings before the tail; and what stands in it beside sent messages: settings, labels, failed
+        responses, unknown types. Entries of abandoned branches stay behind."""
+        session = self.session
+        messages = {message.source[0]: number for number, message in enumerate(session.messages) if message.source}
+        branch, context = set(session.branch), {message.id for message in session.context()}
+        first = tail[0].source[0] if tail else len(session.records)
+        last = tail[-1].source[0] if tail else len(session.records)
+        settings: dict[str, int] = {}
+        others: list[int] = []
+        for record in range(len(session.records)):
+            number = messages.get(record)
+            if number is not None:
+                if session.messages[number].id in context and record > last:
+                    break
+                if record > first and number in branch and session.messages[number].id not in context:
+                    value = loads(session.records[record])
+                    others += [record] if _is_unsent(value) else []
+                continue
+            value = object_of(session.records[record])
+            if value is None:
+                self.losses += [Loss(LossKind.DAMAGED_RECORDS)] if record >= first else []
+            elif record < first:
+                settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}
+            elif value.get("type") not in ("session", "compaction", "context_edit"):
+                others.append(record)
+        return sorted(settings.values()), others
+
+    def keep(self, message: Message, record: int) -> None:
+        if record == self.whole:
+            # What it kept stood before it and now follows it. Its summary is copied together with its system message.
+            if message.kind == "summary":
+                self.copy(self.whole, {"firstKeptEntryId": b'""'})
+            return
+        if record != message.source[0]:
+            return
+        raw: bytes = self.session.records[record]
+        value = loads(raw)
+        if value.get("type") == "compaction":
+            self.make(message, value.get("systemMessage"))
+            return
+        changes: dict[str, bytes] = {}
+        body = field_of(raw, "message")
+        if body is not None and isinstance(value.get("message"), dict):
+            if value["message"].get("role") == "hookMessage":
+                changes["message"] = replace_fields(body, {"role": b'"custom"'})
+            usage = field_of(body, "usage")
+            if message.id == self.unbilled and usage is not None and usage.startswith(b"{"):
+                changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
+                changes[SPENT] = b"true"
+        self.copy(record, changes)
+
+    def make(self, message: Message, recorded: Any = None) -> None:
+        """Render a message: an entry for each tool result, and one for the rest. A system message of the session's own
+        is rendered as `recorded` where that is given: with its sections and tools."""
+        stamp = round(moment(message.time).timestamp() * 1000)
+        if self.own and message.is_own_system:
+            plain = {"role": "system", "content": message.text}
+            self._entry(message, {**(recorded if isinstance(recorded, dict) else plain), "timestamp": stamp})
+            return
+        for result in message.results:
+            self._entry(message, {**self._result(result), "timestamp": stamp})
+        content = [part for block in message.blocks if (part := self._part(message, block)) is not None]
+        if not content:
+            if not message.results:
+                self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
+            return
+        if message.role == "assistant":
+            body: dict[str, Any] = {"role": "assistant", "content": content, **_origin(self.session, message)}
+            calls = any(part["type"] == "toolCall" for part in content)
+            body |= {"usage": _NOTHING, "stopReason": "toolUse" if calls else "stop"}
+        else:
+            body = {"role": "user", "content": content}
+        self._entry(message, {**body, "timestamp": stamp})
+
+    def _entry(self, message: Message, body: dict[str, Any]) -> None:
+        id = self.new_id()
+        entry = {"type": "message", "id": id, "parentId": self.parent, "timestamp": iso(message.time), "message": body}
+        if body["role"] == "user":
+            words = [part.get("text") for part in body["content"] if part["type"] == "text"]
+            texts = [Text(said) for said in words if isinstance(said, str)]
+            plain = len(texts) == len(body["content"])
+            said = kind_of("user", texts) if plain else "normal"
+        else:
+            said = "normal"
+        if body["role"] != "toolResult" and said != message.kind:
+            entry[MARK] = message.kind
+        self.link(render(entry), id)
+
+    def _result(self, result: ToolResult) -> dict[str, Any]:
+        texts = texts_of(result, self.losses)
+        return {
+            "role": "toolResult",
+            "toolCallId": result.call_id,
+            "toolName": self.names.get(result.call_id, "unknown"),
+            "content": [{"type": "text", "text": text} for text in texts],
+            "isError": result.is_error,
+        }
+
+    def _part(self, message: Message, block: object) -> dict[str, Any] | None:
+        match block:
+            case Text(text) if text:
+                if message.role == "system":
+                    text = text if message.kind == "summary" else as_user_text(replace(message, blocks=(block,)))
+                return {"type": "text", "text": text}
+            case ToolUse(id, name, given) if message.role == "assistant":
+                return {
+                    "type": "toolCall",
+                    "id": id,
+                    "name": name,
+                    "arguments": as_object(given),
+                }
+            case Thinking(text, signature) if self.own and message.role == "assistant":
+                return {"type": "thinking", "thinking": text, **({"thinkingSignature": signature} if signature else {})}
+            case Thinking():
+                self.losses.append(loss_of(block))
+            case Media():
+                return {"type": "text", "text": named(block, self.losses)}
+            case Opaque(_, raw) if self.own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
+                return raw
+            case Opaque():
+                self.losses.append(loss_of(block))
+            case _:
+                pass
+        return None
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -59,56 +214,20 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     own = session.format == ID
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
-    sheet = Sheet(session, own)
-    messages = [message for message in messages if message.kind != "boundary"]
+    messages, losses = [message for message in messages if message.kind != "boundary"], list[Loss]()
     if not own:
         messages, losses = adopted(session, messages, "pi", "anthropic-messages")
-        sheet.losses += losses
-    messages = results_next(sheet, messages)
-    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
-    id = str(uuid4())
-    sheet.lines.append(header(session, id, own=own))
+    writer, id = Writer(session, messages, own=own), str(uuid4())
+    writer.losses += losses
+    messages = writer.results_next(messages)
+    writer.lines.append(header(session, id, own=own))
     tail = tail_of(messages) if own else len(messages)
-    settings, others = _others(sheet, messages[tail:]) if own else ([], [])
+    settings, others = writer.others(messages[tail:]) if own else ([], [])
     for record in settings:
-        sheet.copy(record)
-    unbilled, whole = last_response(messages), _opening_compaction(session, messages) if own else -1
-    for index, record in in_file_order(messages, lambda message: own and bool(message.source), tail, others):
-        if index < 0:
-            sheet.copy(record)
-            continue
-        message = messages[index]
-        if record < 0:
-            made(sheet, message)
-        elif record == whole:
-            # What it kept stood before it and now follows it. Its summary is copied together with its system message.
-            if message.kind == "summary":
-                sheet.copy(whole, {"firstKeptEntryId": b'""'})
-        elif record == message.source[0]:
-            kept(sheet, message, unbilled=message.id == unbilled)
-    return addressed(session, sheet.data, id, sheet.losses)
-
-
-def results_next(sheet: Sheet, messages: Sequence[Message]) -> list[Message]:
-    """The messages with nothing said between a call and its result: pi would answer the call itself there, and the API
-    would refuse the result. System messages stay: pi sends them behind the result."""
-    ordered: list[Message] = []
-    held: list[Message] = []
-    waiting: set[str] = set()
-    for index, message in enumerate(messages):
-        if message.role == "assistant":
-            ordered += held
-            held, waiting = [], {call.id for call in message.calls} & _answered(messages, index)
-        waiting -= {result.call_id for result in message.results}
-        if waiting and message.role == "user":
-            held.append(message)
-            continue
-        ordered.append(message)
-        if held and not waiting:
-            sheet.losses.append(Loss(LossKind.RESULTS_MOVED))
-            ordered += held
-            held = []
-    return [*ordered, *held]
+        writer.copy(record)
+    writer.whole = _opening_compaction(session, messages) if own else -1
+    writer.write_messages(messages, tail, others)
+    return addressed(session, writer.data, id, writer.losses)
 
 
 def _answered(messages: Sequence[Message], index: int) -> set[str]:
@@ -147,35 +266,6 @@ def header(session: Session, id: str, *, own: bool) -> bytes:
     return render({"type": "session", "version": 3, "id": id, "timestamp": iso(), "cwd": folder_of(session)})
 
 
-def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
-    """The newest settings before the tail; and what stands in it beside sent messages: settings, labels, failed
-    responses, unknown types. Entries of abandoned branches stay behind."""
-    session = sheet.session
-    messages = {message.source[0]: number for number, message in enumerate(session.messages) if message.source}
-    branch, context = set(session.branch), {message.id for message in session.context()}
-    first = tail[0].source[0] if tail else len(session.records)
-    last = tail[-1].source[0] if tail else len(session.records)
-    settings: dict[str, int] = {}
-    others: list[int] = []
-    for record in range(len(session.records)):
-        number = messages.get(record)
-        if number is not None:
-            if session.messages[number].id in context and record > last:
-                break
-            if record > first and number in branch and session.messages[number].id not in context:
-                value = loads(session.records[record])
-                others += [record] if _is_unsent(value) else []
-            continue
-        value = object_of(session.records[record])
-        if value is None:
-            sheet.losses += [Loss(LossKind.DAMAGED_RECORDS)] if record >= first else []
-        elif record < first:
-            settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}
-        elif value.get("type") not in ("session", "compaction", "context_edit"):
-            others.append(record)
-    return sorted(settings.values()), others
-
-
 def _is_unsent(entry: dict[str, Any]) -> bool:
     """Whether a message is only shown: a response that failed, a command that the person kept to herself."""
     body = entry.get("message")
@@ -186,103 +276,6 @@ def _is_unsent(entry: dict[str, Any]) -> bool:
 
 def last_response(messages: Sequence[Message]) -> str:
     return next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "")
-
-
-def kept(sheet: Sheet, message: Message, *, unbilled: bool) -> None:
-    record = message.source[0]
-    raw: bytes = sheet.session.records[record]
-    value = loads(raw)
-    if value.get("type") == "compaction":
-        made(sheet, message, value.get("systemMessage"))
-        return
-    changes: dict[str, bytes] = {}
-    body = field_of(raw, "message")
-    if body is not None and isinstance(value.get("message"), dict):
-        if value["message"].get("role") == "hookMessage":
-            changes["message"] = replace_fields(body, {"role": b'"custom"'})
-        usage = field_of(body, "usage")
-        if unbilled and usage is not None and usage.startswith(b"{"):
-            changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
-            changes[SPENT] = b"true"
-    sheet.copy(record, changes)
-
-
-def made(sheet: Sheet, message: Message, recorded: Any = None) -> None:
-    """Render a message: an entry for each tool result, and one for the rest. A system message of the session's own is
-    rendered as `recorded` where that is given: with its sections and tools."""
-    stamp = round(moment(message.time).timestamp() * 1000)
-    if sheet.own and message.is_own_system:
-        body: dict[str, Any] = recorded if isinstance(recorded, dict) else {"role": "system", "content": message.text}
-        _entry(sheet, message, {**body, "timestamp": stamp})
-        return
-    for result in message.results:
-        _entry(sheet, message, {**_result(sheet, result), "timestamp": stamp})
-    content = [part for block in message.blocks if (part := _part(sheet, message, block)) is not None]
-    if not content:
-        if not message.results:
-            sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
-        return
-    if message.role == "assistant":
-        body = {"role": "assistant", "content": content, **_origin(sheet.session, message)}
-        calls = any(part["type"] == "toolCall" for part in content)
-        body |= {"usage": _NOTHING, "stopReason": "toolUse" if calls else "stop"}
-    else:
-        body = {"role": "user", "content": content}
-    _entry(sheet, message, {**body, "timestamp": stamp})
-
-
-def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
-    id = sheet.new_id()
-    entry = {"type": "message", "id": id, "parentId": sheet.parent, "timestamp": iso(message.time), "message": body}
-    if body["role"] == "user":
-        words = [part.get("text") for part in body["content"] if part["type"] == "text"]
-        texts = [Text(said) for said in words if isinstance(said, str)]
-        plain = len(texts) == len(body["content"])
-        said = kind_of("user", texts) if plain else "normal"
-    else:
-        said = "normal"
-    if body["role"] != "toolResult" and said != message.kind:
-        entry[MARK] = message.kind
-    sheet.link(render(entry), id)
-
-
-def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
-    texts = texts_of(result, sheet.losses)
-    return {
-        "role": "toolResult",
-        "toolCallId": result.call_id,
-        "toolName": sheet.names.get(result.call_id, "unknown"),
-        "content": [{"type": "text", "text": text} for text in texts],
-        "isError": result.is_error,
-    }
-
-
-def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | None:
-    match block:
-        case Text(text) if text:
-            if message.role == "system":
-                text = text if message.kind == "summary" else as_user_text(replace(message, blocks=(block,)))
-            return {"type": "text", "text": text}
-        case ToolUse(id, name, given) if message.role == "assistant":
-            return {
-                "type": "toolCall",
-                "id": id,
-                "name": name,
-                "arguments": as_object(given),
-            }
-        case Thinking(text, signature) if sheet.own and message.role == "assistant":
-            return {"type": "thinking", "thinking": text, **({"thinkingSignature": signature} if signature else {})}
-        case Thinking():
-            sheet.losses.append(loss_of(block))
-        case Media():
-            return {"type": "text", "text": named(block, sheet.losses)}
-        case Opaque(_, raw) if sheet.own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
-            return raw
-        case Opaque():
-            sheet.losses.append(loss_of(block))
-        case _:
-            pass
-    return None
 
 
 def _origin(session: Session, message: Message) -> dict[str, str]:
