@@ -16,6 +16,7 @@ from tests.tui.app import (
     brought,
     done,
     failing_story,
+    notes,
     on_bench,
     press,
     settled,
@@ -27,6 +28,7 @@ from workbench.analysis.prompt_use import by_id
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
+from workbench.compaction.prompts import file_of, write_own
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tokens import scales
@@ -48,6 +50,22 @@ SIZE = (150, 44)
 
 def words(place: Static) -> str:
     return str(place.content)
+
+
+async def test_a_prompt_that_is_deleted_while_it_is_listed_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    path = write_own("mine.en.md", file_of("exchange-summary.en.md").read_text("utf-8").replace("id: ", "id: my-", 1))
+    async with on_bench(story(), size=SIZE) as (pilot, _):
+        screen = await brought(pilot, PromptsScreen, "E", "escape")
+        place = next(at for at, one in enumerate(screen.every) if isinstance(one, Listed) and one.file == path.name)
+        screen.query_one(TextList).go(place)
+        await settled(pilot)
+        path.unlink()
+        for action in ("edit", "outside"):
+            await pilot.app.run_action(action, screen)
+            await settled(pilot)
+            assert "mine.en.md cannot be read any more: No such file or directory" in notes(pilot)[-1]
+        assert not screen.has_class("-editing")
 
 
 async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:

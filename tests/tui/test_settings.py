@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
         read_settings(path)
     assert said in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize(("make", "why"), [(os.mkfifo, "it is a pipe"), (os.mkdir, "Is a directory")])
+def test_settings_that_are_no_file_are_refused_and_not_waited_for(
+    tmp_path: Path, make: Callable[[Path], None], why: str
+) -> None:
+    make(path := tmp_path / "config.toml")
+    with pytest.raises(BadInput) as refused:
+        read_settings(path)
+    assert str(refused.value) == f"{path} cannot be read: {why}; make it a readable file."
 
 
 @pytest.mark.parametrize(

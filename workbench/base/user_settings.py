@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.files import reason
+from workbench.base.reading import read_text
 
 
 def tables_in(path: Path) -> dict[str, Any]:
     """Nothing where there is no such file. Raises BadInput with the file and what is wrong."""
     try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
+        return tomllib.loads(read_text(path, "utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {reason(error)}; make it a readable file.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} is not valid TOML ({error}); correct that place.") from None
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder, write_atomically
+from workbench.base.files import make_folder, reason, write_atomically
+from workbench.base.reading import read_file
 from workbench.base.resources import PROMPTS
 
 ENDINGS = (".md", ".jinja")
@@ -68,6 +69,15 @@ def file_of(name: str) -> Path:
     """Where the prompt of this file name is read from."""
     own = paths.prompts() / name
     return own if own.is_file() else PROMPTS / name
+
+
+def content_of(name: str) -> str:
+    """The file of a prompt, header and all, to be edited. Raises BadInput where it is gone or cannot be read."""
+    path = file_of(name)
+    try:
+        return read_file(path).decode("utf-8", "replace")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read any more: {reason(error)}; put it back or choose another.") from None
 
 
 def read_prompt(path: Path) -> Prompt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -15,7 +16,7 @@ from workbench.analysis.prompt_use import Found, found, policy_with, rendered
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.labels import label_of
-from workbench.compaction.prompts import prompt_files, write_own
+from workbench.compaction.prompts import content_of, prompt_files, write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.fields import fields_of, is_asked
@@ -174,9 +175,13 @@ line."""
     def action_edit(self) -> None:
         if (one := self.here) is None:
             return
+        try:
+            editor = PolicyTextEditor(self.bench, one) if isinstance(one, Setting) else PromptEditor(one.file)
+        except BadInput as gone:
+            self.notify(str(gone), severity="warning", markup=False, timeout=10)
+            return
         self.set_class(True, "-editing")
         self.query_one(TextList).disabled = True
-        editor = PolicyTextEditor(self.bench, one) if isinstance(one, Setting) else PromptEditor(one.file)
         self.query_one(Horizontal).mount(editor)
 
     @on(PromptEditor.Ended)
@@ -209,15 +214,13 @@ line."""
         return super().check_action(action, parameters)
 
     def action_outside(self) -> None:
-        from workbench.compaction.prompts import file_of
 
         one = self.here
         if not isinstance(one, Listed):
             return
-        path = file_of(one.file)
         try:
-            before = path.read_text("utf-8", "replace")
-            after = edit_outside(self.app, before, path.suffix)
+            before = content_of(one.file)
+            after = edit_outside(self.app, before, Path(one.file).suffix)
             if after != before:
                 self._saved(str(write_own(one.file, after)))
         except BadInput as refused:

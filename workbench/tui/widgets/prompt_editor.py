@@ -16,7 +16,7 @@ from textual.widgets import Static, TextArea
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.prompts import checked, file_of, write_own
+from workbench.compaction.prompts import checked, content_of, write_own
 from workbench.tui.keys import shared
 from workbench.tui.plain import one_line
 
@@ -37,9 +37,10 @@ class PromptEditor(Vertical):
         path: str
 
     def __init__(self, file: str) -> None:
+        """Raises BadInput for a file that is gone or cannot be read."""
         super().__init__()
         self.file = file
-        self.before = file_of(file).read_text("utf-8", "replace")
+        self.before = content_of(file)
         self.fault = 0
         self._sure = False
 
