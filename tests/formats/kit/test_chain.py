@@ -39,11 +39,11 @@ def message(*source: int) -> Message:
 
 
 def test_other_records_stand_among_the_kept_messages_of_the_tail_as_they_did() -> None:
-    messages = [message(2), message(), message(4, 6), message(8)]
+    messages = [message(9), message(), message(4, 6), message(8)]
     writer = _Order(Session("f", Path(), (), Records(b"")))
-    writer.write_messages(messages, 2, [3, 5, 7, 9])
+    writer.write_messages(messages, 2, [3, 5, 7, 10])
     assert writer.order == [
-        ("keep", 2),
+        ("keep", 9),
         ("show", "m"),
         ("make", "m"),
         ("copy", 3),
@@ -52,7 +52,7 @@ def test_other_records_stand_among_the_kept_messages_of_the_tail_as_they_did() -
         ("keep", 6),
         ("copy", 7),
         ("keep", 8),
-        ("copy", 9),
+        ("copy", 10),
     ]
 
 

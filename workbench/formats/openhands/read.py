@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
-from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.look import Look
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import (
@@ -35,9 +34,7 @@ from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
 from workbench.formats.openhands.tree import is_leaf, others_in
 from workbench.session import (
-    ApiError,
     Compaction,
-    Epoch,
     LoadWarning,
     Message,
     Records,
@@ -48,6 +45,169 @@ from workbench.session import (
     Usage,
     Way,
 )
+
+
+class Reader(Transcript):
+    """`view` has the events that have a place in what is sent, in its order, a condensation for its summary; `of` the
+    message that an event belongs to, `batches` the one that an answer of the model began, `joined` what follows;
+    `asks` and `answers` the call that an event makes or answers. `others` are the events that stand on other branches,
+    `parents` the ids that events of a tree follow, `billed` the usage of answers by their ids. `loops` are the tool
+    loops of V1, of which `loop` is the one that goes on."""
+
+    empty = "a conversation of OpenHands without messages; open another one"
+
+    def __init__(self, path: Path, data: bytes, state: Event) -> None:
+        super().__init__(path, Records(data))
+        self.state = state
+        events, self.warnings = parse(path, data)
+        if not isinstance(events, list):
+            raise BadInput(f"{path}: is not a list of events; open a trajectory of OpenHands.")
+        self.events: list[Any] = events
+        self.others = others_in(events, state, self.warnings)
+        self.parents = frozenset(as_text(dict_of(event).get("parent_id") or "") for event in events) - {""}
+        self.billed = _billed(state)
+        self.view: list[int] = []
+        self.of: dict[int, int] = {}
+        self.batches: dict[tuple[bool, str], int] = {}
+        self.asks: dict[int, str] = {}
+        self.answers: dict[int, str] = {}
+        self.calls: dict[str, str] = {}
+        self.joined: dict[int, list[tuple[Said, int]]] = {}
+        self.loops: list[set[int]] = []
+        self.loop: set[int] | None = None
+        self.asked = ""
+
+    def finish(self) -> None:
+        for place, more in self.joined.items():
+            self.messages[place] = _joined(self.messages[place], more)
+        self.sent = self.members()
+        self.end_epoch()
+        metrics = dict_of(dict_of(dict_of(self.state.get("stats")).get("usage_to_metrics")).get("agent"))
+        usage = dict_of(metrics.get("accumulated_token_usage"))
+        self.window.read(usage.get("context_window") or None, None, self.warnings)  # 0 where the tool does not know it
+        self.epochs = [replace(epoch, window=self.window.tokens) for epoch in self.epochs]
+
+    def session(self) -> Session:
+        llm = dict_of(dict_of(self.state.get("agent")).get("llm"))
+        workspace = dict_of(self.state.get("workspace")).get("working_dir")
+        newest = next((m.model for m in reversed(self.messages) if m.model), None)
+        others = self.others
+        return self._session(
+            ID,
+            with_user_text(self.messages),
+            id=as_text(self.state.get("id") or ""),
+            title=first_words(self.messages),
+            model=llm["model"] if isinstance(llm.get("model"), str) else newest,
+            cwd=workspace if isinstance(workspace, str) else None,
+            branch=self._branch(),
+            tools=_tools([event for n, event in enumerate(self.events) if n not in others]),
+            facts=SessionFacts(api_errors=tuple(self.errors), own=Own(others, any(map(is_v1, self.events)))),
+        )
+
+    def members(self) -> list[int]:
+        """The messages of the view: one that several events make stands where its first event does."""
+        found = dict.fromkeys(self.of[event] for event in self._paired() if event in self.of)
+        return [message for message in found if self.messages[message].blocks]
+
+    def _paired(self) -> list[int]:
+        """The view without calls and results that lost each other, which V1 leaves out; what is being done at the end
+        stays. An answer of several calls is whole or gone, and so is a tool loop."""
+        view = self.view
+        while True:
+            there, ends = set(view), {self.answers[n] for n in view if n in self.answers}
+            newest = next((n for n in reversed(view) if n not in self.answers), None)
+            running = self.of[newest] if newest in self.asks else None
+            broken = {
+                self.of[n]
+                for n, call in self.asks.items()
+                if n not in there or (call not in ends and self.of[n] != running)
+            }
+            begun = {"", *(call for n, call in self.asks.items() if self.of[n] not in broken)}
+            torn = {n for loop in self.loops if not loop <= there for n in loop}
+            left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in begun]
+            left = [n for n in left if n not in torn]
+            if len(left) == len(view):
+                return left
+            view = left
+
+    def _branch(self) -> Sequence[int]:
+        """All messages, or those that have an event on the branch that is gone on with."""
+        others = self.others
+        return self.branch_without({n for n, one in enumerate(self.messages) if others.issuperset(one.source)})
+
+    def take(self, event: Event, index: int, line: int) -> None:
+        sent = index not in self.others
+        if sent:
+            self._follow_loop(index, event)
+        if not sent and forgetting_of(event) is not None:
+            return
+        if event.get("kind") == "ConversationErrorEvent":
+            id = as_text(event.get("id") or f"event-{index + 1}")
+            self.errors.append(api_error(id, event, seconds_of(event.get("timestamp"))))
+            return
+        if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
+            self.asked = as_text(event.get("reason") or "request")
+            return
+        if forgetting_of(event) is not None:
+            self._condense(index, event)
+            return
+        if sent and is_counted(event):
+            self.view.append(index)
+        said = said_by(event, self.calls)
+        if said is None:
+            return
+        if sent and is_v1(event) and said.call:
+            (self.asks if said.role == "assistant" else self.answers)[index] = said.call
+        batch = (sent, said.batch)
+        earlier = self.batches.get(batch) if said.batch else None
+        if earlier is not None and said.role == "assistant":
+            self.of[index] = earlier
+            self.joined.setdefault(earlier, []).append((said, index))
+            return
+        if said.batch:
+            self.batches[batch] = len(self.messages)
+            said = replace(said, usage=said.usage or self.billed.get(said.batch))
+        self._say(index, event, said)
+
+    def _follow_loop(self, index: int, event: Event) -> None:
+        """What hangs on the tree stands on no path, and so between nothing."""
+        if begins_loop(event):
+            self.loop = set()
+            self.loops.append(self.loop)
+        elif not goes_on_loop(event):
+            hangs = is_leaf(event) and self.parents and key_of(event) not in self.parents
+            self.loop = self.loop if hangs else None
+            return
+        if self.loop is not None:
+            self.loop.add(index)
+
+    def _say(self, index: int, event: Event, said: Said) -> None:
+        id = self.unique_id(key_of(event) or f"e{index + 1}")
+        time = seconds_of(event.get("timestamp"))
+        made = Message(id, said.role, said.blocks, said.kind, time, said.usage, said.model, source=(index,))
+        self.of[index] = self.add(made)
+
+    def _condense(self, index: int, event: Event) -> None:
+        """Apply a condensation to the view, and begin an epoch."""
+        forgetting = forgetting_of(event)
+        assert forgetting is not None
+        before = self.members()
+        summary = None
+        v1 = is_v1(event)
+        view = [e for e in self.view if _key_in_view(self.events[e]) not in forgetting.forgotten]
+        # V1 puts a summary nowhere that names no place, and keeps an older one that is not forgotten; V0 has one alone.
+        if forgetting.summary and (forgetting.offset is not None or not v1):
+            view = view if v1 else [e for e in view if forgetting_of(self.events[e]) is None]
+            offset = len(view) if forgetting.offset is None else max(0, min(forgetting.offset, len(view)))
+            view.insert(offset, index)
+            self._say(index, event, Said("user", (Text(forgetting.summary),), "summary"))
+            summary = self.messages[-1].id
+        if before:
+            self.sent = before
+            way: Way = "summary" if summary else "removal"
+            ended_by = Compaction(self.asked or "auto", None, summary, seconds_of(event.get("timestamp")), way)
+            self.end_epoch(ended_by)
+        self.view, self.asked = view, ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -89,106 +249,17 @@ def read_folder(path: Path, progress: Progress) -> Session:
     return replace(session, warnings=(warning, *session.warnings))
 
 
-@dataclass(slots=True)
-class _Reading:
-    """A conversation as it grows. `view` has the events that have a place in what is sent, in its order, a condensation
-    for its summary; `of` the message that an event belongs to, `batches` the one that an answer of the model began,
-    `joined` what follows; `asks` and `answers` the call that an event makes or answers. `others` are the events that
-    stand on other branches, `parents` the ids that events of a tree follow, `billed` the usage of answers by their ids.
-    `loops` are the tool loops of V1, of which `loop` is the one that goes on."""
-
-    events: list[Any]
-    others: frozenset[int] = frozenset()
-    parents: frozenset[str] = frozenset()
-    billed: dict[str, Usage] = field(default_factory=dict)
-    messages: list[Message] = field(default_factory=list)
-    view: list[int] = field(default_factory=list)
-    of: dict[int, int] = field(default_factory=dict)
-    batches: dict[tuple[bool, str], int] = field(default_factory=dict)
-    asks: dict[int, str] = field(default_factory=dict)
-    answers: dict[int, str] = field(default_factory=dict)
-    calls: dict[str, str] = field(default_factory=dict)
-    epochs: list[Epoch] = field(default_factory=list)
-    ids: dict[str, int] = field(default_factory=dict)
-    joined: dict[int, list[tuple[Said, int]]] = field(default_factory=dict)
-    loops: list[set[int]] = field(default_factory=list)
-    loop: set[int] | None = None
-    errors: list[ApiError] = field(default_factory=list)
-    asked: str = ""
-
-    def members(self) -> list[int]:
-        """The messages of the view: one that several events make stands where its first event does."""
-        found = dict.fromkeys(self.of[event] for event in self._paired() if event in self.of)
-        return [message for message in found if self.messages[message].blocks]
-
-    def _paired(self) -> list[int]:
-        """The view without calls and results that lost each other, which V1 leaves out; what is being done at the end
-        stays. An answer of several calls is whole or gone, and so is a tool loop."""
-        view = self.view
-        while True:
-            there, ends = set(view), {self.answers[n] for n in view if n in self.answers}
-            newest = next((n for n in reversed(view) if n not in self.answers), None)
-            running = self.of[newest] if newest in self.asks else None
-            broken = {
-                self.of[n]
-                for n, call in self.asks.items()
-                if n not in there or (call not in ends and self.of[n] != running)
-            }
-            begun = {"", *(call for n, call in self.asks.items() if self.of[n] not in broken)}
-            torn = {n for loop in self.loops if not loop <= there for n in loop}
-            left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in begun]
-            left = [n for n in left if n not in torn]
-            if len(left) == len(view):
-                return left
-            view = left
-
-
 def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Session:
     progress(0, len(data))
-    events, warnings = parse(path, data)
-    if not isinstance(events, list):
-        raise BadInput(f"{path}: is not a list of events; open a trajectory of OpenHands.")
-    others = others_in(events, state, warnings)
-    parents = frozenset(as_text(dict_of(event).get("parent_id") or "") for event in events) - {""}
-    reading = _Reading(events, others, parents, _billed(state))
-    for index, event in enumerate(events):
+    reader = Reader(path, data, state)
+    for index, event in enumerate(reader.events):
         if isinstance(event, dict):
-            _take(reading, index, event)
+            reader.take(event, index, index + 1)
         else:
-            warnings.append(LoadWarning(f"event {index + 1} is not an object; kept in the file, not shown"))
-    for place, more in reading.joined.items():
-        reading.messages[place] = _joined(reading.messages[place], more)
-    reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.members()))
+            reader.warn(f"event {index + 1} is not an object; kept in the file, not shown")
+    reader.finish()
     progress(len(data), len(data))
-    llm = dict_of(dict_of(state.get("agent")).get("llm"))
-    window = RecordedWindow()
-    metrics = dict_of(dict_of(dict_of(state.get("stats")).get("usage_to_metrics")).get("agent"))
-    usage = dict_of(metrics.get("accumulated_token_usage"))
-    window.read(usage.get("context_window") or None, None, warnings)  # 0 where the tool does not know it
-    workspace = dict_of(state.get("workspace")).get("working_dir")
-    newest = next((m.model for m in reversed(reading.messages) if m.model), None)
-    return Session(
-        format=ID,
-        path=path,
-        messages=with_user_text(reading.messages),
-        epochs=tuple(replace(epoch, window=window.tokens) for epoch in reading.epochs),
-        records=Records(data),
-        id=as_text(state.get("id") or ""),
-        title=first_words(reading.messages),
-        model=llm["model"] if isinstance(llm.get("model"), str) else newest,
-        cwd=workspace if isinstance(workspace, str) else None,
-        branch=_branch(reading),
-        tools=_tools([event for n, event in enumerate(events) if n not in others]),
-        warnings=tuple(warnings),
-        facts=SessionFacts(api_errors=tuple(reading.errors), own=Own(others, any(map(is_v1, events)))),
-    )
-
-
-def _branch(reading: _Reading) -> Sequence[int]:
-    """All messages, or those that have an event on the branch that is gone on with."""
-    everything = range(len(reading.messages))
-    live = [n for n in everything if not reading.others.issuperset(reading.messages[n].source)]
-    return live if len(live) < len(everything) else everything
+    return reader.session()
 
 
 def _billed(state: Event) -> dict[str, Usage]:
@@ -208,90 +279,11 @@ def _billed(state: Event) -> dict[str, Usage]:
     return billed
 
 
-def _take(reading: _Reading, index: int, event: Event) -> None:
-    sent = index not in reading.others
-    if sent:
-        _follow_loop(reading, index, event)
-    if not sent and forgetting_of(event) is not None:
-        return
-    if event.get("kind") == "ConversationErrorEvent":
-        id = as_text(event.get("id") or f"event-{index + 1}")
-        reading.errors.append(api_error(id, event, seconds_of(event.get("timestamp"))))
-        return
-    if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
-        reading.asked = as_text(event.get("reason") or "request")
-        return
-    if forgetting_of(event) is not None:
-        _condense(reading, index, event)
-        return
-    if sent and is_counted(event):
-        reading.view.append(index)
-    said = said_by(event, reading.calls)
-    if said is None:
-        return
-    if sent and is_v1(event) and said.call:
-        (reading.asks if said.role == "assistant" else reading.answers)[index] = said.call
-    batch = (sent, said.batch)
-    earlier = reading.batches.get(batch) if said.batch else None
-    if earlier is not None and said.role == "assistant":
-        reading.of[index] = earlier
-        reading.joined.setdefault(earlier, []).append((said, index))
-        return
-    if said.batch:
-        reading.batches[batch] = len(reading.messages)
-        said = replace(said, usage=said.usage or reading.billed.get(said.batch))
-    _add(reading, index, event, said)
-
-
-def _follow_loop(reading: _Reading, index: int, event: Event) -> None:
-    """What hangs on the tree stands on no path, and so between nothing."""
-    if begins_loop(event):
-        reading.loop = set()
-        reading.loops.append(reading.loop)
-    elif not goes_on_loop(event):
-        hangs = is_leaf(event) and reading.parents and key_of(event) not in reading.parents
-        reading.loop = reading.loop if hangs else None
-        return
-    if reading.loop is not None:
-        reading.loop.add(index)
-
-
 def _joined(message: Message, more: list[tuple[Said, int]]) -> Message:
     """An answer with its further calls: V0 repeats the text of the answer with each."""
     calls = (block for said, _ in more for block in said.blocks if not isinstance(block, Text))
     source = (*message.source, *(index for _, index in more))
     return replace(message, blocks=(*message.blocks, *calls), source=source)
-
-
-def _add(reading: _Reading, index: int, event: Event, said: Said) -> None:
-    id = unique_id(key_of(event) or f"e{index + 1}", reading.ids)
-    reading.of[index] = len(reading.messages)
-    time = seconds_of(event.get("timestamp"))
-    reading.messages.append(
-        Message(id, said.role, said.blocks, said.kind, time, said.usage, said.model, source=(index,))
-    )
-
-
-def _condense(reading: _Reading, index: int, event: Event) -> None:
-    """Apply a condensation to the view, and begin an epoch."""
-    forgetting = forgetting_of(event)
-    assert forgetting is not None
-    before = reading.members()
-    summary = None
-    v1 = is_v1(event)
-    view = [e for e in reading.view if _key_in_view(reading.events[e]) not in forgetting.forgotten]
-    # V1 puts a summary nowhere that names no place, and keeps an older one that is not forgotten; V0 has one alone.
-    if forgetting.summary and (forgetting.offset is not None or not v1):
-        view = view if v1 else [e for e in view if forgetting_of(reading.events[e]) is None]
-        offset = len(view) if forgetting.offset is None else max(0, min(forgetting.offset, len(view)))
-        view.insert(offset, index)
-        _add(reading, index, event, Said("user", (Text(forgetting.summary),), "summary"))
-        summary = reading.messages[-1].id
-    if before:
-        way: Way = "summary" if summary else "removal"
-        ended_by = Compaction(reading.asked or "auto", None, summary, seconds_of(event.get("timestamp")), way)
-        reading.epochs.append(Epoch(len(reading.epochs) + 1, before, ended_by))
-    reading.view, reading.asked = view, ""
 
 
 def _key_in_view(event: Event) -> str:

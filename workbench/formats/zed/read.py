@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE, ZSTD
 from workbench.formats.kit.several import newest
+from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import anthropic_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.zed.signature import ID
@@ -25,8 +23,6 @@ from workbench.formats.zed.threads import thread_bytes, threads_in
 from workbench.session import (
     Block,
     Compaction,
-    Epoch,
-    LoadWarning,
     Media,
     Message,
     Opaque,
@@ -48,18 +44,95 @@ _RETAINED = 80_000
 _RESUME = "Continue where you left off"
 
 
-@dataclass(slots=True)
-class _Reading:
-    messages: list[Message] = field(default_factory=list)
-    ids: dict[str, int] = field(default_factory=dict)
-    context: list[int] = field(default_factory=list)
-    epochs: list[Epoch] = field(default_factory=list)
-    warnings: list[LoadWarning] = field(default_factory=list)
-    model: str | None = None
+class Reader(Transcript):
+    """`asked` is the id of the newest request, by which its usage is recorded."""
 
-    def add(self, message: Message) -> None:
-        self.messages.append(replace(message, id=unique_id(message.id, self.ids)))
-        self.context.append(len(self.messages) - 1)
+    empty = "a thread of Zed without messages; open another file"
+
+    def __init__(self, path: Path, data: bytes, id: str) -> None:
+        super().__init__(path, Records(data))
+        value, self.warnings = parse(path, data)
+        self.thread, self.id, self.asked = dict_of(value), id, ""
+        self.model = text_of(dict_of(self.thread.get("model")).get("model")) or None
+        self.usage = dict_of(self.thread.get("request_token_usage"))
+
+    def take(self, entry: Any, index: int, line: int) -> None:
+        name, body = _named(entry)
+        if name == "User":
+            self._bill()
+            self.asked = text_of(body.get("id"))
+            blocks = tuple(_of_user(part) for part in list_of(body.get("content")))
+            if blocks:
+                self._send(Message(self.asked or f"entry-{index}", "user", blocks))
+        elif name == "Agent":
+            self._answer(body, index)
+        elif name == "Compaction":
+            self._bill()
+            self.asked = ""
+            self._compaction(body, index)
+        elif name == "Resume":
+            self._send(Message(f"entry-{index}", "user", (Text(_RESUME, injected=True),), "meta"))
+        else:
+            self.warn(f"entry {line} is of unknown kind ({name}); left out")
+
+    def finish(self) -> None:
+        self._bill()
+        self.end_epoch()
+
+    def session(self) -> Session:
+        self.messages[-1] = replace(self.messages[-1], time=seconds_of(self.thread.get("updated_at")))
+        return self._session(
+            ID,
+            with_user_text(self.messages),
+            id=self.id or self.path.stem,
+            title=text_of(self.thread.get("title") or self.thread.get("summary")),
+            model=self.model,
+        )
+
+    def _send(self, message: Message) -> None:
+        self.sent.append(self.add(replace(message, id=self.unique_id(message.id))))
+
+    def _answer(self, body: dict[str, Any], place: int) -> None:
+        blocks = tuple(_of_agent(part) for part in list_of(body.get("content")))
+        if blocks:
+            self._send(Message(f"entry-{place}", "assistant", blocks, model=self.model))
+        results = tuple(_result(id, dict_of(given)) for id, given in dict_of(body.get("tool_results")).items())
+        if results:
+            self._send(Message(f"entry-{place}:results", "tool", results))
+
+    def _bill(self) -> None:
+        """The usage of a request is that of its last call."""
+        bill = anthropic_usage(self.usage.get(self.asked))
+        if bill is None:
+            return
+        for number in reversed(self.sent):
+            if self.messages[number].role == "user":
+                return
+            if self.messages[number].role == "assistant":
+                self.messages[number] = replace(self.messages[number], usage=bill)
+                return
+
+    def _compaction(self, body: dict[str, Any], place: int) -> None:
+        summary, native = text_of(body.get("Summary")), dict_of(body.get("ProviderNative"))
+        id = f"entry-{place}"
+        if not summary:
+            self.end_epoch(Compaction(summary=id))
+            self.sent = []
+            items = [dict_of(item) for item in list_of(native.get("items"))]
+            blocks = tuple(Opaque(text_of(item.get("type")), item) for item in items)
+            self._send(Message(id, "assistant", blocks or (Opaque("compaction", body),), "summary"))
+            return
+        own = [number for number in range(len(self.messages)) if _is_own(self.messages[number])]
+        stay = _retained([self.messages[number] for number in own])
+        kept = tuple(self.messages[own[at]].id for at, text in stay if text is None)
+        self.end_epoch(Compaction(summary=id, kept=kept))
+        self.sent = []
+        for at, text in stay:
+            if text is None:
+                self.sent.append(own[at])
+            else:
+                self._send(Message(f"{id}~cut", "user", (Text(text),)))
+        self._send(Message(id, "user", (Text(_SUMMARY.format(summary)),), "summary"))
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -84,46 +157,10 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 
 
 def _session(path: Path, data: bytes, id: str) -> Session:
-    value, odd = parse(path, data)
-    thread = dict_of(value)
-    model = text_of(dict_of(thread.get("model")).get("model")) or None
-    reading = _Reading(warnings=list(odd), model=model)
-    usage = dict_of(thread.get("request_token_usage"))
-    asked = ""
-    for place, entry in enumerate(list_of(thread.get("messages"))):
-        name, body = _named(entry)
-        if name == "User":
-            _bill(reading, usage.get(asked))
-            asked = text_of(body.get("id"))
-            blocks = tuple(_of_user(part) for part in list_of(body.get("content")))
-            if blocks:
-                reading.add(Message(asked or f"entry-{place}", "user", blocks))
-        elif name == "Agent":
-            _answer(reading, body, place)
-        elif name == "Compaction":
-            _bill(reading, usage.get(asked))
-            asked = ""
-            _compaction(reading, body, place)
-        elif name == "Resume":
-            reading.add(Message(f"entry-{place}", "user", (Text(_RESUME, injected=True),), "meta"))
-        else:
-            reading.warnings.append(LoadWarning(f"entry {place + 1} is of unknown kind ({name}); left out"))
-    _bill(reading, usage.get(asked))
-    if not reading.messages:
-        raise BadInput(f"{path} is a thread of Zed without messages; open another file.")
-    time = seconds_of(thread.get("updated_at"))
-    reading.messages[-1] = replace(reading.messages[-1], time=time)
-    return Session(
-        ID,
-        path,
-        with_user_text(reading.messages),
-        Records(data),
-        epochs=(*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.context))),
-        id=id or path.stem,
-        title=text_of(thread.get("title") or thread.get("summary")),
-        model=model,
-        warnings=tuple(reading.warnings),
-    )
+    reader = Reader(path, data, id)
+    for place, entry in enumerate(list_of(reader.thread.get("messages"))):
+        reader.take(entry, place, place + 1)
+    return reader.done()
 
 
 def _named(entry: Any) -> tuple[str, dict[str, Any]]:
@@ -147,15 +184,6 @@ def _of_user(part: Any) -> Block:
 
 def _image(body: dict[str, Any]) -> Media:
     return media_of("image", text_of(body.get("source")))
-
-
-def _answer(reading: _Reading, body: dict[str, Any], place: int) -> None:
-    blocks = tuple(_of_agent(part) for part in list_of(body.get("content")))
-    if blocks:
-        reading.add(Message(f"entry-{place}", "assistant", blocks, model=reading.model))
-    results = tuple(_result(id, dict_of(given)) for id, given in dict_of(body.get("tool_results")).items())
-    if results:
-        reading.add(Message(f"entry-{place}:results", "tool", results))
 
 
 def _of_agent(part: Any) -> Block:
@@ -186,43 +214,6 @@ def _of_result(part: Any) -> Text | Media:
     if name == "Text":
         return Text(text_of(body.get("text")))
     return _image(body) if name == "Image" else Text(as_text(part))
-
-
-def _bill(reading: _Reading, given: Any) -> None:
-    """The usage of a request is that of its last call."""
-    bill = anthropic_usage(given)
-    if bill is None:
-        return
-    for number in reversed(reading.context):
-        if reading.messages[number].role == "user":
-            return
-        if reading.messages[number].role == "assistant":
-            reading.messages[number] = replace(reading.messages[number], usage=bill)
-            return
-
-
-def _compaction(reading: _Reading, body: dict[str, Any], place: int) -> None:
-    summary, native = text_of(body.get("Summary")), dict_of(body.get("ProviderNative"))
-    id = f"entry-{place}"
-    held = list(reading.context)
-    if not summary:
-        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", held), Compaction(summary=id)))
-        reading.context = []
-        items = [dict_of(item) for item in list_of(native.get("items"))]
-        blocks = tuple(Opaque(text_of(item.get("type")), item) for item in items)
-        reading.add(Message(id, "assistant", blocks or (Opaque("compaction", body),), "summary"))
-        return
-    own = [number for number in range(len(reading.messages)) if _is_own(reading.messages[number])]
-    stay = _retained([reading.messages[number] for number in own])
-    kept = tuple(reading.messages[own[at]].id for at, text in stay if text is None)
-    reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", held), Compaction(summary=id, kept=kept)))
-    reading.context = []
-    for at, text in stay:
-        if text is None:
-            reading.context.append(own[at])
-        else:
-            reading.add(Message(f"{id}~cut", "user", (Text(text),)))
-    reading.add(Message(id, "user", (Text(_SUMMARY.format(summary)),), "summary"))
 
 
 def _is_own(message: Message) -> bool:
