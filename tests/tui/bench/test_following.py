@@ -32,7 +32,7 @@ def desk(path: Path) -> Desk:
 
 
 CHANGED = "live.jsonl has changed on disk; Read again (ctrl+p) reads it and keeps your work."
-GONE = "live.jsonl was moved or deleted; your work is kept. Put the file back to export or to read it again."
+GONE = "live.jsonl was moved or deleted; your work is kept. Put it back to read it again."
 
 
 def test_a_changed_file_is_told_of_once(desk: Desk, path: Path) -> None:
@@ -125,6 +125,13 @@ def test_a_file_that_is_gone_is_not_followed(desk: Desk, path: Path) -> None:
     path.unlink()
     desk.do("follow")
     assert (desk.said, desk.view.following.is_on) == ([GONE], False)
+
+
+def test_of_a_large_file_that_is_gone_an_export_is_told_to_need_it(desk: Desk, path: Path) -> None:
+    desk.bench.session.records.let_go(path, path.stat().st_size, b"digest")
+    path.unlink()
+    look(desk)
+    assert desk.said == [GONE.replace("read it again", "export or read it again")]
 
 
 def test_a_followed_file_that_stays_unreadable_is_told_of(desk: Desk, path: Path) -> None:

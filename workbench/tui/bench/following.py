@@ -79,7 +79,7 @@ def look(host: Host, now: float | None = None) -> None:
         following = replace(following, is_gone=mark is None)
         _put(host, following)
         if following.is_gone:
-            host.tell(_gone(path), bad=True)
+            host.tell(_gone(host, path), bad=True)
     if mark is None or mark == following.mark:
         return
     _put(host, replace(following, mark=mark))
@@ -89,8 +89,10 @@ def look(host: Host, now: float | None = None) -> None:
         host.tell(f"{path.name} has changed on disk; Read again (ctrl+p) reads it and keeps your work.")
 
 
-def _gone(path: Path) -> str:
-    return f"{path.name} was moved or deleted; your work is kept. Put the file back to export or to read it again."
+def _gone(host: Host, path: Path) -> str:
+    """A large session's bytes are read again for an export; those of a smaller one are at hand."""
+    what = "export or read it again" if host.store.bench.session.records.digest else "read it again"
+    return f"{path.name} was moved or deleted; your work is kept. Put it back to {what}."
 
 
 def follow(host: Host) -> None:
@@ -109,7 +111,7 @@ def toggle_follow(host: Host) -> None:
         host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
     elif mark_of(path) is None:
         _put(host, replace(view.following, is_gone=True))
-        host.tell(_gone(path), bad=True)
+        host.tell(_gone(host, path), bad=True)
     else:
         _put(host, Following())  # a change that was told of before is read now
         follow(host)
