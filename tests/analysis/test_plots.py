@@ -12,27 +12,27 @@ from workbench.analysis.plots import LEVEL, MARK, Level, Line, drawn, plot, shad
 def test_a_saw_tooth_by_hand() -> None:
     line = Line("A", [(1, 0), (2, 5), (3, 10), (3, 0), (4, 5)])
     # Twelve columns for four calls: each stands three columns wide, with its point in the middle.
-    assert drawn([line], width=4 + 12, height=5).text == [
-        "   │",
-        "10 ┤     ⡠⠔⢹",
-        " 0 ┤ A⠤⠒⠉  ⢸⠤⠒⠉",
-        "   └────┬─────┬─",
-        "        2     4",
+    assert drawn([line], width=8 + 12, height=5).text == [
+        "tokens │",
+        "    10 ┤     ⡠⠔⢹",
+        "     0 ┤ A⠤⠒⠉  ⢸⠤⠒⠉",
+        "       └────┬─────┬─",
+        "  call      2     4",
     ]
 
 
 def test_lines_levels_marks_and_letters() -> None:
     lines = [Line("A", [(1, 10), (2, 10)]), Line("B", [(1, 10), (2, 0)])]
-    drawing = drawn(lines, [Level("window", 15), Level("far", 16)], {2: "▼"}, width=24, height=8)
+    drawing = drawn(lines, [Level("window", 15), Level("far", 16)], {2: "▼"}, width=28, height=8)
     assert drawing.text == [
-        "   │               ▼",
-        "   │────────────────────",
-        "10 ┤     ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A",
-        "   │      ⠑⠢B",
-        "   │         ⠉⠒⠤⡀",
-        " 0 ┤            ⠈⠑⠢⡀",
-        "   └─────┬─────────┬────",
-        "         1         2",
+        "tokens │               ▼",
+        "       │────────────────────",
+        "    10 ┤     ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A",
+        "       │      ⠑⠢B",
+        "       │         ⠉⠒⠤⡀",
+        "     0 ┤            ⠈⠑⠢⡀",
+        "       └─────┬─────────┬────",
+        "  call       1         2",
     ]
     owners = [{owner for _, owner in row[drawing.left :]} for row in drawing.rows[: drawing.plane.rows]]
     assert owners == [{"", MARK}, {LEVEL}, {"", "A", "B"}, {"", "B"}, {"", "B"}, {"", "B"}]
@@ -68,13 +68,13 @@ def test_a_line_has_its_colour_and_its_letters_with_others_or_without(hidden: st
 
 def test_a_part_of_the_calls_is_drawn_up_to_its_edges() -> None:
     lines = [Line("A", [(n, n) for n in range(1, 101)]), Line("·", [(n, 100) for n in range(1, 101)])]
-    assert drawn(lines, width=26, height=6, span=(40.5, 60.5)).text == [
-        "    │",
-        "100 ┤· · · · ·  ·· · · · ·",
-        " 50 ┤⣀A⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒A⠒⠒⠒⠒⠒",
-        "  0 ┤",
-        "    └─────────┬──────────┬",
-        "             50         60",
+    assert drawn(lines, width=29, height=6, span=(40.5, 60.5)).text == [
+        "tokens │",
+        "   100 ┤· · · · ·  ·· · · · ·",
+        "    50 ┤⣀A⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒A⠒⠒⠒⠒⠒",
+        "     0 ┤",
+        "       └─────────┬──────────┬",
+        "  call          50         60",
     ]
 
 
@@ -89,9 +89,9 @@ def test_single_dots_break_no_curve_that_runs_along_with_them() -> None:
 
 @pytest.mark.parametrize("lines", [[], [Line("A", [])], [Line("A", [(1, 0)])]])
 def test_next_to_nothing_is_drawn(lines: list[Line]) -> None:
-    rows = drawn(lines, width=16, height=5).text
-    assert rows[:2] == ["  │", "1 ┤"]
-    assert rows[2] == ("0 ┤      A" if lines and lines[0].points else "0 ┤")
+    rows = drawn(lines, width=21, height=5).text
+    assert rows[:2] == ["tokens │", "     1 ┤"]
+    assert rows[2] == ("     0 ┤      A" if lines and lines[0].points else "     0 ┤")
 
 
 @given(st.lists(st.integers(0, 10**7), min_size=2, max_size=300), st.integers(24, 120), st.integers(5, 30))

@@ -27,6 +27,9 @@ Letters = Literal["along", "ends", ""]
 """Where lines carry their letters: along them, so that they are told apart without colours; behind their ends, where
 no letter lies between two points; nowhere."""
 
+UNIT, ALONG = "tokens", "call"
+"""What y counts, and what x numbers: both stand at their axis."""
+
 LEVEL, MARK, AXIS, TICK = "level", "mark", "axis", "tick"
 """What a cell belongs to, where it is not a line's: then it is the line's sign."""
 
@@ -134,7 +137,7 @@ def drawn(
     # One row above it all is for the marks.
     top = (1 + 1.6 / rows) * max([highest, *(level.value for level in shown), 1])
     ticks = round_numbers(0, top, max(3, rows // 3))
-    left = max(len(grouped(tick)) for tick in ticks) + 2
+    left = max(len(UNIT), *(len(grouped(tick)) for tick in ticks)) + 2
     curves = [line for line in seen if line.sign != DOTTED]
     ends = _ends(lines, hidden, Plane(first, last, top, 1, rows)) if letters == "ends" else {}
     right = max((len(signs) + 1 for signs in ends.values()), default=0)
@@ -156,10 +159,14 @@ def drawn(
             cells.put(*place, line.sign, line.sign)
     for x, sign in (marks or {}).items():
         cells.put(x, top * (1 - 0.5 / rows), sign, MARK)
-    labels = {int(plane.row(tick)): grouped(tick) for tick in ticks[1:]} | {rows - 1: grouped(0)}
+    labels = {int(plane.row(tick)): grouped(tick) for tick in ticks[1:]} | {0: UNIT, rows - 1: grouped(0)}
     for number, row in enumerate(cells.rows):
         label = labels.get(number, "").rjust(left - 2)
-        row[:0] = [*((character, TICK) for character in label), (" ", ""), ("┤" if label.strip() else "│", AXIS)]
+        row[:0] = [
+            *((character, TICK) for character in label),
+            (" ", ""),
+            ("┤" if label.strip() not in ("", UNIT) else "│", AXIS),
+        ]
         row += [(sign, sign.strip()) for sign in f" {ends.get(number, '')}".ljust(right)] if right else []
     return Drawing(plane, left, [*cells.rows, *_below(plane, left)])
 
@@ -251,7 +258,7 @@ def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[f
 
 def _below(plane: Plane, left: int) -> list[list[Cell]]:
     """The axis of x with its ticks, and their numbers, which are whole."""
-    axis, names = ["─"] * plane.columns, [" "] * (left + plane.columns)
+    axis, names = ["─"] * plane.columns, [*ALONG.rjust(left - 2), *" " * (2 + plane.columns)]
     for x in round_numbers(max(1.0, plane.first), plane.last, plane.columns // 10 + 1):
         column, name = int(plane.column(x)), grouped(x)
         start = left + column - len(name) // 2
