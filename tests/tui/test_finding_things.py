@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
@@ -178,6 +180,8 @@ async def test_a_footer_that_is_cut_says_so_and_opens_the_help(width: int, more:
         line = bench_screen(pilot).query_one(KeysLine)
         shown = line.render_line(0).text
         assert ("⋯" in shown) is more
+        assert ("Help" in shown) is (width > 5), "it is the last to be left out"
+        assert not re.search(r"\[ +⋯", shown), "keys that do one thing together are not parted"
         assert len(shown) == line.size.width
         if more:
             await pilot.click(KeysLine, offset=(shown.index(MORE.shown), 0))

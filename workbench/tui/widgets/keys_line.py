@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
@@ -13,6 +14,8 @@ from textual.binding import ActiveBinding
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+from workbench.tui.keys import HELP_KEY
 
 PALETTE_FROM = 110
 """Columns from which the palette's key is shown; below, what the screen itself can do has the room."""
@@ -85,19 +88,22 @@ class KeysLine(Widget):
         return KeyShown(binding.key, shown, words, active.enabled, tooltip)
 
     def _placed(self) -> list[tuple[int, KeyShown]]:
-        """The column at which each key is drawn. Where not all fit, the last ones are left out and `⋯` says so."""
+        """The column at which each key is drawn. Where not all fit, the last ones before Help are left out: `⋯`."""
         room, found = self.size.width, []
         if self._palette and room >= PALETTE_FROM:
             room -= self._palette.width
             found.append((room + 1, self._palette))
-        at = 0
-        for number, key in enumerate(self.keys):
-            last = number == len(self.keys) - 1
-            if at + key.width - GAP + (0 if last else MORE.width) > room:
-                found.append((at, MORE))
-                break
+        at, shown = 0, self.keys
+        if sum(key.width for key in shown) - GAP > room:
+            help = [key for key in shown if key.words == HELP_KEY.description]
+            room -= MORE.width + GAP + sum(key.width for key in help)
+            others = [key for key in shown if key not in help]
+            ends = enumerate(accumulate(key.width for key in others), 1)
+            fitting = [many for many, end in ends if end - GAP <= room and others[many - 1].words]
+            shown = [*others[: max(fitting, default=0)], MORE, *help]
+        for key in shown:
             found.append((at, key))
-            at += key.width
+            at += key.width + (GAP - 1) * (key is MORE)
         return sorted(found, key=lambda each: each[0])
 
     def render_line(self, y: int) -> Strip:
