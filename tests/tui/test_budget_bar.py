@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -132,6 +133,8 @@ SPELLED = "▒ system ≈10.0k   █ head ≈100k   ● pins ≈1   ▓ tail ≈
 BRIEF = "▒ system 10.0k  █ head 100k  ● pins 1  ▓ tail 40.0k  ◆ summaries 5.0k"
 BARELY = "▒system 10.0k █head 100k ●pins 1 ▓tail 40.0k ◆summaries 5.0k"
 
+SIGNS = "▒system █head ●pins ▓tail ◆summaries"
+
 
 @pytest.mark.parametrize(
     ("width", "says"),
@@ -140,9 +143,10 @@ BARELY = "▒system 10.0k █head 100k ●pins 1 ▓tail 40.0k ◆summaries 5.0k
         (123, f"{SPELLED} │ window 200k ≠ billed +2.0k"),
         (107, f"{SPELLED} │ window 200k ≠"),
         (98, f"{BRIEF} │ window 200k ≠"),
-        (89, f"{BRIEF} │200k ≠"),
-        (81, f"{BARELY} │200k ≠"),
-        (65, BARELY),
+        (89, f"{BRIEF} │ window 200k ≠"),
+        (81, f"{BARELY} │ window 200k ≠"),
+        (75, f"{BARELY} │window ≠"),
+        (65, f"{SIGNS} │window ≠"),
         (31, "▒system 10.0k █head 100k …"),
     ],
 )
@@ -150,6 +154,17 @@ def test_the_legend_says_what_has_room(width: int, says: str) -> None:
     drawn = text(legend_cells(replace(budget(), gaps=GAPS), width))
     assert drawn.split() == says.split()
     assert len(drawn) <= width
+
+
+@pytest.mark.parametrize("width", [60, 78, 108, 136])
+def test_the_legend_names_every_mark_that_is_drawn(width: int) -> None:
+    due = Trigger("tokens", 150_001, 160_000, "tokens", False)
+    marked = replace(budget(200_000, due), compacted_at=100_000)
+    drawn = text(legend_cells(marked, width + 16))
+    assert all(re.search(f"{sign} ?{name}", drawn) for sign, name in zip("△▲│", MARKS, strict=True)), drawn
+
+
+MARKS = ("compacted", "trigger", "window")
 
 
 def test_the_layer_that_no_file_records_is_named_by_what_it_holds() -> None:

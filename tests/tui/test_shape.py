@@ -24,7 +24,7 @@ from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import AskScreen
-from workbench.tui.status_lines import opening_words
+from workbench.tui.status_lines import opening_words, state_text
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
@@ -223,3 +223,9 @@ async def test_an_editor_is_refused_without_a_terminal_to_lend(monkeypatch: pyte
     async with on_bench(story()) as (pilot, _):
         await done(pilot, "open-text")
         assert any("cannot run an editor" in note for note in notes(pilot))
+
+
+@pytest.mark.parametrize(("rounds", "says"), [(12, "would compact now"), (4, "not yet due")])
+def test_the_state_says_whether_the_agent_would_compact_by_itself(rounds: int, says: str) -> None:
+    bench = open_bench(story(rounds), Counter())
+    assert state_text(bench, None).plain == f"preview · {says}"

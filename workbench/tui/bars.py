@@ -219,12 +219,13 @@ def legend_cells(budget: Budget, width: int) -> Cells:
     layers, after = budget.layers, {layer.name for layer in budget.layers}
     shown = (*layers, *(layer for layer in budget.after_layers if layer.name not in after))
     kinds = [_STYLES.get(layer.name, "head") for layer in shown]
-    for indent in (LABEL, 0):
-        for spell, right in _spellings(budget, inner_cells(width)):
+    for spell, right in _spellings(budget, inner_cells(width)):
+        for indent in (LABEL, 0):
             items = [spell(layer, layers) for layer in shown]
             gap = 3 if spell is long_words else 2 if spell is _brief else 1
             used = indent + sum(map(cell_len, items)) + gap * len(items)
-            used_right = sum(cell_len(text) for text, _ in right) + 3 * (len(right) - 1) if right else 0
+            apart = 1 if spell in (_bare, _sign) else 3
+            used_right = sum(cell_len(text) for text, _ in right) + apart * (len(right) - 1) if right else 0
             if used + used_right <= width:
                 break
         else:
@@ -241,7 +242,7 @@ def legend_cells(budget: Budget, width: int) -> Cells:
         return cells
     cells.append((" " * (room - used_right), ""))
     for number, (text, style) in enumerate(right):
-        cells += [(" " * 3 if number else "", ""), (text, style)]
+        cells += [(" " * apart if number else "", ""), (text, style)]
     return cells
 
 
@@ -255,12 +256,15 @@ def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
     whole = [(str(mark), mark.style) for mark in marks]
     if budget.window is None:
         whole.append(("window unknown: 9 sets it", "dim"))
-    bare = [(mark.sign + mark.figure, mark.style) for mark in marks]
+    named = [(mark.sign + mark.name, mark.style) for mark in marks]
+    least = [(doubts[-1], "over")] if doubts else []
     for spell in (long_words, _brief):
         for doubt in doubts or ("",):
             yield spell, [*whole, *([(doubt, "over")] if doubt else [])]
-    for spell in (_brief, _bare):
-        yield spell, [*bare, *([(doubts[-1], "over")] if doubts else [])]
+    yield _bare, [*whole, *least]
+    yield _bare, [*((f"{mark.sign}{mark.name} {mark.figure}", mark.style) for mark in marks), *least]
+    for spell in (_bare, _sign):
+        yield spell, [*named, *least]
     yield _bare, []
 
 
@@ -282,3 +286,7 @@ def _brief(layer: Layer, layers: Sequence[Layer]) -> str:
 
 def _bare(layer: Layer, layers: Sequence[Layer]) -> str:
     return f"{layer.glyph}{layer_name(layer, layers)} {short(layer.tokens)}"
+
+
+def _sign(layer: Layer, layers: Sequence[Layer]) -> str:
+    return layer.glyph + layer_name(layer, layers)

@@ -87,9 +87,9 @@ def checks_words(checks: tuple[Check, ...]) -> str:
 
 
 def state_text(bench: Bench, checks: tuple[Check, ...] | None) -> Text:
-    """Whether this is a preview, whether a trigger fires, and the verdict of the checks."""
-    fires = "trigger fires" if bench.plan.fires else "no trigger fires" if bench.plan.triggers else "no trigger"
-    parts = ["result of the last run" if bench.result else "preview", fires]
+    """Whether this is a preview, whether the preset would compact by itself now, and the verdict of the checks."""
+    due = "would compact now" if bench.plan.fires else "not yet due" if bench.plan.triggers else "no trigger"
+    parts = ["result of the last run"] if bench.result else ["preview", due]
     parts += ["split moved by hand"] if bench.split_at else []
     parts += [checks_words(checks)] if checks else []
     return Text(" · ".join(parts), no_wrap=True)
