@@ -32,6 +32,7 @@ from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.records import Heads, Records, seen_of
+from workbench.tui.widgets.rounds_list import ListHeading
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.watched_lines import WatchedLines
@@ -219,6 +220,48 @@ def crowded(screen: Screen[Any]) -> list[str]:
     verbs = [key.words for line in screen.query(KeysLine) for key in line.keys
              if key.words and key.key.split(",")[0] not in EVERYWHERE]  # fmt: skip
     return [f"has {len(verbs)} verbs in its footer: {verbs}"] if len(verbs) > MOST else []
+
+
+def unhelpful(screen: Screen[Any]) -> Iterator[str]:
+    """A footer that does not name Help where that can be asked for, or that begins at the edge."""
+    for line in screen.query(KeysLine):
+        shown = line.render_line(0).text
+        if any(key.words == "Help" for key in line.keys) and not re.search(r"(f1|space|\?) Help\b", shown):
+            yield f"does not name Help in its footer: {shown!r}"
+        if line.region.x == 0:
+            yield "has a footer without a margin"
+
+
+NAMES = {
+    "CompareScreen": "Compare", "KeptScreen": "Kept", "PromptsScreen": "Prompts", "RulesScreen": "Rules",
+    "RunScreen": "Run", "SessionsScreen": "Sessions", "WhyScreen": "Why",
+}  # fmt: skip
+"""Screens whose first line begins with their name in bold; dialogs have theirs in the border."""
+
+
+def unnamed(screen: Screen[Any]) -> Iterator[str]:
+    """A screen that does not say its name first."""
+    name, two = NAMES.get(type(screen).__name__, ""), screen.has_class("-two")
+    first = next((strip for strip in drawn(screen).strips if strip.text.strip()), Strip([]))
+    words = next((segment for segment in first if segment.text.strip()), None)
+    if name and not two and not (words and words.text.strip() == name and words.style and words.style.bold):
+        yield f"does not begin with {name}: {first.text!r}"
+
+
+def uneven(screen: Screen[Any]) -> Iterator[str]:
+    """Headings of columns in another style than all others, stripes, and a row that is a scroll bar."""
+    everything = drawn(screen)
+    for widget in screen.walk_children(Widget):
+        is_table = isinstance(widget, DataTable)
+        if is_table and (widget.zebra_stripes or widget.scrollbar_size_horizontal):
+            yield f"{widget!r} has stripes or a horizontal scroll bar"
+        if not (is_table or isinstance(widget, Heads | ListHeading) or widget.has_class("heads")):
+            continue
+        for text, style, _ in (everything.rows_of(widget) or [Strip([])])[0]:
+            ground = Color(*style.bgcolor.get_truecolor()) if style and style.bgcolor else None
+            wrong = style and (style.reverse or style.dim or ground != screen.background_colors[1])
+            if re.search(r"\w", text) and wrong:
+                yield f"{widget!r} has the heading {text!r} in {style}"
 
 
 # --- what is drawn ---------------------------------------------------------------------------------------------------

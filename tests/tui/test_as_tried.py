@@ -156,6 +156,10 @@ async def test_a_plot_has_no_letters_between_its_lines_and_even_steps_on_its_axi
         rows = [plot.render_line(y).text for y in range(plot.size.height)]
         inside = [row.partition("│")[2] or row.partition("┤")[2] for row in rows]
         assert [row for row in inside if re.search(r"[A-Za-z]", row)] == []
+        assert "▲ best ▼ worst" in str(screen.query_one("#said", Static).render())
+        assert re.search(r"variant [\d\s]+ tokens", str(screen.query_one("#call", Static).render()))
+        assert rows[0].startswith("tokens │")
+        assert rows[-1].split()[0] == "call"
         await press(pilot, "o")
         assert plot.picture is not None
         assert len(plot.picture.lines) > 3

@@ -289,7 +289,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         Ranked(one.name, one, are_known=True, sent=(100, 800, 200)) for one in compare(bench, presets, extractive)
     ]
     unchanged = next(one for one in ranked if one.found.outcome.status == "unchanged")
-    for title in ("after", "kept", "cost"):
+    for title in ("tokens after", "kept", "cost"):
         assert ordered(ranked, title)[-1] is unchanged
         assert ordered(ranked, title, turned=True)[-1] is unchanged
         assert value_of(unchanged, title) is None
@@ -299,17 +299,17 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     shares = [(one.held.whole.share, one.held.overall.share) for one in compacted if one.held]
     assert [value_of(one, "kept") for one in compacted] == [whole for whole, _ in shares]
     assert any(whole != own for whole, own in shares)
-    sizes = [one.found.after.tokens for one in ordered(ranked, "after")[:-1]]
+    sizes = [one.found.after.tokens for one in ordered(ranked, "tokens after")[:-1]]
     assert sizes == sorted(sizes)
-    best, worst = ends(ranked, "after")
+    best, worst = ends(ranked, "tokens after")
     assert (best, worst) == (sizes[0], sizes[-1])
-    first = list(row(ordered(ranked, "after")[0], ranked, ("after",), "A", 800))
+    first = list(row(ordered(ranked, "tokens after")[0], ranked, ("tokens after",), "A", 800))
     assert [cell.plain for cell in (first[0], first[-1])] == ["A", "▂█▃"]
     assert first[2].plain.endswith(" ▲")
     titles = heads_of(goes_on=True)
     assert places(titles, LEAST) == (
         "fit",
-        "after",
+        "tokens after",
         "rules",
         "kept",
         "watched",
@@ -321,11 +321,11 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         "session",
     )
     assert places(titles, LEAST + 1) == (*titles, "watched", "sent")
-    assert ends(ranked[:1], "after") == (None, None)
+    assert ends(ranked[:1], "tokens after") == (None, None)
     # A letter, the name, the figures and two watched sentences, each with a cell on both sides, and the last two cells.
-    taken = 3 + len("augment-memories") + 2 + width_of(ranked, "after") + 2 + 3 + 2
+    taken = 3 + len("augment-memories") + 2 + width_of(ranked, "tokens after") + 2 + 3 + 2
     for over, cells in ((7, 8), (8, 8), (9, 9), (24, 24), (72, 72), (73, 72)):
-        assert room_over(ranked, ("after",), 2, taken + over + 2) == cells
+        assert room_over(ranked, ("tokens after",), 2, taken + over + 2) == cells
     told = details(ranked[0], 70, 9).plain.split("\n")
     assert len(told) == 9
     assert all(len(line) <= 70 for line in told)
@@ -380,6 +380,6 @@ def test_c_a_value_that_most_rows_have_is_not_marked(sizes: tuple[int, ...], mar
     (one,) = compare(open_bench(story(), Counter()), [load_preset("context-reset")], extractive)
     assert one.outcome.status == "compacted"
     ranked = [Ranked(f"p{size}", of_size(one, size)) for size in sizes]
-    assert ends(ranked, "after") == marked
-    signs = [list(row(each, ranked, ("after",), "A", 800))[2].plain[-1] for each in ranked]
+    assert ends(ranked, "tokens after") == marked
+    signs = [list(row(each, ranked, ("tokens after",), "A", 800))[2].plain[-1] for each in ranked]
     assert signs == ["▲" if size == marked[0] else "▼" if size == marked[1] else " " for size in sizes]

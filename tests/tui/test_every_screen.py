@@ -25,7 +25,10 @@ from tests.tui.every_screen import (
     riddles,
     screens,
     unchosen,
+    uneven,
     unframed,
+    unhelpful,
+    unnamed,
     visited,
 )
 from workbench.tui.settings import Settings
@@ -39,6 +42,7 @@ async def test_lists_speak_one_language_nothing_is_cut_unsaid_and_figures_have_o
         async for name, screen in visited(pilot):
             seen.add(type(screen).__name__)
             wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *unframed(screen))]
+            wrong += [f"{name}: {one}" for one in (*unhelpful(screen), *unnamed(screen), *uneven(screen))]
             lists += [name] if listing(screen) else []
             wrong += await lacking(pilot, name)
             wrong += [f"{name}: {one}" for one in await misled(pilot)]
@@ -68,7 +72,7 @@ async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin
     async with at_rest(first, size=size, settings=Settings(theme=theme)) as pilot:
         async for name, screen in visited(pilot, list(WAYS)[begin::2]):
             seen = (*cut(screen), *figures(screen), *faint(screen), *crowded(screen), *pale(screen))
-            seen += (*unframed(screen), *gaudy(screen))
+            seen += (*unframed(screen), *gaudy(screen), *unhelpful(screen), *unnamed(screen), *uneven(screen))
             wrong += [f"{name}: {one}" for one in seen]
             wrong += [f"{name}: what is “{one}”?" for one in riddles(screen)]
     assert "\n".join(wrong) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,9 @@ async def test_rules_are_watched_pinned_and_taken_back() -> None:
         assert [rule.index for rule in found.values()] == [0, 2, 4, 6]
         assert [rule.is_suggested for rule in found.values()] == [False, True, True, False], "neither long nor replaced"
         assert about(found["Answer in French."]).endswith("message 1, replaced by message 5")
+        counts = re.match(r"Rules  4 rules and (\d+) other sentence", said(screen))
+        assert counts, said(screen)
+        assert 4 + int(counts[1]) == len(rows(screen)), "the first line counts every row"
         at = next(line for line, row in enumerate(rows(screen)) if "frozen" in row)
         screen.query_one(RulesList).to_line(at)
 
@@ -122,7 +126,7 @@ async def test_while_rules_are_looked_for_the_list_says_so() -> None:
         assert screen.query_one(RulesList).empty == LOOKING
         await settled(pilot)
         assert screen.query_one(RulesList).empty == RulesList.EMPTY
-        assert "0 rules" in said(screen)
+        assert said(screen).startswith("Rules  0 rules\n")
 
 
 @pytest.mark.parametrize("width", [40, 78, 98, 138, 198])
@@ -130,10 +134,10 @@ def test_a_line_fills_its_width_and_names_the_kind_where_there_is_room(width: in
     rule = Rule("Don't rename anything, the URLs are printed on the paper catalogue.", "a prohibition", 182, 12_345)
     shown = Shown([rule], frozenset([rule.sentence]), frozenset(), {rule.sentence: Stand(rule.sentence, "verbatim")})
     line = "".join(text for text, _ in rule_cells(rule, shown, width))
-    assert cell_len(line) <= max(width, 46)
+    assert cell_len(line) <= max(width, 47)
     assert ("a prohibition" in line) is (width >= 78)
     assert line.index("183") + 3 == HEADS.index("message") + len("message")
-    assert line.index("+12") == HEADS.index("pin") + 3 - len("+12 345")
+    assert line.index("+12") == HEADS.index("pin tokens") + len("pin tokens") - len("+12 345")
 
 
 PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.'

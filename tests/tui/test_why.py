@@ -229,18 +229,18 @@ def _of(found: Any, number: str) -> int:
 def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> None:
     one = Finding("unused", "4 tool results never used: 12 000 tokens.", 12_000, ("m1",))
     mend = Edit("drop", "drop them", ("m1",))
-    lines = card(2, one, 48_000, mend, "message 7", 70).plain.split("\n")
-    assert lines[0] == " 2 ██        12.0k Results never used        a drop them  ⏎ message 7 "
-    assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]
-    styles = {str(span.style) for span in card(2, one, 48_000, mend, "message 7", 70).spans}
+    lines = card(one, 48_000, mend, "message 7", 70).plain.split("\n")
+    assert lines[0] == "██        12.0k Results never used           a drop them  ⏎ message 7 "
+    assert lines[1:] == ["  4 tool results never used: 12\u00a0000 tokens."]
+    styles = {str(span.style) for span in card(one, 48_000, mend, "message 7", 70).spans}
     assert styles <= {"bold", "dim", ""}  # a colour could not be read on the cursor
-    bare = card(2, replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
-    assert bare.rstrip() == " 2 ██        12.0k Sent with every call"
-    none = card(2, replace(one, tokens=0), 48_000, None, "", 70).plain.split("\n")[0]
-    assert none.rstrip() == " 2                 Results never used"
+    bare = card(replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
+    assert bare.rstrip() == "██        12.0k Sent with every call"
+    none = card(replace(one, tokens=0), 48_000, None, "", 70).plain.split("\n")[0]
+    assert none.rstrip() == "                Results never used"
     # Room for the place, and not: the line never goes over the width, where it would break in a number.
-    heads = {width: card(2, one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (64, 63, 40)}
-    assert {width: len(head) for width, head in heads.items()} == {64: 64, 63: 63, 40: 40}
+    heads = {width: card(one, 48_000, mend, "message 7", width).plain.split("\n")[0] for width in (61, 60, 40)}
+    assert {width: len(head) for width, head in heads.items()} == {61: 61, 60: 60, 40: 40}
     assert ["message 7" in head for head in heads.values()] == [True, False, False]
 
 

@@ -28,20 +28,18 @@ HIGH, MANY = 30, 4
 room they are enough."""
 
 
-def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
+def card(one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
     """A finding of `one.tokens` beside one of `most`: its size as a bar, a few words and what can be done; below, the
     sentence. `place` is where it leads, "" for nowhere."""
     does = f"  a {mend.words}" if mend else ""
     goes = f"  ⏎ {place} " if place else ""
     size = f"{short(one.tokens) if one.tokens else '':>6} "
-    head = f"{number:>2} "
     title = HEADLINES.get(one.kind) or one.kind.capitalize()
-    room = width - len(head) - BAR - 1 - len(size) - len(does)
+    room = width - BAR - 1 - len(size) - len(does)
     if room - len(goes) < len(title):
         goes = ""
     room = max(0, room - len(goes))
     text = Text.assemble(
-        (head, "bold"),
         (bar(one.tokens / max(most, 1), BAR) + " ", "dim"),
         (size, "bold"),
         (fit(title, room), "bold"),
@@ -51,8 +49,8 @@ def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, wi
         no_wrap=True,
         overflow="ellipsis",
     )
-    for line in sentence_lines(one.text, max(LEAST, width - 4)):
-        text.append(f"\n   {line}", "dim")
+    for line in sentence_lines(one.text, max(LEAST, width - 2)):
+        text.append(f"\n  {line}", "dim")
     return text
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.strip import Strip
 
 from workbench.base import figures
@@ -33,6 +34,11 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 BEYOND = 200
+
+
+def titled(name: str, words: str) -> Text:
+    """The first line of a screen: its name, then `words`."""
+    return Text.assemble((f"{name}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
 
 
 def fit(text: str, width: int) -> str:

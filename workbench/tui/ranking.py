@@ -168,7 +168,7 @@ HEADS = {
     head.title: head
     for head in (
         Head(FIT, lambda one: None, lambda one: FIT_CELLS[one.found.fit][0]),
-        Head("after", lambda one: float(one.found.after.tokens), _after_words, less=True),
+        Head("tokens after", lambda one: float(one.found.after.tokens), _after_words, less=True),
         Head("rules", _rules, _rules_words),
         Head("kept", _held, _share(_held)),
         Head("needed", _needed, _share(_needed)),

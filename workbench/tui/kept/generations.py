@@ -72,7 +72,7 @@ compactions there are."""
     def compose(self) -> ComposeResult:
         yield Static(classes="said")
         yield WholeFigures(classes="finding")
-        yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=1, classes="lines")
+        yield Table(cursor_type="row", fixed_columns=1, classes="lines")
 
     def start(self) -> None:
         self.compact()
@@ -133,7 +133,7 @@ compactions there are."""
         at = table.cursor_row
         table.clear(columns=True)
         for head in heads(found):
-            table.add_column(Text(head, "dim"))
+            table.add_column(head)
         for row in rows(found, self.bench.watched, bar_of(self.size.width, len(found.steps))):
             table.add_row(*row)
         table.move_cursor(row=at)

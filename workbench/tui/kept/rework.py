@@ -36,7 +36,7 @@ bench's own compaction would cause cannot be known."""
 
     def compose(self) -> ComposeResult:
         yield Static(classes="said")
-        yield Table(cursor_type="row", zebra_stripes=True, classes="lines")
+        yield Table(cursor_type="row", classes="lines")
 
     def start(self) -> None:
         if self.found is None:  # pins of the bench change nothing in what was recorded

@@ -30,13 +30,15 @@ from workbench.tui.courses import Abandoned, at_call, recorded_course, simulated
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.two_outcomes import TwoOutcomes
-from workbench.tui.plain import plain, several
+from workbench.tui.plain import plain, several, titled
 from workbench.tui.ranking import (
+    BEST,
     FIRST,
     HEADS,
     SENT,
     SPARK,
     WATCHED,
+    WORST,
     Ranked,
     details,
     heads_of,
@@ -82,13 +84,13 @@ session between two compactions; { and } on the bench go from one to the next). 
 m a model; r asks the models, x removes a row. Without a model the summaries are extractive, the session's own \
 sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your split apply to all rows.
 The best is first: contexts below the trigger of the session's own agent, ordered by the share kept and then by cost; \
-then those that are still too large, not usable or unchanged. "after" is the size of the context after the compaction, \
-"rules" are the standing rules, "kept" is the share of all facts that are still in the context, "needed" the same \
-share of the facts that the session needed again. "cost" is the cost of the summaries: an estimate, or what was \
-billed. It is "paid back" when later calls have saved as much. ◉ are the watched rules in their order. ▲ is the best \
-of a column, ▼ the worst. "session" is the cost of all prompts and summaries when the session is simulated, "context" \
-its size over the session, red from where a watched rule is lost. s orders by the next column, S reverses the order; a \
-click on a heading does the same.
+then those that are still too large, not usable or unchanged. "tokens after" is the size of the context after the \
+compaction, "rules" are the standing rules, "kept" is the share of all facts that are still in the context, "needed" \
+the same share of the facts that the session needed again. "cost" is the cost of the summaries: an estimate, or what \
+was billed. It is "paid back" when later calls have saved as much. ◉ are the watched rules in their order. ▲ is the \
+best of a column, ▼ the worst. "session" is the cost of all prompts and summaries when the session is simulated, \
+"context" its size over the session, red from where a watched rule is lost. s orders by the next column, S reverses \
+the order; a click on a heading does the same.
 Below is the session simulated from its start with the row under the cursor: the triggers are checked before each \
 recorded answer, and where one fires the context is compacted. The answers are assumed to be the same. · is the \
 session as recorded, ▼ a compaction of the agent, ○ where a watched rule is lost: w goes there. o draws the lines of \
@@ -160,7 +162,7 @@ what was there."""
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
+            yield Table(cursor_type="row", fixed_columns=2)
             with Horizontal(id="below"):
                 yield SessionPlot()
                 yield Static(id="details")
@@ -232,7 +234,7 @@ what was there."""
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
-            self.query_one("#said", Static).update(Text(f"✘ {plain(failure)}"))
+            self.query_one("#said", Static).update(titled("Compare", f"✘ {failure}"))
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -272,9 +274,9 @@ what was there."""
         if title == WATCHED:
             return Text("◉" * len(self.bench.watched))
         if title == SENT:
-            return Text("context over the session" if over >= SPARK else "context", "dim")
+            return Text("context over the session" if over >= SPARK else "context")
         words = f"{title} {'▴' if self.turned else '▾'}" if title == self.order else title
-        return Text(f"{words:>{width_of(self.ranked, title) - 2}}", "bold" if title == self.order else "dim")
+        return Text(f"{words:>{width_of(self.ranked, title) - 2}}", "bold" if title == self.order else "")
 
     @property
     def here(self) -> int:
@@ -319,7 +321,7 @@ what was there."""
             self._show_row()
 
     def _say(self) -> None:
-        self.query_one("#said", Static).update(Text(plain(self._progress())))
+        self.query_one("#said", Static).update(titled("Compare", self._progress()))
 
     def _progress(self) -> str:
         """How far the comparison is, and what r would do."""
@@ -334,7 +336,8 @@ what was there."""
         elif not all(one.sent for one in self.ranked):
             done = f"simulating the session: {len(played)} of {made}"
         else:
-            done = f"{several(made, 'variant')} · {cost_basis(played[0].rates)}" if played else several(made, "variant")
+            done = f"{several(made, 'variant')} · {BEST} best {WORST} worst"
+            done += f" · {cost_basis(played[0].rates)}" if played else ""
         waiting = several(len(self.asking.waiting), "variant") if self.asking.waiting else ""
         asks = (
             f"asking {waiting}, esc cancels · " if self.asking.is_running else f"r asks {waiting} · " if waiting else ""

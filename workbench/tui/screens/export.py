@@ -101,7 +101,8 @@ never changed."""
     def compose(self) -> ComposeResult:
         forms = {one.id: one.title for one in registry.targets()}
         own = self.bench.session.format
-        with Vertical():
+        with Vertical() as box:
+            box.border_title = "Export"
             yield Static(Text(self._about()), id="about")
             with Horizontal(classes="row"):
                 yield Static("format", classes="name")
@@ -138,10 +139,10 @@ never changed."""
         self.prepare()
 
     def _about(self) -> str:
-        what = "the result of the run" if self.bench.result else "the preview: r runs the compaction first"
+        what = "result of the run" if self.bench.result else "preview: r runs the compaction first"
         left = self.bench.left_behind
         told = f"\n! {left}." if left else ""
-        return f"Export {what}. The session that is open is never changed.{told}"
+        return f"The {what}. The session that is open is never changed.{told}"
 
     @on(Select.Changed, "#format")
     @on(OnOff.Changed, "#mask")

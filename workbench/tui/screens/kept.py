@@ -9,9 +9,9 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import ContentSwitcher, Tab, Tabs
+from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
 from workbench.tui.history import History
 from workbench.tui.kept.facts import FactsPane
@@ -21,6 +21,7 @@ from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.words import is_recorded
 from workbench.tui.keys import HELP_KEY, shared
+from workbench.tui.plain import titled
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -78,10 +79,12 @@ tail are the newest messages, which stay as they are."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield CutTabs(
-                *(Tab(f"{at} {pane.TITLE}", id=f"tab-{name}") for at, (name, pane) in enumerate(PANES.items(), 1)),
-                active=f"tab-{self.tab}",
-            )
+            with Horizontal(id="top"):
+                yield Static(titled("Kept", ""), id="title")
+                yield CutTabs(
+                    *(Tab(f"{at} {pane.TITLE}", id=f"tab-{name}") for at, (name, pane) in enumerate(PANES.items(), 1)),
+                    active=f"tab-{self.tab}",
+                )
             yield ContentSwitcher(initial=None)
             yield KeysLine()
 

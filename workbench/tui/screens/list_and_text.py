@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -14,7 +13,7 @@ from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
-from workbench.tui.plain import plain
+from workbench.tui.plain import titled
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_list import TextList
@@ -26,6 +25,7 @@ T = TypeVar("T")
 class ListAndText(ModalScreen[T | None]):
     """What stands in the list and in the text is the subclass's to say."""
 
+    NAME: ClassVar[str] = ""
     EMPTY: ClassVar[str] = ""
     """What stands in a list without anything, and says what to press."""
     HELP = "A list, and the text of the marked row."
@@ -60,7 +60,7 @@ class ListAndText(ModalScreen[T | None]):
 
     def say(self, words: str) -> None:
         """Up to two lines above both."""
-        self.query_one("#about", Static).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))
+        self.query_one("#about", Static).update(titled(self.NAME, words))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
-from rich.text import Text
 from textual import on
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -17,7 +16,7 @@ from textual.worker import Worker, get_current_worker
 from workbench.base.errors import BadInput
 from workbench.tui.courses import Abandoned, Told
 from workbench.tui.failures import failure_of
-from workbench.tui.plain import plain
+from workbench.tui.plain import titled
 
 T = TypeVar("T")
 
@@ -57,8 +56,7 @@ class ProgressScreen(ModalScreen[T | None]):
 
     def say(self, words: str) -> None:
         """On the screen's first line."""
-        line = Text.assemble((f"{self.NAME}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
-        self.query_one("#title", Static).update(line)
+        self.query_one("#title", Static).update(titled(self.NAME, words))
 
     @on(Progress)
     def _progress(self, event: Progress) -> None:

@@ -53,6 +53,7 @@ def _listed(file: str) -> Listed:
 class PromptsScreen(ListAndText[Edited]):
     """Dismissed with the policy that has the chosen or edited prompt, or None. With a `field`, that is edited first."""
 
+    NAME = "Prompts"
     HELP = """\
 Every prompt and template: what a strategy asks a model, and the text around its answer. Offline runs ignore the \
 prompt: R on the bench uses a model. The prompts of the settings come first: enter or e edits one next to the request \

@@ -23,7 +23,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import HELP_KEY, shared
-from workbench.tui.plain import figure, one_line, plain, several
+from workbench.tui.plain import figure, one_line, several, titled
 from workbench.tui.rules import Rule, about, epochs_of, rules_of, states, turned
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -176,13 +176,15 @@ the bench: u undoes the last one, here or there."""
 
     def say(self, failure: str = "") -> None:
         found = sum(rule.is_found for rule in self.rules)
-        many = f"{several(found, 'rule')} · ◉ {figure(len(self.bench.watched))} watched"
+        others = len(self.rules) - found
+        many = several(found, "rule") + (f" and {several(others, 'other sentence')}" if others else "")
+        many += f" · ◉ {figure(watched)} watched" if (watched := len(self.bench.watched)) else ""
         many += f" · ● {several(len(self.bench.pins), 'message')} pinned" if self.bench.pins else ""
         pins = {rule.index for rule in self.rules if rule.is_suggested}
         cost = sum({rule.index: rule.tokens for rule in self.rules if rule.is_suggested}.values())
         many += f" · a pins {several(len(pins), 'message')}, +{figure(cost)} tokens" if pins else ""
         line = failure or self.said or many
-        self.query_one("#said", Static).update(Text(f"{plain(line)}\n{LEGEND}", no_wrap=True, overflow="ellipsis"))
+        self.query_one("#said", Static).update(titled("Rules", f"{line}\n{LEGEND}"))
         self.refresh_bindings()
 
     def tell(self, rule: Rule | None) -> None:

@@ -33,7 +33,7 @@ from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import added
 from workbench.tui.failures import failure_of
-from workbench.tui.plain import one_line
+from workbench.tui.plain import one_line, titled
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
@@ -137,7 +137,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         """Everything but the panes' own content."""
         self.set_class(self.phase == "draft", "-draft")
         title = f"{self.bench.strategy.title} · {who(self.writer)} · {self._phase_words()}"
-        self.query_one("#title", Static).update(Text(one_line(title, 300)))
+        self.query_one("#title", Static).update(titled("Run", one_line(title, 300)))
         self._draw_steps()
         self._draw_state()
         self.grey()

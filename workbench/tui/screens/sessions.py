@@ -38,7 +38,7 @@ from workbench.tui.entries import Entry
 from workbench.tui.failures import failure_of
 from workbench.tui.home import Recent
 from workbench.tui.keys import HELP_KEY, shared
-from workbench.tui.plain import figure, fit, one_line, several
+from workbench.tui.plain import figure, fit, one_line, several, titled
 from workbench.tui.screens.ask import Answer, ask_path
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
@@ -182,7 +182,12 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         yield KeysLine()
 
     def on_mount(self) -> None:
+        self.query_one(WholeFigures).update(titled("Sessions", self._where()))
         self.action_read()
+
+    def _where(self) -> str:
+        named = [self.file] if self.file else self.folders
+        return f"in {', '.join(one_line(str(one), 100) for one in named)}" if named else "on this machine"
 
     # --- finding and reading ----------------------------------------------------------------------------------------
 
@@ -281,8 +286,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         lines, advice, summed = await asyncio.to_thread(made)
         table = self.query_one(Records)
         table.show(columns, lines, order, self._empty(query))
-        self.query_one(WholeFigures).update("\n".join(advice))
-        self.query_one("#advice").display = bool(advice)
+        self.query_one(WholeFigures).update(titled("Sessions", "\n".join(advice) or self._where()))
         place = f" in {one_line(self.file.name, 100)}" if self.file else ""
         refused = sum(bool(row.error) for row in rows) if about == "sessions" else 0
         unread = f" · {figure(refused)} unreadable" if refused else ""

@@ -34,6 +34,7 @@ from workbench.tui.plain import figure, one_line, plain
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
+from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
@@ -119,7 +120,7 @@ cache again what an unbroken cache would have kept."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(id="title")
+            yield WholeFigures(id="title")
             yield Static(id="headline")
             yield CallsPlot(id="growth-plot")
             yield Static(id="legend")
@@ -135,7 +136,7 @@ cache again what an unbroken cache would have kept."""
                     yield TextList(id=FINDINGS)
                     with Vertical(id="rows"):
                         yield Static(id="about")
-                        yield Table(cursor_type="row", zebra_stripes=True)
+                        yield Table(cursor_type="row")
                 yield Static(id="went")
             yield KeysLine()
 
@@ -213,8 +214,8 @@ cache again what an unbroken cache would have kept."""
     def _cards(self, found: Diagnosis) -> Iterator[Text]:
         width = self.query_one(TextList).scrollable_content_region.width - 2
         most = max((one.tokens for one in found.findings), default=1)
-        for number, (one, mend) in enumerate(zip(found.findings, self.mends, strict=True), 1):
-            yield card(number, one, most, mend, self._place(one), width)
+        for one, mend in zip(found.findings, self.mends, strict=True):
+            yield card(one, most, mend, self._place(one), width)
 
     def _place(self, one: Finding) -> str:
         """Where a finding leads: its first message and how many more there are, that message's epoch where it is

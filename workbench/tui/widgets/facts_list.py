@@ -18,7 +18,7 @@ from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import SEARCHING
 
-HEADS = f"{'message':>7} {'pin cost':>8}  {'kind':<11} {'kept':<7} {'used':<4} fact"
+HEADS = f"{'message':>7} {'pin tokens':>10}  {'kind':<11} {'kept':<7} {'used':<4} fact"
 """Headings of the list."""
 
 SIGNS: dict[FactState, str] = {
@@ -92,7 +92,7 @@ class FactsList(LineList):
         cost = f"+{figure(fact.pin_tokens)}" if fact.pin_tokens else ""
         sign, style = fate_of(fact)
         cells: list[tuple[str, str]] = [
-            (f"{mark}{figure(fact.index + 1):>6} {cost:>8}  {fact.kind:<11} ", ""),
+            (f"{mark}{figure(fact.index + 1):>6} {cost:>10}  {fact.kind:<11} ", ""),
             (f"{sign:<7} ", style),
             (f"{'↻' if fact.used else '':<4} ", ""),
         ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import RenderResult
@@ -109,10 +110,10 @@ class Heads(Widget):
         seen, more = seen_of(self.columns, self.left, self.size.width)
         for number, (column, width) in enumerate(seen, self.left):
             name, down = self.sorted
-            sign = ("▾" if down else "▴") if column.key == name else ""
+            sign = (" ▾" if down else " ▴") if column.key == name else ""
             head = f"{column.heading}{sign}"
             shown = head.ljust(width) if column.is_text else head.rjust(width)
-            text.append(shown, "reverse bold" if number == self.at else "bold" if sign else "").append(GAP)
+            text.append(shown, Style(bold=bool(sign), underline=number == self.at)).append(GAP)
         if more:
             text.truncate(self.size.width - len(MORE), pad=True)
             text.append(MORE)

@@ -22,7 +22,7 @@ from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 Cells = list[tuple[str, str]]
 
-HEADS = f"{'':4}{'now':<5}{'after':<7}{'2nd':<4}{'message':>8}{'pin':>8}  rule"
+HEADS = f"{'':4}{'now':<5}{'after':<6}{'2nd':<4}{'message':>7}{'pin tokens':>11}  rule"
 """Headings of the list."""
 
 LEAST = 24
@@ -47,12 +47,12 @@ def rule_cells(rule: Rule, shown: Shown, width: int) -> Cells:
     cells: Cells = [(" ◉" if rule.sentence in shown.watched else "  ", "eye")]
     cells += [("● " if rule.index in shown.pinned else "  ", "bad")]
     verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
-    for verdict, room in zip(verdicts, (5, 7, 4), strict=True):
+    for verdict, room in zip(verdicts, (5, 6, 4), strict=True):
         sign = SIGNS[verdict] if verdict else "…" if is_open else ""
         cells.append((f" {sign}".ljust(room), STYLES[verdict] if verdict else "dim"))
     number = "" if rule.index is None else figure(rule.index + 1)
     cost = "" if rule.index is None or rule.index in shown.pinned else f"+{figure(rule.tokens)}"
-    cells.append((f"{number:>8}{cost:>8}  ", ""))
+    cells.append((f"{number:>7}{cost:>11}  ", ""))
     room = width - sum(cell_len(text) for text, _ in cells)
     kind = f"  {rule.kind}" if rule.kind and not rule.replaced_by else "  replaced" if rule.replaced_by else ""
     kind = kind if room - cell_len(kind) >= LEAST else ""

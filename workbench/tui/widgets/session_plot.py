@@ -108,7 +108,7 @@ def session_words(course: Course) -> str:
         return "no answer is recorded"
     cost = paid(course.session)
     recorded = f" · recorded {dollars(cost.recorded)}" if cost and cost.recorded is not None else ""
-    return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} uncompacted{recorded}"
+    return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} tokens uncompacted{recorded}"
 
 
 def saw(sent: Sequence[int], trails: Sequence[Trail], width: int, top: int) -> Text:
@@ -145,7 +145,7 @@ def call_words(
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
-    text.append(" · " if alone else f" · {sign_of(here)} ", "bold").append(_sizes(one, call))
+    text.append(" · variant " if alone else f" · {sign_of(here)} ", "bold").append(f"{_sizes(one, call)} tokens")
     made = next((each for each in one.compacted if each.call == call), None)
     text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
     for trail in one.watched if made is not None else ():

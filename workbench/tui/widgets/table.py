@@ -43,7 +43,7 @@ class Table(DataTable[Text]):
         self.clear(columns=True)
         sides: list[JustifyMethod] = ["left" if one.is_text else "right" for one in result.columns]
         for one, side in zip(result.columns, sides, strict=True):
-            self.add_column(Text(one.heading, "dim", justify=side), key=one.key)
+            self.add_column(Text(one.heading, justify=side), key=one.key)
         for row in result.rows:
             cells = zip(result.cells(row), sides, strict=True)
             self.add_row(*(Text(plain(cell), justify=side) for cell, side in cells))
@@ -81,7 +81,7 @@ class Table(DataTable[Text]):
             line = Strip.join([line.crop(0, start), empty, line.crop(end)])
         if y:
             return line
-        style = self.get_component_rich_style("datatable--header") + Style(bold=True, dim=False)
+        style = self.get_component_rich_style("datatable--header") + Style(bold=True)
         marks = [(BEFORE, 0)] if self.scroll_x > 0 else []
         marks += [(MORE, width - len(MORE))] if self.scroll_x < self.max_scroll_x else []
         for words, at in marks:
