@@ -15,8 +15,8 @@ from workbench.formats.machine import Machine, Place, Program
 
 
 def _codec() -> Codec:
-    from workbench.formats.copilot import rules, snapshots, write
-    from workbench.formats.copilot.read import Reader
+    from workbench.formats.copilot import rules, write
+    from workbench.formats.copilot.read import Reader, request_texts
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.note import in_first_line
 
@@ -27,7 +27,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         note=in_first_line(CARRIED, "data"),
         repair=_repair,
-        request_texts=snapshots.request_texts,
+        request_texts=request_texts,
     )
 
 

@@ -18,6 +18,7 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.copilot.signature import ID
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
@@ -46,6 +47,7 @@ _TELL_WINDOW = {
 }
 """Events that record the context window, in this field; older versions record none."""
 
+
 _FRAME = (
     "Some of the conversation history has been summarized to free up context.\n\n",
     "You were originally given instructions from a user over one or more turns. Here were the user messages:\n",
@@ -54,8 +56,10 @@ _FRAME = (
 )
 """How a compaction is told to the model: always; where the person said anything; each of these texts; the summary."""
 
+
 _REFUSED = re.compile(r"(?:The user rejected this tool call|Plan not approved)\. User feedback:\s*(.+)", re.DOTALL)
 """What the CLI answers in the name of a person who refused a call or a plan with words."""
+
 
 _TAGS = ("mode_changed_notice", "reminder", "tagged_files", "tools_changed_notice")
 """Tags of what the CLI writes into the person's message, beside those that others write, too."""
@@ -369,3 +373,16 @@ def _framed(summary: str, prompts: Sequence[str]) -> str:
 
 def _text(value: Any) -> str | None:
     return intern(value) if isinstance(value, str) and value else None
+
+
+def request_texts(session: Session) -> Iterator[str]:
+    """Text at the end of each request whose messages Copilot CLI recorded, without the first message; "" for one
+    without a text of the user."""
+    return map(_last_text, session.records)
+
+
+def _last_text(record: bytes) -> str:
+    event = object_of(record) if b'"model.messages_snapshot"' in record else None
+    messages = [dict_of(one) for one in list_of(dict_of(dict_of(event).get("data")).get("messages"))]
+    asked = [one.get("content") for one in messages[1:] if one.get("role") == "user"]
+    return text_of(asked[-1]).strip() if asked else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,15 +13,15 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.cursor.bubbles import composer, composers_in
 from workbench.formats.cursor.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
+from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.several import newest
-from workbench.formats.kit.values import count_of, dict_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -40,6 +41,11 @@ from workbench.session import (
 
 _USER = 1
 """The type of a bubble that is the person's; the agent's are 2."""
+
+
+_TABLES = frozenset(["cursorDiskKV"])
+
+_COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -194,3 +200,43 @@ def _named(blocks: Sequence[Block], index: int) -> Iterator[Block]:
             yield ToolUse(f"call-{index + 1}-{place + 1}", text_of(given.get("name")), dict_of(given.get("input")))
         else:
             yield block
+
+
+def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The conversations with messages, the newest first. Raises BadInput for a database that is none of Cursor's."""
+    with opened(path, data, _TABLES, "Cursor") as database:
+        query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
+        composers = rows(database, query, f"{_COMPOSER}%")
+    found = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
+    parts = [
+        (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_order(about))))
+        for id, about in found
+    ]
+    return tuple(part for _, part in sorted(parts, key=lambda one: (-one[0], one[1].id)) if part.messages)
+
+
+def composer(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A conversation and its bubbles in order, each with its `bubbleId`; one that the database no longer holds is left
+    out. Raises BadInput where there is no such conversation."""
+    with opened(path, data, _TABLES, "Cursor") as database:
+        about = _value(database, f"{_COMPOSER}{id}")
+        if not about:
+            raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")
+        bubbles = []
+        for head in _order(about):
+            name = text_of(head.get("bubbleId"))
+            kept = head if "text" in head else _value(database, f"{_BUBBLE}{id}:{name}")
+            if kept:
+                bubbles.append({**kept, "bubbleId": name})
+    return about, bubbles
+
+
+def _order(about: dict[str, Any]) -> list[dict[str, Any]]:
+    """The heads of the bubbles; conversations of before 2025 hold the bubbles themselves."""
+    heads = list_of(about.get("fullConversationHeadersOnly")) or list_of(about.get("conversation"))
+    return [head for head in heads if isinstance(head, dict)]
+
+
+def _value(database: sqlite3.Connection, key: str) -> dict[str, Any]:
+    row = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,)).fetchone()
+    return dict_of(json_value(row[0])) if row else {}

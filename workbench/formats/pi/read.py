@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
@@ -14,15 +14,15 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import as_text, in_result, parts_of
+from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
-from workbench.formats.kit.values import dict_of, dollars_of, text_of
+from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.contexts import Contexts, Entry, Tree
-from workbench.formats.pi.prompt import declared_tools, prompt_text, update_text
 from workbench.formats.pi.signature import ID
 from workbench.session import (
     ApiError,
@@ -36,6 +36,7 @@ from workbench.session import (
     SessionFacts,
     Text,
     Thinking,
+    Tool,
     ToolResult,
     ToolUse,
     Usage,
@@ -49,8 +50,10 @@ _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_
 _CUSTOM = ("custom", "hookMessage")
 """Roles of messages that an extension put into the context; the second is version 2's name."""
 
+
 _EDITABLE = ("user", "assistant", "toolResult", *_CUSTOM)
 """Roles of messages whose content a context edit may replace."""
+
 
 _TAGS = ("file", "skill")
 """What pi puts before a person's words: the files named with `@`, and the skill that was called."""
@@ -312,3 +315,63 @@ def _usage(given: Any) -> Usage | None:
     sent, made, read, written = (count if type(count) is int and count > 0 else 0 for count in counts)
     usage = Usage(sent, made, read, written, cost=dollars_of(dict_of(given.get("cost")).get("total")))
     return usage if usage.context else None
+
+
+def prompt_text(message: Mapping[str, Any]) -> str:
+    """The text of a system message as a complete prompt."""
+    sections = (value for _, value in _sections(message) if value)
+    return "\n\n".join(filter(None, (_content(message), *sections)))
+
+
+def update_text(message: Mapping[str, Any]) -> str:
+    """The text of a later system message, where it stands in the conversation: each change names its section."""
+    changes = (
+        f'Removed system prompt section "{name}".'
+        if value is None
+        else f'Updated system prompt section "{name}":\n\n{value}'
+        for name, value in _sections(message)
+    )
+    return "\n\n".join(filter(None, (_content(message), *changes)))
+
+
+def replayed(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """One system message with the prompt and the tools that are in force after all of these, without a timestamp.
+
+    The first declares the whole prompt and every tool, each later one names what changes, as pi-ai replays them
+    (`utils/transcript.js`, `utils/text.js`).
+    """
+    content: list[str] = []
+    sections: dict[str, str] = {}
+    tools: dict[str, Any] = {}
+    for message in messages:
+        content += filter(None, [_content(message)])
+        for name, value in _sections(message):
+            if value is None:
+                sections.pop(name, None)
+            else:
+                sections[name] = value
+        for tool in list_of(message.get("toolsRemoved")):
+            tools.pop(text_of(dict_of(tool).get("name")), None)
+        for tool in list_of(message.get("toolsAdded")):
+            tools[text_of(dict_of(tool).get("name"))] = tool
+    merged: dict[str, Any] = {"role": "system", "content": "\n\n".join(content)}
+    merged |= {"sections": sections} if sections else {}
+    return merged | ({"toolsAdded": [*tools.values()]} if tools else {})
+
+
+def declared_tools(messages: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:
+    """The tools in force after all of these system messages."""
+    tools = map(dict_of, list_of(replayed(messages).get("toolsAdded")))
+    return tuple(Tool(text_of(tool.get("name")), render(tool).decode()) for tool in tools if tool.get("name"))
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    parts = (part for part in map(dict_of, list_of(content)) if part.get("type") == "text")
+    return content if isinstance(content, str) else "\n".join(text_of(part.get("text")) for part in parts)
+
+
+def _sections(message: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    for name, value in dict_of(message.get("sections")).items():
+        if value is None or isinstance(value, str):
+            yield name, value
