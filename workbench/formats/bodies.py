@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.anthropic_messages.edits import after_edits
-from workbench.formats.anthropic_messages.read import read as read_anthropic
+from workbench.formats.anthropic_messages.read import Reader as AnthropicReader
 from workbench.formats.format import no_progress
 from workbench.formats.gemini.parts import NOWHERE, messages_of
 from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction
@@ -20,9 +20,9 @@ from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import render
 from workbench.formats.kit.usage import anthropic_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
-from workbench.formats.openai_chat.read import read as read_chat
+from workbench.formats.openai_chat.read import Reader as ChatReader
 from workbench.formats.openai_chat.read import usage_of as chat_usage
-from workbench.formats.openai_responses.read import read as read_responses
+from workbench.formats.openai_responses.read import Reader as ResponsesReader
 from workbench.formats.roles import Api
 from workbench.session import LoadWarning, Message, Session, Text, Tool
 
@@ -55,13 +55,13 @@ def asked_in(body: Any, answer: Any = None) -> Asked | None:
         if isinstance(inner.get("contents"), list):
             return _gemini(inner, word_of(body.get("model")))
         if "messages" not in body and isinstance(body.get("input"), str | list) and word_of(body.get("model")):
-            return _asked("openai-responses", read_responses(_NOWHERE, render(body), no_progress))
+            return _asked("openai-responses", ResponsesReader.read(_NOWHERE, render(body), no_progress))
         match dialect(body)[0]:
             case "anthropic":
-                asked = _asked("anthropic-messages", read_anthropic(_NOWHERE, render(body), no_progress))
+                asked = _asked("anthropic-messages", AnthropicReader.read(_NOWHERE, render(body), no_progress))
                 return replace(asked, messages=after_edits(asked.messages, body, answer))
             case "openai":
-                return _asked("openai-chat", read_chat(_NOWHERE, render(body), no_progress))
+                return _asked("openai-chat", ChatReader.read(_NOWHERE, render(body), no_progress))
     except BadInput:
         pass
     return None
@@ -130,14 +130,14 @@ def _of_chat(given: dict[str, Any], id: str) -> Message | None:
     message = next((one.get("message") for one in list_of(given["choices"]) if isinstance(one, dict)), None)
     if not isinstance(message, dict):
         return None
-    read = read_chat(_NOWHERE, render({"messages": [message]}), no_progress).messages[0]
+    read = ChatReader.read(_NOWHERE, render({"messages": [message]}), no_progress).messages[0]
     return replace(read, id=id, usage=chat_usage(given.get("usage")))
 
 
 def _of_responses(given: dict[str, Any], id: str) -> Message | None:
     if not isinstance(given["output"], list):
         return None
-    read = read_responses(_NOWHERE, render({**given, "object": "response"}), no_progress)
+    read = ResponsesReader.read(_NOWHERE, render({**given, "object": "response"}), no_progress)
     blocks = tuple(block for message in read.messages for block in message.blocks)
     return replace(read.messages[-1], id=id, blocks=blocks) if read.messages else None
 

@@ -17,7 +17,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.ai_sdk import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 FORMAT = Format(ID, "AI SDK messages", recognise, _codec, keys=KEYS)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.ai_sdk.signature import ID, items_of
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import LoadWarning, Records, Session
+from workbench.session.session import Session
 
 Item = dict[str, Any]
 _ROLES: dict[Any, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
@@ -29,57 +24,48 @@ _DENIED = "Tool execution denied."
 """What the SDK sends for a call that the person refused without a word."""
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """One epoch: a list is a context already. Raises BadInput when there is no list of messages."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    items = items_of(document)
-    if items is None:
-        raise BadInput(f"{path}: has no list of messages; open what the AI SDK stored or sends.")
-    ids: dict[str, int] = {}
-    found = [message for index, item in enumerate(items) for message in _messages(index, item, ids, warnings)]
-    messages = with_user_text(with_summary_answers(found))
-    unsent = sum(_is_for_the_screen(part) for item in items for part in list_of(dict_of(item).get("parts")))
-    if unsent:
-        warnings.append(LoadWarning(f"{counted(unsent, 'part')} of type data or source are for display and not sent"))
-    progress(len(data), len(data))
-    about = dict_of(document)
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        id=word_of(about.get("id")) or "",
-        title=word_of(about.get("title")) or first_words(messages),
-        system=text_of(about.get("system")) or text_of(about.get("instructions")),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    """One epoch: a list is a context already."""
 
+    format = ID
+    needs = "has no list of messages; open what the AI SDK stored or sends"
 
-def _messages(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Iterator[Message]:
-    """The messages that an item is sent as."""
-    given, source = dict_of(item), (index,)
-    if not given:
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
-        odd = Opaque(type(item).__name__, item)
-        yield Message(unique_id(f"m{index + 1}", ids), "user", (odd,), "meta", source=source)
-        return
-    role = _ROLES.get(text_of(given.get("role")))
-    if role is None:
-        warnings.append(LoadWarning(f"message {index + 1} has no known role; read as user"))
-        role = "user"
-    steps = list(_steps(given))
-    about = dict_of(given.get("metadata"))
-    usage = _usage(about.get("usage") or about.get("totalUsage")) if len(steps) == 1 else None
-    time = seconds_of(given.get("createdAt")) or seconds_of(about.get("createdAt"))
-    name = word_of(given.get("id")) or f"m{index + 1}"
-    for step in steps or [[]]:
-        for answers, run in groupby(step, key=lambda block: isinstance(block, ToolResult)):
-            blocks = tuple(run)
-            said: Role = "tool" if answers else "user" if role == "tool" else role
-            kind = kind_of(said, blocks)
-            bill = usage if said == "assistant" else None
-            yield Message(unique_id(name, ids), said, blocks, kind, time, bill, word_of(about.get("model")), source)
+    def session(self) -> Session:
+        items = self.items(items_of(self.document))
+        found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
+        unsent = sum(_is_for_the_screen(part) for item in items for part in list_of(dict_of(item).get("parts")))
+        if unsent:
+            self.warn(f"{counted(unsent, 'part')} of type data or source are for display and not sent")
+        about = self.body
+        return self._session(
+            with_user_text(with_summary_answers(found)),
+            word_of(about.get("title")),
+            id=word_of(about.get("id")) or "",
+            system=text_of(about.get("system")) or text_of(about.get("instructions")),
+        )
+
+    def _messages(self, index: int, item: Any) -> Iterator[Message]:
+        """The messages that an item is sent as."""
+        given, source = dict_of(item), (index,)
+        if not given:
+            yield self.not_an_object(index, item, id=self.unique_id(f"m{index + 1}"))
+            return
+        role = _ROLES.get(text_of(given.get("role")))
+        if role is None:
+            self.warn(f"message {index + 1} has no known role; read as user")
+            role = "user"
+        steps = list(_steps(given))
+        about = dict_of(given.get("metadata"))
+        usage = _usage(about.get("usage") or about.get("totalUsage")) if len(steps) == 1 else None
+        time = seconds_of(given.get("createdAt")) or seconds_of(about.get("createdAt"))
+        name = word_of(given.get("id")) or f"m{index + 1}"
+        for step in steps or [[]]:
+            for answers, run in groupby(step, key=lambda block: isinstance(block, ToolResult)):
+                blocks = tuple(run)
+                said: Role = "tool" if answers else "user" if role == "tool" else role
+                kind = kind_of(said, blocks)
+                bill = usage if said == "assistant" else None
+                yield Message(self.unique_id(name), said, blocks, kind, time, bill, word_of(about.get("model")), source)
 
 
 def _steps(item: Item) -> Iterator[list[Block]]:

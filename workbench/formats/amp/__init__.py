@@ -18,7 +18,7 @@ from workbench.formats.machine import Machine, Place
 def _codec() -> Codec:
     from workbench.formats.amp import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 def _places(machine: Machine) -> Iterator[Place]:

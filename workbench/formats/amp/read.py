@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.amp.signature import ID
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, result_parts
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session import (
     Block,
     Compaction,
     Epoch,
-    LoadWarning,
     Media,
     Message,
-    Records,
     Role,
     Session,
     SessionFacts,
@@ -34,33 +28,45 @@ from workbench.session import (
 _FAILED = ("error", "cancelled", "rejected-by-user")
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a thread. Raises BadInput where it has no message."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    thread = dict_of(document)
-    items = list_of(thread.get("messages"))
-    if not items:
-        raise BadInput(f"{path}: the thread has no message yet; open one that has.")
-    messages = with_user_text(_message(index, dict_of(item), warnings) for index, item in enumerate(items))
-    branch = [index for index, item in enumerate(items) if not word_of(dict_of(item).get("parentToolUseId"))]
-    if any(dict_of(dict_of(item).get("fileMentions")).get("files") for item in items):
-        warnings.append(LoadWarning("files were mentioned: Amp also sent their contents, which are not in the file"))
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        branch=branch,
-        epochs=_epochs(messages, branch, items),
-        id=text_of(thread.get("id")),
-        title=text_of(thread.get("title")) or first_words(messages),
-        cwd=_folder(thread),
-        facts=_facts(dict_of(dict_of(thread.get("env")).get("initial"))),
-        model=next((one.model for one in reversed(messages) if one.model), None),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    format = ID
+    needs = "the thread has no message yet; open one that has"
+
+    def session(self) -> Session:
+        thread = self.body
+        items = list_of(thread.get("messages"))
+        if not items:
+            raise self.lacking()
+        messages = with_user_text(self._message(index, dict_of(item)) for index, item in enumerate(items))
+        branch = [index for index, item in enumerate(items) if not word_of(dict_of(item).get("parentToolUseId"))]
+        if any(dict_of(dict_of(item).get("fileMentions")).get("files") for item in items):
+            self.warn("files were mentioned: Amp also sent their contents, which are not in the file")
+        return self._session(
+            messages,
+            text_of(thread.get("title")) or None,
+            branch=branch,
+            epochs=_epochs(messages, branch, items),
+            id=text_of(thread.get("id")),
+            cwd=_folder(thread),
+            facts=_facts(dict_of(dict_of(thread.get("env")).get("initial"))),
+            model=next((one.model for one in reversed(messages) if one.model), None),
+        )
+
+    def _message(self, index: int, item: dict[str, Any]) -> Message:
+        named, source, usage = item.get("role"), (index,), dict_of(item.get("usage"))
+        time = seconds_of(dict_of(item.get("meta")).get("sentAt")) or seconds_of(usage.get("timestamp"))
+        id = f"m{index + 1}"
+        if named in ("info", "parent"):
+            return _summary(id, item, time, source)
+        if named not in ("user", "assistant"):
+            self.warn(f"message {index + 1} has the role {as_text(named)[:40]}; read as user")
+        content = item.get("content")
+        blocks = tuple(map(_block, content)) if isinstance(content, list) else from_anthropic(content)
+        role: Role = "assistant" if named == "assistant" else "user"
+        if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
+            role = "tool"
+        kind, model = kind_of(role, blocks), word_of(usage.get("model"))
+        return Message(id, role, blocks, kind, time, _usage(usage), model, source)
 
 
 def _epochs(messages: tuple[Message, ...], branch: list[int], items: list[Any]) -> tuple[Epoch, ...]:
@@ -98,22 +104,6 @@ def _folder(thread: dict[str, Any]) -> str | None:
         return unquote(urlsplit(address).path) or None
     except ValueError:  # no address after all
         return None
-
-
-def _message(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Message:
-    named, source, usage = item.get("role"), (index,), dict_of(item.get("usage"))
-    time = seconds_of(dict_of(item.get("meta")).get("sentAt")) or seconds_of(usage.get("timestamp"))
-    id = f"m{index + 1}"
-    if named in ("info", "parent"):
-        return _summary(id, item, time, source)
-    if named not in ("user", "assistant"):
-        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
-    content = item.get("content")
-    blocks = tuple(map(_block, content)) if isinstance(content, list) else from_anthropic(content)
-    role: Role = "assistant" if named == "assistant" else "user"
-    if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
-        role = "tool"
-    return Message(id, role, blocks, kind_of(role, blocks), time, _usage(usage), word_of(usage.get("model")), source)
 
 
 def _summary(id: str, item: dict[str, Any], time: float | None, source: tuple[int, ...]) -> Message:

@@ -12,7 +12,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.anthropic_messages import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate)
+    return Codec(read.Reader.read, write.write, rules.validate)
 
 
 FORMAT = Format(ID, "Anthropic Messages body", recognise, _codec, api="anthropic-messages", keys=KEYS)

@@ -9,25 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.anthropic_messages.signature import ID
 from workbench.formats.claude_code.texts import CONTINUATION
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, compacted, from_anthropic, is_compaction
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import (
     Block,
-    LoadWarning,
     Message,
-    Opaque,
-    Records,
     Role,
     Session,
     Text,
@@ -35,46 +29,40 @@ from workbench.session import (
 )
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
+class Reader(Document):
     """Ids are `m1`, `m2`, … by position in the list; what shares an element with a summary is `m2.2`, …"""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    body: dict[str, Any] = dict_of(document)
-    items = body.get("messages") if body else document
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has no list of messages; open an Anthropic Messages request body or its message list.")
-    found = [message for index, item in enumerate(items) for message in _messages(index, item, warnings)]
-    summaries = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
-    messages = with_user_text(with_summary_answers(found))
-    progress(len(data), len(data))
-    model = body.get("model")
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        epochs=tuple(epochs_at(messages, summaries, _trigger(body))),
-        model=model if isinstance(model, str) else None,
-        system=_system(body.get("system")),
-        tools=tools_of(body.get("tools")),
-        warnings=tuple(warnings),
-    )
 
+    format = ID
+    needs = "has no list of messages; open an Anthropic Messages request body or its message list"
 
-def _messages(index: int, item: Any, warnings: list[LoadWarning]) -> Iterator[Message]:
-    id, source = f"m{index + 1}", (index,)
-    if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
-        yield Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
-        return
-    content, named = item.get("content"), item.get("role")
-    if named not in ("user", "assistant", "system"):
-        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
-    if not isinstance(content, str | list):
-        warnings.append(LoadWarning(f"message {index + 1} has no content of a known shape"))
-    role: Role = named if named in ("assistant", "system") else "user"
-    for number, part in enumerate(parts_of(content)):
-        yield _message(f"{id}.{number + 1}" if number else id, role, part, source)
+    def session(self) -> Session:
+        items = self.items(self.body.get("messages") if self.body else self.document)
+        found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
+        summaries = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
+        messages = with_user_text(with_summary_answers(found))
+        model = self.body.get("model")
+        return self._session(
+            messages,
+            "",
+            epochs=tuple(epochs_at(messages, summaries, _trigger(self.body))),
+            model=model if isinstance(model, str) else None,
+            system=_system(self.body.get("system")),
+            tools=tools_of(self.body.get("tools")),
+        )
+
+    def _messages(self, index: int, item: Any) -> Iterator[Message]:
+        id, source = f"m{index + 1}", (index,)
+        if not isinstance(item, dict):
+            yield self.not_an_object(index, item)
+            return
+        content, named = item.get("content"), item.get("role")
+        if named not in ("user", "assistant", "system"):
+            self.warn(f"message {index + 1} has the role {as_text(named)[:40]}; read as user")
+        if not isinstance(content, str | list):
+            self.warn(f"message {index + 1} has no content of a known shape")
+        role: Role = named if named in ("assistant", "system") else "user"
+        for number, part in enumerate(parts_of(content)):
+            yield _message(f"{id}.{number + 1}" if number else id, role, part, source)
 
 
 def parts_of(content: Any) -> list[Any]:

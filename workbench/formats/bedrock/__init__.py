@@ -16,7 +16,7 @@ from workbench.formats.format import Codec, Format
 def _codec() -> Codec:
     from workbench.formats.bedrock import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 FORMAT = Format(ID, "Bedrock Converse body", recognise, _codec, keys=KEYS)

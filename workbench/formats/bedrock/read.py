@@ -4,58 +4,60 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.bedrock.signature import ID, body_of
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import LoadWarning, Records, Session, Tool
+from workbench.session.session import Session, Tool
 
 Item = dict[str, Any]
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position. Raises BadInput without messages."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    log, given = dict_of(document), body_of(document)
-    body = dict_of(given)
-    items = given if isinstance(given, list) else body.get("messages")
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has no list of messages; open a body of Bedrock's Converse or its message list.")
-    found = [_message(f"m{n + 1}", item, (n,), warnings) for n, item in enumerate(items)]
-    found += _answer(len(items), dict_of(dict_of(log.get("output")).get("outputBodyJson")), log, warnings)
-    messages = with_user_text(with_summary_answers(found))
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        id=word_of(log.get("requestId")) or "",
-        title=first_words(messages),
-        model=word_of(body.get("modelId")) or word_of(log.get("modelId")),
-        system="\n\n".join(_texts(body.get("system"))),
-        tools=tuple(_tools(dict_of(body.get("toolConfig")).get("tools"))),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position."""
 
+    format = ID
+    needs = "has no list of messages; open a body of Bedrock's Converse or its message list"
 
-def _answer(place: int, response: Item, log: Item, warnings: list[LoadWarning]) -> Iterator[Message]:
-    item = dict_of(response.get("output")).get("message")
-    if isinstance(item, dict):
-        message = _message(f"m{place + 1}", item, (), warnings)
-        usage, time = _usage(response.get("usage")), seconds_of(log.get("timestamp"))
-        yield Message(message.id, message.role, message.blocks, message.kind, time, usage, word_of(log.get("modelId")))
+    def session(self) -> Session:
+        log, given = self.body, body_of(self.document)
+        body = dict_of(given)
+        items = self.items(given if isinstance(given, list) else body.get("messages"))
+        found = [self._message(n, item) for n, item in enumerate(items)]
+        found += self._answer(len(items), dict_of(dict_of(log.get("output")).get("outputBodyJson")), log)
+        return self._session(
+            with_user_text(with_summary_answers(found)),
+            id=word_of(log.get("requestId")) or "",
+            model=word_of(body.get("modelId")) or word_of(log.get("modelId")),
+            system="\n\n".join(_texts(body.get("system"))),
+            tools=tuple(_tools(dict_of(body.get("toolConfig")).get("tools"))),
+        )
+
+    def _answer(self, place: int, response: Item, log: Item) -> Iterator[Message]:
+        item = dict_of(response.get("output")).get("message")
+        if isinstance(item, dict):
+            usage, time = _usage(response.get("usage")), seconds_of(log.get("timestamp"))
+            model = word_of(log.get("modelId"))
+            yield replace(self._message(place, item), time=time, usage=usage, model=model, source=())
+
+    def _message(self, index: int, item: Any) -> Message:
+        given = dict_of(item)
+        if not given:
+            return self.not_an_object(index, item)
+        role: Role = "assistant" if given.get("role") == "assistant" else "user"
+        content = given.get("content")
+        raws = [{"text": content}] if isinstance(content, str) else list_of(content)
+        blocks = tuple(block for raw in raws if (block := _block(raw)) is not None)
+        if any(isinstance(block, ToolResult) for block in blocks):
+            role = "tool"
+        return Message(f"m{index + 1}", role, blocks, kind_of(role, blocks), source=(index,))
 
 
 def _usage(given: Any) -> Usage | None:
@@ -63,20 +65,6 @@ def _usage(given: Any) -> Usage | None:
     names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
     sent, said, read, made = (count_of(usage.get(name)) for name in names)
     return Usage(sent, said, read, made) if sent + read + made else None
-
-
-def _message(id: str, item: Any, source: tuple[int, ...], warnings: list[LoadWarning]) -> Message:
-    given = dict_of(item)
-    if not given:
-        warnings.append(LoadWarning(f"message {id[1:]} is not an object; shown unchanged"))
-        return Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
-    role: Role = "assistant" if given.get("role") == "assistant" else "user"
-    content = given.get("content")
-    raws = [{"text": content}] if isinstance(content, str) else list_of(content)
-    blocks = tuple(block for raw in raws if (block := _block(raw)) is not None)
-    if any(isinstance(block, ToolResult) for block in blocks):
-        role = "tool"
-    return Message(id, role, blocks, kind_of(role, blocks), source=source)
 
 
 def _block(raw: Any) -> Block | None:

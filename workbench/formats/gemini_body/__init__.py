@@ -14,7 +14,7 @@ from workbench.formats.gemini_body.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.gemini_body import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 FORMAT = Format(ID, "Gemini API body", recognise, _codec, api="gemini", keys=KEYS)

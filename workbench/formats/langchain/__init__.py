@@ -20,7 +20,7 @@ def _codec() -> Codec:
     from workbench.formats.langchain.signature import FORMS, PLACES
 
     ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
-    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, *ways))
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, *ways))
 
 
 def _setting(trigger: int, window: int) -> str:

@@ -3,57 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, to_anthropic
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
-from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.mark import SPENT, marked, without_spent
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name
 from workbench.session.images import media_of
 from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import LoadWarning, Records, Session, SessionFacts
+from workbench.session.session import Session, SessionFacts
 
 SUMMARY = {"lc_source": "summarization"}
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """A list is a context, but for what stands before the Messages API's own compaction, which that does not read.
-    Raises BadInput when there is no list of messages."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    items = items_of(document)
-    if items is None:
-        raise BadInput(f"{path}: has no list of messages; open a dump of LangChain messages.")
-    ids: dict[str, int] = {}
-    read = (_message(index, item, ids, warnings) for index, item in enumerate(items))
-    parted, compacted = parted_at_compactions(message for message in read if message is not None)
-    marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
-    last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
-    messages = with_user_text(without_spent(parted, range(len(parted)), last))
-    prompts = [n for n, message in enumerate(messages) if message.is_own_system]
-    progress(len(data), len(data))
-    sources = {message.source[0] for message in messages}
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        epochs=tuple(epochs_at(messages, compacted, lasting=prompts)),
-        title=first_words(messages),
-        model=next((message.model for message in reversed(messages) if message.model), None),
-        warnings=tuple(warnings),
-        facts=SessionFacts(unread=tuple(n for n in range(len(items)) if n not in sources)),
-    )
+class Reader(Document):
+    """A list is a context, but for what stands before the Messages API's own compaction, which that does not read."""
+
+    format = ID
+    needs = "has no list of messages; open a dump of LangChain messages"
+
+    def session(self) -> Session:
+        items = self.items(items_of(self.document))
+        read = (self._message(index, item) for index, item in enumerate(items))
+        parted, compacted = parted_at_compactions(message for message in read if message is not None)
+        marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
+        last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
+        messages = with_user_text(without_spent(parted, range(len(parted)), last))
+        prompts = [n for n, message in enumerate(messages) if message.is_own_system]
+        sources = {message.source[0] for message in messages}
+        return self._session(
+            messages,
+            epochs=tuple(epochs_at(messages, compacted, lasting=prompts)),
+            model=next((message.model for message in reversed(messages) if message.model), None),
+            facts=SessionFacts(unread=tuple(n for n in range(len(items)) if n not in sources)),
+        )
+
+    def _message(self, index: int, item: Any) -> Message | None:
+        if not isinstance(item, dict):
+            return self.not_an_object(index, item)
+        name, given = _kind_name(item), fields_of(item)
+        id = self.unique_id(word_of(given.get("id")) or f"m{index + 1}")
+        if name == "remove":
+            self.warn(f"message {index + 1} removes another one; it is not shown")
+            return None
+        role = ROLES.get({"human": "human", "user": "human", "assistant": "ai"}.get(name, name))
+        if name == "chat":
+            role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(given.get("role")))  # type: ignore[assignment]
+        if role is None:
+            self.warn(f"message {index + 1} is a {name[:40]}; read as user")
+            role = "user"
+        blocks = tuple(_parts(given.get("content")))
+        extra = dict_of(given.get("additional_kwargs"))
+        if role == "tool":
+            call_id = as_text(given.get("tool_call_id") or given.get("name") or "")
+            content = tuple(in_result(b, _raw(b)) for b in blocks)
+            blocks = (ToolResult(call_id, content, given.get("status") == "error"),)
+        elif role == "assistant":
+            blocks = tuple(_with_calls(blocks, given, extra))
+        kind: Kind | None = "summary" if role == "user" and extra.get("lc_source") == "summarization" else None
+        about = dict_of(given.get("response_metadata"))
+        return Message(
+            id,
+            role,
+            blocks,
+            marked(extra) or kind or kind_of(role, blocks),
+            usage=_usage(dict_of(given.get("usage_metadata"))) or _provider_usage(about),
+            model=word_of(about.get("model_name")) or word_of(about.get("model")),
+            source=(index,),
+        )
 
 
 def _is_spent(item: Any) -> bool:
@@ -73,42 +95,6 @@ def fields_of(item: Item) -> Item:
     if "lc" in item:
         return dict_of(item.get("kwargs"))
     return dict_of(item.get("data")) if "data" in item else item
-
-
-def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message | None:
-    if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
-        return Message(f"m{index + 1}", "user", (Opaque(type(item).__name__, item),), "meta", source=(index,))
-    name, given = _kind_name(item), fields_of(item)
-    id = unique_id(word_of(given.get("id")) or f"m{index + 1}", ids)
-    if name == "remove":
-        warnings.append(LoadWarning(f"message {index + 1} removes another one; it is not shown"))
-        return None
-    role = ROLES.get({"human": "human", "user": "human", "assistant": "ai"}.get(name, name))
-    if name == "chat":
-        role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(given.get("role")))  # type: ignore[assignment]
-    if role is None:
-        warnings.append(LoadWarning(f"message {index + 1} is a {name[:40]}; read as user"))
-        role = "user"
-    blocks = tuple(_parts(given.get("content")))
-    extra = dict_of(given.get("additional_kwargs"))
-    if role == "tool":
-        call_id = as_text(given.get("tool_call_id") or given.get("name") or "")
-        content = tuple(in_result(b, _raw(b)) for b in blocks)
-        blocks = (ToolResult(call_id, content, given.get("status") == "error"),)
-    elif role == "assistant":
-        blocks = tuple(_with_calls(blocks, given, extra))
-    kind: Kind | None = "summary" if role == "user" and extra.get("lc_source") == "summarization" else None
-    about = dict_of(given.get("response_metadata"))
-    return Message(
-        id,
-        role,
-        blocks,
-        marked(extra) or kind or kind_of(role, blocks),
-        usage=_usage(dict_of(given.get("usage_metadata"))) or _provider_usage(about),
-        model=word_of(about.get("model_name")) or word_of(about.get("model")),
-        source=(index,),
-    )
 
 
 def _raw(block: Block) -> Any:

@@ -19,7 +19,7 @@ def _codec() -> Codec:
     from workbench.formats.kit.note import in_document
     from workbench.formats.mini_swe_agent import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ()))
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, ()))
 
 
 def _places(machine: Machine) -> Iterator[Place]:

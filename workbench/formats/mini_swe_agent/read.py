@@ -4,61 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import is_summary
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.formats.mini_swe_agent.signature import ID
 from workbench.formats.openai_chat.embedded import Item, chat_messages
-from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session, SessionFacts, Usage
+from workbench.session import Epoch, Kind, Message, Session, SessionFacts, Usage
 
 VERSION = "mini-swe-agent-1.1"
 COMPACTED = "workbench_compacted_at"
 _TYPED = ("The user added a new task", "The user interrupted", "Command not executed. The user rejected")
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    items = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has no list of messages; open a .traj.json of mini-swe-agent.")
-    info = dict_of(document.get("info")) if isinstance(document, dict) else {}
-    config = dict_of(info.get("config"))
-    compacted = document.get(COMPACTED) if isinstance(document, dict) else None
-    odd: list[LoadWarning] = []
-    chat = chat_messages(path, [_chat(item) for item in items], odd)
-    messages = tuple(
-        _finished(message, item, kind, seconds_of(compacted))
-        for message, item, kind in zip(chat, items, kinds_of(items), strict=True)
-    )
-    progress(len(data), len(data))
-    named = dict_of(config.get("model")).get("model_name")
-    cwd = dict_of(config.get("environment")).get("cwd")
-    unsent = _unsent(items, text_of(info.get("submission")))
-    sent = [n for n, m in enumerate(messages) if m.blocks and n != unsent]
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        epochs=(Epoch(1, sent),),
-        records=Records(data),
-        id=as_text(document.get("instance_id") or "") if isinstance(document, dict) else "",
-        title=first_words(messages, after="<pr_description>"),
-        model=named if isinstance(named, str) else next((m.model for m in reversed(messages) if m.model), None),
-        cwd=cwd if isinstance(cwd, str) else None,
-        warnings=(*warnings, *odd),
-        facts=SessionFacts(exit_status=as_text(info.get("exit_status") or ""), cost=_whole_cost(info, messages)),
-    )
+class Reader(Document):
+    format = ID
+    needs = "has no list of messages; open a .traj.json of mini-swe-agent"
+
+    def session(self) -> Session:
+        document = self.body
+        items = self.items(document.get("messages") if isinstance(self.document, dict) else self.document)
+        info = dict_of(document.get("info"))
+        config = dict_of(info.get("config"))
+        compacted = seconds_of(document.get(COMPACTED))
+        chat = chat_messages(self.path, [_chat(item) for item in items], self.warnings)
+        messages = [
+            _finished(message, item, kind, compacted)
+            for message, item, kind in zip(chat, items, kinds_of(items), strict=True)
+        ]
+        named = dict_of(config.get("model")).get("model_name")
+        cwd = dict_of(config.get("environment")).get("cwd")
+        unsent = _unsent(items, text_of(info.get("submission")))
+        return self._session(
+            messages,
+            first_words(messages, after="<pr_description>"),
+            epochs=(Epoch(1, [n for n, m in enumerate(messages) if m.blocks and n != unsent]),),
+            id=as_text(document.get("instance_id") or ""),
+            model=named if isinstance(named, str) else next((m.model for m in reversed(messages) if m.model), None),
+            cwd=cwd if isinstance(cwd, str) else None,
+            facts=SessionFacts(exit_status=as_text(info.get("exit_status") or ""), cost=_whole_cost(info, messages)),
+        )
 
 
 def _unsent(items: Sequence[Any], submission: str) -> int | None:

@@ -16,7 +16,7 @@ from workbench.formats.openai_chat.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.openai_chat import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate)
+    return Codec(read.Reader.read, write.write, rules.validate)
 
 
 FORMAT = Format(ID, "OpenAI Chat body", recognise, _codec, api="openai-chat", keys=KEYS)

@@ -14,7 +14,7 @@ from workbench.formats.format import no_progress
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.loss import Losses
-from workbench.formats.openai_chat.read import read
+from workbench.formats.openai_chat.read import Reader
 from workbench.formats.openai_chat.write import rendered
 from workbench.session import Kind, LoadWarning, Message
 
@@ -24,7 +24,7 @@ Kinds = Callable[[Sequence[Any]], list[Kind]]
 
 def chat_messages(path: Path, items: Sequence[Any], warnings: list[LoadWarning]) -> tuple[Message, ...]:
     """The messages of a list of chat items; message `n` has the source `(n,)`."""
-    session = read(path, render({"messages": list(items)}), no_progress)
+    session = Reader.read(path, render({"messages": list(items)}), no_progress)
     warnings += session.warnings
     return session.messages
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openai_chat.signature import ID
 from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import Epoch, LoadWarning, Records, Session
+from workbench.session.session import Epoch, Session
 
 _ROLES: dict[Any, Role] = {
     "system": "system",
@@ -32,40 +29,71 @@ _ROLES: dict[Any, Role] = {
 SUMMARY_NAME = "summary"
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
+class Reader(Document):
     """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    body: dict[str, Any] = dict_of(document)
-    items = body.get("messages") if body else document
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
-    messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
-    messages = with_user_text((*messages, *_answer(len(messages), body, warnings)))
-    window = RecordedWindow()
-    window.read(body.get("context_window"), None, warnings)  # of a LiteLLM log
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        epochs=(Epoch(1, range(len(messages)), window=window.tokens),),
-        model=_model(body),
-        tools=tools_of(body.get("tools")),
-        warnings=tuple(warnings),
-    )
 
+    format = ID
+    needs = "has no list of messages; open an OpenAI Chat request body or its message list"
 
-def _answer(place: int, body: dict[str, Any], warnings: list[LoadWarning]) -> Iterator[Message]:
-    """The answer beside the messages, with its bill, as a LiteLLM log has it; it is no element of their list."""
-    response = dict_of(body.get("response"))
-    choices = list_of(response.get("choices"))
-    item = dict_of(dict_of(choices[0]).get("message")) if choices else {}
-    if item:
-        cost = body.get("cost", body.get("response_cost"))
-        usage = usage_of(response.get("usage"), cost)
-        yield replace(_message(place, {"role": "assistant"} | item, warnings), usage=usage, source=())
+    def session(self) -> Session:
+        items = self.items(self.body.get("messages") if self.body else self.document)
+        sent = [self._message(index, item) for index, item in enumerate(items)]
+        messages = with_user_text((*sent, *self._answer(len(items))))
+        window = RecordedWindow()
+        window.read(self.body.get("context_window"), None, self.warnings)  # of a LiteLLM log
+        return self._session(
+            messages,
+            "",
+            epochs=(Epoch(1, range(len(messages)), window=window.tokens),),
+            model=_model(self.body),
+            tools=tools_of(self.body.get("tools")),
+        )
+
+    def _message(self, index: int, item: Any) -> Message:
+        id, source = f"m{index + 1}", (index,)
+        if not isinstance(item, dict):
+            return self.not_an_object(index, item)
+        named = item.get("role")
+        role = _ROLES.get(named) if isinstance(named, str) else None
+        if role is None:
+            self.warn(f"message {index + 1} has the role {as_text(named)[:40]}; read as user")
+            role = "user"
+        if not isinstance(item.get("content"), str | list | None):
+            self.warn(f"message {index + 1} has content of an unknown shape")
+        if role == "tool":
+            call_id = item.get("tool_call_id", item.get("name"))
+            if not isinstance(call_id, str):
+                self.warn(f"message {index + 1} is a tool message without a call id")
+                call_id = ""
+            return Message(id, "tool", (ToolResult(call_id, _result_parts(item.get("content"))),), source=source)
+        blocks = (*_reasoning(item), *_parts(item.get("content")), *self._calls(index, item))
+        kind = "summary" if item.get("name") == SUMMARY_NAME else kind_of(role, blocks)
+        return Message(id, role, blocks, kind, source=source)
+
+    def _calls(self, index: int, item: dict[str, Any]) -> Iterable[Block]:
+        calls = item.get("tool_calls")
+        if calls is not None and not isinstance(calls, list):
+            self.warn(f"message {index + 1} has tool_calls that are not a list")
+            yield Opaque("tool_calls", calls)
+        for call in list_of(calls):
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict) and isinstance(function.get("name"), str):
+                yield ToolUse(as_text(call.get("id", "")), function["name"], arguments_of(function.get("arguments")))
+            else:
+                yield Opaque("tool_call", call)
+        old = item.get("function_call")
+        if isinstance(old, dict) and isinstance(old.get("name"), str):
+            yield ToolUse(old["name"], old["name"], arguments_of(old.get("arguments")))
+
+    def _answer(self, place: int) -> Iterator[Message]:
+        """The answer beside the messages, with its bill, as a LiteLLM log has it; it is no element of their list."""
+        response = dict_of(self.body.get("response"))
+        choices = list_of(response.get("choices"))
+        item = dict_of(dict_of(choices[0]).get("message")) if choices else {}
+        if item:
+            cost = self.body.get("cost", self.body.get("response_cost"))
+            usage = usage_of(response.get("usage"), cost)
+            yield replace(self._message(place, {"role": "assistant"} | item), usage=usage, source=())
 
 
 def usage_of(given: Any, cost: Any = None) -> Usage | None:
@@ -83,29 +111,6 @@ def _model(body: dict[str, Any]) -> str | None:
         if isinstance(place.get("model"), str):
             return str(place["model"])
     return None
-
-
-def _message(index: int, item: Any, warnings: list[LoadWarning]) -> Message:
-    id, source = f"m{index + 1}", (index,)
-    if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
-        return Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
-    named = item.get("role")
-    role = _ROLES.get(named) if isinstance(named, str) else None
-    if role is None:
-        warnings.append(LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; read as user"))
-        role = "user"
-    if not isinstance(item.get("content"), str | list | None):
-        warnings.append(LoadWarning(f"message {index + 1} has content of an unknown shape"))
-    if role == "tool":
-        call_id = item.get("tool_call_id", item.get("name"))
-        if not isinstance(call_id, str):
-            warnings.append(LoadWarning(f"message {index + 1} is a tool message without a call id"))
-            call_id = ""
-        return Message(id, "tool", (ToolResult(call_id, _result_parts(item.get("content"))),), source=source)
-    blocks = (*_reasoning(item), *_parts(item.get("content")), *_calls(index, item, warnings))
-    kind = "summary" if item.get("name") == SUMMARY_NAME else kind_of(role, blocks)
-    return Message(id, role, blocks, kind, source=source)
 
 
 def _reasoning(item: dict[str, Any]) -> Iterable[Block]:
@@ -149,19 +154,3 @@ def _image(url: str) -> Media:
 def _result_parts(content: Any) -> tuple[Text | Media, ...]:
     parts = zip(_parts(content), content if isinstance(content, list) else [content], strict=False)
     return tuple(in_result(block, raw) for block, raw in parts)
-
-
-def _calls(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Iterable[Block]:
-    calls = item.get("tool_calls")
-    if calls is not None and not isinstance(calls, list):
-        warnings.append(LoadWarning(f"message {index + 1} has tool_calls that are not a list"))
-        yield Opaque("tool_calls", calls)
-    for call in list_of(calls):
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            yield ToolUse(as_text(call.get("id", "")), function["name"], arguments_of(function.get("arguments")))
-        else:
-            yield Opaque("tool_call", call)
-    old = item.get("function_call")
-    if isinstance(old, dict) and isinstance(old.get("name"), str):
-        yield ToolUse(old["name"], old["name"], arguments_of(old.get("arguments")))

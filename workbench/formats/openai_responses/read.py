@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.jsonl import loads_text
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_responses.kinds import kind_in, kinds_in
@@ -30,7 +26,6 @@ from workbench.session import (
     LoadWarning,
     Message,
     Opaque,
-    Records,
     Role,
     Session,
     Text,
@@ -45,35 +40,75 @@ _ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "
 COMPACTIONS = ("compaction", "compaction_summary")
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a body, a response or a list. Raises BadInput when there are no items in it."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    body = dict_of(document)
-    items = document if isinstance(document, list) else body.get("input", body.get("output"))
-    if isinstance(items, str):
-        items = [{"role": "user", "content": items}]
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has neither input nor output items; open a Responses body.")
-    warnings.extend(map(LoadWarning, _elsewhere(body, items)))
-    messages = with_user_text(group.message for group in _groups(items, kinds_in(body), warnings))
-    usage = _usage(body.get("usage")) if body.get("object") == "response" else None
-    if usage and messages and messages[-1].role == "assistant":
-        messages = (*messages[:-1], _with_usage(messages[-1], usage, seconds_of(body.get("created_at"))))
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        epochs=_epochs(messages),
-        records=Records(data),
-        id=word_of(body.get("id")) or "",
-        title=first_words(messages),
-        model=word_of(body.get("model")),
-        system=word_of(body.get("instructions")) or "",
-        tools=tools_of(body.get("tools")),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    """The reader of a body, a response or a list."""
+
+    format = ID
+    needs = "has neither input nor output items; open a Responses body"
+
+    def session(self) -> Session:
+        body = self.body
+        given = self.document if isinstance(self.document, list) else body.get("input", body.get("output"))
+        items = self.items([{"role": "user", "content": given}] if isinstance(given, str) else given)
+        self.warnings += map(LoadWarning, _elsewhere(body, items))
+        messages = with_user_text(group.message for group in self._groups(items, kinds_in(body)))
+        usage = _usage(body.get("usage")) if body.get("object") == "response" else None
+        if usage and messages and messages[-1].role == "assistant":
+            messages = (*messages[:-1], _with_usage(messages[-1], usage, seconds_of(body.get("created_at"))))
+        return self._session(
+            messages,
+            epochs=_epochs(messages),
+            id=word_of(body.get("id")) or "",
+            model=word_of(body.get("model")),
+            system=word_of(body.get("instructions")) or "",
+            tools=tools_of(body.get("tools")),
+        )
+
+    def _groups(self, items: Sequence[Any], kinds: Mapping[int, Kind]) -> Iterator[_Group]:
+        open_group: _Group | None = None
+        for index, item in enumerate(items):
+            group = self._group(index, item, kinds.get(index))
+            same = open_group is not None and open_group.phase is not None and group.phase is not None
+            if open_group is not None and same and _follows(open_group, group):
+                open_group.blocks += group.blocks
+                open_group.source.append(index)
+                open_group.phase = group.phase
+                continue
+            if open_group is not None:
+                yield open_group
+            open_group = group
+        if open_group is not None:
+            yield open_group
+
+    def _group(self, index: int, item: Any, kind_noted: Kind | None) -> _Group:
+        id = f"m{index + 1}"
+        if not isinstance(item, dict):
+            odd = self.not_an_object(index, item, "item")
+            return _Group(id, "user", None, odd.kind, [*odd.blocks], [index])
+        kind = as_text(item.get("type", "message"))
+        role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
+        found: tuple[Role, int | None, Sequence[Block]]
+        noted: Kind | None = None
+        if kind == "message":
+            if role is None:
+                self.warn(f"item {index + 1} has no known role; read as user")
+                role = "user"
+            found = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
+            noted = kind_in(item) or kind_noted
+        elif kind == "reasoning":
+            found = ("assistant", 0, [_reasoning(item)])
+        elif kind.endswith("_call_output"):
+            found = ("tool", None, [_result(item)])
+        elif kind.endswith("_call") and isinstance(item.get("call_id"), str):
+            found = ("assistant", 2, [_call(kind, item)])
+        elif kind in COMPACTIONS:
+            found, noted = ("assistant", None, [Opaque(kind, item)]), "summary"
+        elif kind.endswith("_call") or kind.startswith("mcp_"):
+            found = ("assistant", 2, [Opaque(kind, item)])
+        else:
+            found = (role or "user", None, [Opaque(kind, item)])
+            noted = None if role == "system" else "meta"
+        return _Group(id, found[0], found[1], noted, list(found[2]), [index])
 
 
 def _elsewhere(body: Item, items: Sequence[Any]) -> Iterator[str]:
@@ -143,59 +178,11 @@ class _Group:
         return Message(self.id, self.role, blocks, self.kind or kind_of(self.role, blocks), source=tuple(self.source))
 
 
-def _groups(items: Sequence[Any], kinds: Mapping[int, Kind], warnings: list[LoadWarning]) -> Iterator[_Group]:
-    open_group: _Group | None = None
-    for index, item in enumerate(items):
-        group = _group(index, item, kinds.get(index), warnings)
-        same = open_group is not None and open_group.phase is not None and group.phase is not None
-        if open_group is not None and same and _follows(open_group, group):
-            open_group.blocks += group.blocks
-            open_group.source.append(index)
-            open_group.phase = group.phase
-            continue
-        if open_group is not None:
-            yield open_group
-        open_group = group
-    if open_group is not None:
-        yield open_group
-
-
 def _follows(before: _Group, after: _Group) -> bool:
     """Whether an item continues the answer; a second text, and anything earlier in the order, begins a new one."""
     if before.phase is None or after.phase is None or after.kind:
         return False
     return after.phase > before.phase or (after.phase == before.phase and after.phase != 1)
-
-
-def _group(index: int, item: Any, kind_noted: Kind | None, warnings: list[LoadWarning]) -> _Group:
-    id = f"m{index + 1}"
-    if not isinstance(item, dict):
-        warnings.append(LoadWarning(f"item {index + 1} is not an object; shown unchanged"))
-        return _Group(id, "user", None, "meta", [Opaque(type(item).__name__, item)], [index])
-    kind = as_text(item.get("type", "message"))
-    role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
-    found: tuple[Role, int | None, Sequence[Block]]
-    noted: Kind | None = None
-    if kind == "message":
-        if role is None:
-            warnings.append(LoadWarning(f"item {index + 1} has no known role; read as user"))
-            role = "user"
-        found = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
-        noted = kind_in(item) or kind_noted
-    elif kind == "reasoning":
-        found = ("assistant", 0, [_reasoning(item)])
-    elif kind.endswith("_call_output"):
-        found = ("tool", None, [_result(item)])
-    elif kind.endswith("_call") and isinstance(item.get("call_id"), str):
-        found = ("assistant", 2, [_call(kind, item)])
-    elif kind in COMPACTIONS:
-        found, noted = ("assistant", None, [Opaque(kind, item)]), "summary"
-    elif kind.endswith("_call") or kind.startswith("mcp_"):
-        found = ("assistant", 2, [Opaque(kind, item)])
-    else:
-        found = (role or "user", None, [Opaque(kind, item)])
-        noted = None if role == "system" else "meta"
-    return _Group(id, found[0], found[1], noted, list(found[2]), [index])
 
 
 def _parts(content: Any) -> list[Block]:

@@ -18,7 +18,7 @@ from workbench.formats.pydantic_ai.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.pydantic_ai import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 FORMAT = Format(ID, "pydantic-ai messages", recognise, _codec, keys=KEYS)

@@ -4,78 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Literal
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.formats.pydantic_ai.signature import ID, items_of
 from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.session import LoadWarning, Records, Session
+from workbench.session.session import Session
 
 Item = dict[str, Any]
 _RETRY = "Fix the errors and try again."
 """What is sent behind the reason why a call or an answer is to be made again."""
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Ids are `m1`, `m2`, … by position; what shares an item is `m1.2`, … Raises BadInput without a list."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    items = items_of(document)
-    if items is None:
-        raise BadInput(f"{path}: has no list of messages; open what pydantic-ai's ModelMessagesTypeAdapter wrote.")
-    found = [message for index, item in enumerate(items) for message in _messages(index, item, warnings)]
-    ended = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
-    messages = with_user_text(with_summary_answers(found))
-    prompts = [n for n, message in enumerate(messages) if message.is_own_system]
-    told = [text_of(dict_of(item).get("instructions")) for item in items]
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        epochs=tuple(epochs_at(messages, ended, lasting=prompts)),
-        id=next((id for item in items if (id := word_of(dict_of(item).get("conversation_id")))), ""),
-        title=first_words(messages),
-        model=next((message.model for message in reversed(messages) if message.model), None),
-        system=next((text for text in reversed(told) if text), ""),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    """Ids are `m1`, `m2`, … by position; what shares an item is `m1.2`, …"""
 
+    format = ID
+    needs = "has no list of messages; open what pydantic-ai's ModelMessagesTypeAdapter wrote"
 
-def _messages(index: int, item: Any, warnings: list[LoadWarning]) -> Iterator[Message]:
-    given, id, source = dict_of(item), f"m{index + 1}", (index,)
-    if not given:
-        warnings.append(LoadWarning(f"message {index + 1} is not an object; shown unchanged"))
-        yield Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
-        return
-    answers = given.get("kind") == "response"
-    parts = [dict_of(part) for part in list_of(given.get("parts"))]
-    usage = _usage(given.get("usage")) if answers else None
-    model = word_of(given.get("model_name")) if answers else None
-    time = seconds_of(given.get("timestamp"))
-    made = 0
-    for (role, kind), run in groupby(parts, key=_side if not answers else _side_of_answer):
-        blocks = tuple(block for part in run for block in _blocks(part))
-        if not blocks:
-            continue
-        made += 1
-        bill = usage if role == "assistant" and kind != "summary" else None
-        usage = None if bill else usage
-        name = id if made == 1 else f"{id}.{made}"
-        said = kind if kind != "normal" else kind_of(role, blocks)
-        yield Message(name, role, blocks, said, time, bill, model if role == "assistant" else None, source)
+    def session(self) -> Session:
+        items = self.items(items_of(self.document))
+        found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
+        ended = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
+        messages = with_user_text(with_summary_answers(found))
+        prompts = [n for n, message in enumerate(messages) if message.is_own_system]
+        told = [text_of(dict_of(item).get("instructions")) for item in items]
+        return self._session(
+            messages,
+            epochs=tuple(epochs_at(messages, ended, lasting=prompts)),
+            id=next((id for item in items if (id := word_of(dict_of(item).get("conversation_id")))), ""),
+            model=next((message.model for message in reversed(messages) if message.model), None),
+            system=next((text for text in reversed(told) if text), ""),
+        )
+
+    def _messages(self, index: int, item: Any) -> Iterator[Message]:
+        given, id, source = dict_of(item), f"m{index + 1}", (index,)
+        if not given:
+            yield self.not_an_object(index, item)
+            return
+        answers = given.get("kind") == "response"
+        parts = [dict_of(part) for part in list_of(given.get("parts"))]
+        usage = _usage(given.get("usage")) if answers else None
+        model = word_of(given.get("model_name")) if answers else None
+        time = seconds_of(given.get("timestamp"))
+        made = 0
+        for (role, kind), run in groupby(parts, key=_side if not answers else _side_of_answer):
+            blocks = tuple(block for part in run for block in _blocks(part))
+            if not blocks:
+                continue
+            made += 1
+            bill = usage if role == "assistant" and kind != "summary" else None
+            usage = None if bill else usage
+            name = id if made == 1 else f"{id}.{made}"
+            said = kind if kind != "normal" else kind_of(role, blocks)
+            yield Message(name, role, blocks, said, time, bill, model if role == "assistant" else None, source)
 
 
 def _side(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:

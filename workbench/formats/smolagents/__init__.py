@@ -16,7 +16,7 @@ from workbench.formats.smolagents.signature import ID, KEYS, recognise
 def _codec() -> Codec:
     from workbench.formats.smolagents import read
 
-    return Codec(read.read)
+    return Codec(read.Reader.read)
 
 
 FORMAT = Format(ID, "smolagents steps", recognise, _codec, keys=KEYS)

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import arguments_of, as_text
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.smolagents.signature import ID, is_step
-from workbench.session import Block, LoadWarning, Media, Message, Records, Session, Text, ToolResult, ToolUse, Usage
+from workbench.session import Block, Media, Message, Session, Text, ToolResult, ToolUse, Usage
 from workbench.session.images import media_of
 
 Item = dict[str, Any]
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the steps of an agent's memory. Raises BadInput when there are none."""
-    progress(0, len(data))
-    steps, warnings = parse(path, data)
-    if not isinstance(steps, list) or not any(map(is_step, steps)):
-        raise BadInput(f"{path}: is not a list of steps; save the result of an agent's memory.get_full_steps().")
-    messages: list[Message] = []
-    for index, step in enumerate(steps):
-        if is_step(step):
-            messages += _messages(index, step)
-        else:
-            warnings.append(LoadWarning(f"step {index + 1} is not a task, plan or action; not shown"))
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=tuple(messages),
-        records=Records(data),
-        title=first_words(messages),
-        system=_system(steps),
-        warnings=tuple(warnings),
-    )
+class Reader(Document):
+    format = ID
+    needs = "is not a list of steps; save the result of an agent's memory.get_full_steps()"
+
+    def session(self) -> Session:
+        steps = self.items(self.document)
+        if not any(map(is_step, steps)):
+            raise self.lacking()
+        messages: list[Message] = []
+        for index, step in enumerate(steps):
+            if is_step(step):
+                messages += _messages(index, step)
+            else:
+                self.warn(f"step {index + 1} is not a task, plan or action; not shown")
+        return self._session(messages, system=_system(steps))
 
 
 def _system(steps: Sequence[Any]) -> str:

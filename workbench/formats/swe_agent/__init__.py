@@ -20,7 +20,7 @@ def _codec() -> Codec:
     from workbench.formats.kit.note import in_document
     from workbench.formats.swe_agent import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, note=in_document(CARRIED, ()))
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, ()))
 
 
 def _places(machine: Machine) -> Iterator[Place]:

@@ -9,15 +9,15 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import is_summary
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import SPENT, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.formats.swe_agent.signature import ID
-from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Records, Session, SessionFacts, Thinking
+from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Session, SessionFacts, Thinking
 
 _KEEPING = ("default", "DefaultHistoryProcessor", "cache_control")
 """History processors that shorten nothing."""
@@ -25,43 +25,36 @@ _KEEPING = ("default", "DefaultHistoryProcessor", "cache_control")
 _NO_MODELS = ("replay", "human", "human_thought", "instant_empty_submit")
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    items = document.get("history") if isinstance(document, dict) else None
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: has no history; open a .traj file of SWE-agent.")
-    odd: list[LoadWarning] = []
-    chat = chat_messages(path, [_chat(item) for item in items], odd)
-    messages = tuple(
-        replace(message, kind=kind, blocks=(*_thinking(item), *message.blocks))
-        for message, item, kind in zip(chat, items, kinds_of(items), strict=True)
-    )
-    main = next(
-        (item["agent"] for item in items if isinstance(item, dict) and isinstance(item.get("agent"), str)), None
-    )
-    own = [n for n, item in enumerate(items) if not isinstance(item, dict) or item.get("agent", main) == main]
-    config = _config(document)
-    replayed = dict_of(dict_of(config.get("agent")).get("model"))
-    spent = document.get(SPENT) is True  # the prompts are those of another history
-    prompts = [] if spent else _prompts(document.get("trajectory"))
-    epochs, cleared, told = _cleared(messages, items, own, prompts)
-    progress(len(data), len(data))
-    info = dict_of(document.get("info"))
-    name = replayed.get("name", replayed.get("model_name"))
-    return Session(
-        format=ID,
-        path=path,
-        messages=(*messages, *cleared),
-        branch=own,
-        epochs=epochs,
-        records=Records(data),
-        title=first_words(messages),
-        model=name if isinstance(name, str) and name not in _NO_MODELS else None,
-        cwd=_cwd(document.get("trajectory")),
-        warnings=(*warnings, *odd, *(told if cleared or spent else _processors(config))),
-        facts=SessionFacts(exit_status=as_text(info.get("exit_status") or "")),
-    )
+class Reader(Document):
+    format = ID
+    needs = "has no history; open a .traj file of SWE-agent"
+
+    def session(self) -> Session:
+        document = self.body
+        items = self.items(document.get("history"))
+        chat = chat_messages(self.path, [_chat(item) for item in items], self.warnings)
+        messages = [
+            replace(message, kind=kind, blocks=(*_thinking(item), *message.blocks))
+            for message, item, kind in zip(chat, items, kinds_of(items), strict=True)
+        ]
+        main = next((item["agent"] for item in map(dict_of, items) if isinstance(item.get("agent"), str)), None)
+        own = [n for n, item in enumerate(items) if not isinstance(item, dict) or item.get("agent", main) == main]
+        config = _config(document)
+        replayed = dict_of(dict_of(config.get("agent")).get("model"))
+        spent = document.get(SPENT) is True  # the prompts are those of another history
+        prompts = [] if spent else _prompts(document.get("trajectory"))
+        epochs, cleared, told = _cleared(messages, items, own, prompts)
+        self.warnings += told if cleared or spent else _processors(config)
+        name = replayed.get("name", replayed.get("model_name"))
+        return self._session(
+            [*messages, *cleared],
+            first_words(messages),
+            branch=own,
+            epochs=epochs,
+            model=name if isinstance(name, str) and name not in _NO_MODELS else None,
+            cwd=_cwd(document.get("trajectory")),
+            facts=SessionFacts(exit_status=as_text(dict_of(document.get("info")).get("exit_status") or "")),
+        )
 
 
 def _chat(item: Any) -> Any:

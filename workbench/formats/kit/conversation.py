@@ -1,0 +1,79 @@
+"""A JSON document while it is read: what every reader of one gathers, and the session made of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from workbench.base.errors import BadInput
+from workbench.formats.format import Progress
+from workbench.formats.kit.document import parse
+from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of
+from workbench.session import LoadWarning, Message, Opaque, Records, Session
+
+
+class Document(ABC):
+    """A document's value and the warnings so far; a format's reader is a subclass.
+
+    format: the format's id. needs: what a document without messages lacks, and what to open instead.
+    """
+
+    format: ClassVar[str]
+    needs: ClassVar[str]
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.warnings: list[LoadWarning]
+        self.document, self.warnings = parse(path, data)
+        self.body: dict[str, Any] = dict_of(self.document)
+        self._ids: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
+        """Read a file. Raises BadInput when it is no JSON or has no messages."""
+        progress(0, len(data))
+        session = cls(path, data).session()
+        progress(len(data), len(data))
+        return session
+
+    @abstractmethod
+    def session(self) -> Session:
+        """Read the messages. Raises BadInput when there are none."""
+
+    def items(self, found: Any) -> list[Any]:
+        """`found`, the list of messages. Raises BadInput when it is none."""
+        if isinstance(found, list):
+            return found
+        raise self.lacking()
+
+    def lacking(self) -> BadInput:
+        """The error that the file has no messages."""
+        return BadInput(f"{self.path}: {self.needs}.")
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(LoadWarning(text))
+
+    def unique_id(self, id: str) -> str:
+        return unique_id(id, self._ids)
+
+    def not_an_object(self, index: int, item: Any, what: str = "message", id: str = "") -> Message:
+        """The message, with a warning, of an item of the list that is not an object."""
+        self.warn(f"{what} {index + 1} is not an object; shown unchanged")
+        return Message(id or f"m{index + 1}", "user", (Opaque(type(item).__name__, item),), "meta", source=(index,))
+
+    def _session(self, messages: Sequence[Message], title: str | None = None, **fields: Any) -> Session:
+        """The session; `title` is None for one that is titled by its first words."""
+        return Session(
+            self.format,
+            self.path,
+            tuple(messages),
+            Records(self.data),
+            title=first_words(messages) if title is None else title,
+            warnings=tuple(self.warnings),
+            **fields,
+        )
