@@ -16,7 +16,7 @@ from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT
-from workbench.formats.inspect_log.read import read_part, sessions_in
+from workbench.formats.inspect_log.read import Reader
 from workbench.formats.kit import zipped as zipped_members
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
@@ -146,17 +146,17 @@ def test_samples_are_parts(form: str) -> None:
         entries = {f"samples/1_epoch_{s['epoch']}.json": json.dumps(s).encode() for s in samples}
         data = zipped({"_journal/start.json": b"{}", **entries, "header.json": json.dumps(header()).encode()})
     assert FORMAT.recognise(Look.of(data))
-    parts = sessions_in(Path("x.eval"), data)
+    parts = Reader.sessions_in(Path("x.eval"), data)
     assert [(part.id, part.title, part.messages) for part in parts] == [
         ("1", "1, epoch 1", 5),
         ("2", "1, epoch 2", 2),
         ("3", "1, epoch 10", 4),
     ]
     assert "3 samples" in str(read(FORMAT, data).warnings[0])
-    session = read_part(Path("x.eval"), data, "3", no_progress)
+    session = Reader.read_part(Path("x.eval"), data, "3", no_progress)
     assert (session.id, session.model, len(session.messages)) == ("u10", "m/x", 4)
     with pytest.raises(BadInput, match="choose one of 1 to 3"):
-        read_part(Path("x.eval"), data, "4", no_progress)
+        Reader.read_part(Path("x.eval"), data, "4", no_progress)
 
 
 @pytest.mark.parametrize("length", [21, 22, 60_000])

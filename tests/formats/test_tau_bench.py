@@ -13,7 +13,7 @@ from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
 from workbench.formats.tau_bench import FORMAT
-from workbench.formats.tau_bench.read import read_part, sessions_in
+from workbench.formats.tau_bench.read import Reader
 from workbench.session import pairs_of
 
 
@@ -23,15 +23,15 @@ def test_a_real_trajectory_as_a_result(shared: Path) -> None:
     data = json.dumps(entries, indent=2).encode()
     assert FORMAT.recognise(Look.of(data))
     assert not openai_chat.FORMAT.recognise(Look.of(data))
-    assert [part.messages for part in sessions_in(Path("x"), data)] == [62, 61]
-    session = read_part(Path("x"), data, "1", no_progress)
+    assert [part.messages for part in Reader.sessions_in(Path("x"), data)] == [62, 61]
+    session = Reader.read_part(Path("x"), data, "1", no_progress)
     assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
     assert json.loads(FORMAT.codec.write(session, session.context()).data) == entries[:1]
 
 
 def test_the_sample_is_two_sessions() -> None:
     data = (SAMPLES / "tau-bench-two-sessions.json").read_bytes()
-    assert [(part.id, part.title) for part in sessions_in(Path("x"), data)] == [
+    assert [(part.id, part.title) for part in Reader.sessions_in(Path("x"), data)] == [
         ("1", "task 7, trial 0, reward 1.0"),
         ("2", "task 7, trial 1, reward 0.0"),
     ]
@@ -40,10 +40,12 @@ def test_the_sample_is_two_sessions() -> None:
     assert session.id == "7-0"
     assert len(session.messages) == 9
     for part in ("1", "2"):
-        for outcome in compacted(read_part(Path("x"), data, part, no_progress)):
-            assert_exact(FORMAT, session if part == "1" else read_part(Path("x"), data, part, no_progress), outcome)
+        for outcome in compacted(Reader.read_part(Path("x"), data, part, no_progress)):
+            assert_exact(
+                FORMAT, session if part == "1" else Reader.read_part(Path("x"), data, part, no_progress), outcome
+            )
     with pytest.raises(BadInput, match="1 to 2"):
-        read_part(Path("x"), data, "0", no_progress)
+        Reader.read_part(Path("x"), data, "0", no_progress)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from workbench.formats.format import Codec, Format
 
 
 def _codec() -> Codec:
-    from workbench.formats.capture import read
+    from workbench.formats.capture.read import Reader
     from workbench.formats.kit.calls import requests
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, requests=requests)
+    return Codec(Reader.read, sessions_in=Reader.sessions_in, read_part=Reader.read_part, requests=requests)
 
 
 FORMAT = Format(ID, "API capture", recognise, _codec, keys=KEYS, suffixes=(".har",))

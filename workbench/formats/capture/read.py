@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,89 +13,62 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.bodies import Asked, answered_in, asked_in, compacted_in
 from workbench.formats.capture.signature import ID
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Progress
 from workbench.formats.kit.calls import Call, Conversation, conversations
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.several import numbered, one_of
+from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.streams import response_of
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, leading_system
 
 
-@dataclass(frozen=True, slots=True)
-class _Capture:
-    """The conversations, the longest first, and of each call what it asked."""
+class Reader(Numbered[Conversation]):
+    """The conversations, the longest first. `asked` is what each call asked."""
 
-    conversations: tuple[Conversation, ...]
-    asked: tuple[Asked, ...]
-    warnings: tuple[LoadWarning, ...]
+    which = "the longest"
 
+    def read_entries(self, progress: Progress) -> list[Conversation]:
+        calls: list[Call] = []
+        self.asked: list[Asked] = []
+        kept: dict[str, tuple[Message, ...]] = {}
+        for request, response, time in _exchanges(self.path, self.data, self.warnings):
+            found = asked_in(request, response)
+            if found is not None:
+                messages = _whole(found, kept.get(text_of(dict_of(request).get("previous_response_id")), ()))
+                if (compacted := compacted_in(response)) is not None:
+                    summary, response = compacted
+                    self.asked.append(found)
+                    calls.append(Call(messages, replace(summary, time=time)))
+                    messages = (*messages[: leading_system(messages)], summary)
+                self.asked.append(found)
+                answer = _answer(response, found, time)
+                calls.append(Call(messages, answer))
+                if answer is not None and (id := text_of(dict_of(response).get("id"))):
+                    kept[id] = (*messages[leading_system(messages) :], answer)
+        if not calls:
+            raise BadInput(f"{self.path}: it contains no request to a model; capture an agent's calls and open that.")
+        return sorted(conversations(calls), key=_longest, reverse=True)
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The conversations, the longest first. Raises BadInput where no request asks a model."""
-    found = _capture(path, data).conversations
-    return tuple(Part(str(number), first_words(one.messages), len(one.messages)) for number, one in enumerate(found, 1))
+    def describe(self, entry: Conversation) -> tuple[str, int]:
+        return first_words(entry.messages), len(entry.messages)
 
-
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the longest conversation. Raises BadInput where no request asks a model."""
-    progress(0, len(data))
-    capture = _capture(path, data)
-    session = _session(path, data, capture, capture.conversations[0])
-    progress(len(data), len(data))
-    return one_of(len(capture.conversations), "conversation", session, "the longest")
-
-
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one conversation by its number from 1. Raises BadInput when there is no such conversation."""
-    progress(0, len(data))
-    capture = _capture(path, data)
-    progress(len(data), len(data))
-    return _session(path, data, capture, numbered(path, capture.conversations, part_id))
-
-
-def _session(path: Path, data: bytes, capture: _Capture, found: Conversation) -> Session:
-    last = capture.asked[found.calls[-1]]
-    return Session(
-        format=ID,
-        path=path,
-        messages=found.messages,
-        records=Records(data),
-        branch=found.branch,
-        epochs=found.epochs,
-        title=first_words(found.messages),
-        model=last.model or next((one.model for one in reversed(found.messages) if one.model), None),
-        tools=last.tools,
-        warnings=capture.warnings,
-        facts=SessionFacts(own=found.sent),
-    )
-
-
-def _capture(path: Path, data: bytes) -> _Capture:
-    warnings: list[LoadWarning] = []
-    calls: list[Call] = []
-    asked: list[Asked] = []
-    kept: dict[str, tuple[Message, ...]] = {}
-    for request, response, time in _exchanges(path, data, warnings):
-        found = asked_in(request, response)
-        if found is not None:
-            messages = _whole(found, kept.get(text_of(dict_of(request).get("previous_response_id")), ()))
-            if (compacted := compacted_in(response)) is not None:
-                summary, response = compacted
-                asked.append(found)
-                calls.append(Call(messages, replace(summary, time=time)))
-                messages = (*messages[: leading_system(messages)], summary)
-            asked.append(found)
-            answer = _answer(response, found, time)
-            calls.append(Call(messages, answer))
-            if answer is not None and (id := text_of(dict_of(response).get("id"))):
-                kept[id] = (*messages[leading_system(messages) :], answer)
-    if not calls:
-        raise BadInput(f"{path}: it contains no request to a model; capture an agent's calls and open that.")
-    ordered = sorted(conversations(calls), key=_longest, reverse=True)
-    return _Capture(tuple(ordered), tuple(asked), tuple(warnings))
+    def session(self, entry: Conversation) -> Session:
+        last = self.asked[entry.calls[-1]]
+        return Session(
+            format=ID,
+            path=self.path,
+            messages=entry.messages,
+            records=Records(self.data),
+            branch=entry.branch,
+            epochs=entry.epochs,
+            title=first_words(entry.messages),
+            model=last.model or next((one.model for one in reversed(entry.messages) if one.model), None),
+            tools=last.tools,
+            warnings=tuple(self.warnings),
+            facts=SessionFacts(own=entry.sent),
+        )
 
 
 def _longest(one: Conversation) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.format import Part, Progress, Sent
+from workbench.formats.format import Progress, Sent
 from workbench.formats.inspect_log.contexts import Contexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import Items
 from workbench.formats.inspect_log.signature import ID
@@ -23,7 +23,7 @@ from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.magic import ZIP
 from workbench.formats.kit.mark import SPENT
-from workbench.formats.kit.several import numbered, one_of
+from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.session.message import Message
@@ -34,26 +34,48 @@ _SAMPLE = re.compile(r"samples/.+\.json")
 _HEADERS = ("header.json", "_journal/start.json")
 
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The samples of a log, in its order. Raises BadInput when it cannot be read."""
-    parts: list[Part] = []
-    for number, raw in enumerate(samples_of(path, data)):
-        sample = dict_of(parse(path, raw)[0])
-        title = f"{sample.get('id')}, epoch {sample.get('epoch', 1)}"
-        parts.append(Part(str(number + 1), title, len(list_of(sample.get("messages")))))
-    return tuple(parts)
+class Reader(Numbered[int]):
+    """The samples of a log, by their places from 0."""
 
+    what = "sample"
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the first sample. Raises BadInput when the log has none."""
-    samples = samples_of(path, data)
-    return one_of(len(samples), "sample", _read(path, data, samples, 0, progress))
+    def read_entries(self, progress: Progress) -> Sequence[int]:
+        self.samples = samples_of(self.path, self.data)
+        return range(len(self.samples))
 
+    def describe(self, entry: int) -> tuple[str, int]:
+        sample = dict_of(parse(self.path, self.samples[entry])[0])
+        return f"{sample.get('id')}, epoch {sample.get('epoch', 1)}", len(list_of(sample.get("messages")))
 
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one sample by its place from 1. Raises BadInput when there is no such sample."""
-    samples = samples_of(path, data)
-    return _read(path, data, samples, numbered(path, range(len(samples)), part_id, "sample"), progress)
+    def session(self, entry: int) -> Session:
+        path = self.path
+        log = log_of(path, self.data, self.samples, entry)
+        document, warnings = parse(path, log)
+        body = dict_of(document)
+        sample = _sample(body)
+        given = sample.get("messages")
+        if not isinstance(given, list):
+            raise BadInput(f"{path}: the sample has no list of messages; open a log that was written with samples.")
+        items = _items(sample)
+        ids: dict[str, int] = {}
+        own = [items.message(item, str(place + 1), (place,)) for place, item in enumerate(given)]
+        contexts = Contexts(_items(sample), [replace(message, id=unique_id(message.id, ids)) for message in own], ids)
+        if not dict_of(sample.get("metadata")).get(SPENT):
+            contexts.read(sample)
+        epochs = contexts.epochs()
+        messages = contexts.with_bills(epochs)
+        return Session(
+            format=ID,
+            path=path,
+            messages=with_user_text(messages if contexts.calls else _with_last_bill(messages, sample)),
+            records=Records(log),
+            epochs=epochs,
+            id=as_text(sample.get("uuid") or sample.get("id") or ""),
+            title=first_words(messages),
+            model=word_of(dict_of(body.get("eval")).get("model")),
+            tools=_tools(sample, items),
+            warnings=(*warnings, *items.warnings, *_untold(contexts.untold)),
+        )
 
 
 def requests(session: Session) -> Iterator[Sent]:
@@ -67,42 +89,6 @@ def requests(session: Session) -> Iterator[Sent]:
             answer = word_of(answer_of(event).get("id"))
             messages = with_user_text(items.message(item, str(place)) for place, item in enumerate(given, 1))
             yield Sent(answer if answer in ids else "", messages)
-
-
-def _read(path: Path, data: bytes, samples: Sequence[bytes], number: int, progress: Progress) -> Session:
-    progress(0, len(data))
-    log = log_of(path, data, samples, number)
-    body, warnings = parse(path, log)
-    session = _session(path, log, dict_of(body), warnings)
-    progress(len(data), len(data))
-    return session
-
-
-def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) -> Session:
-    sample = _sample(body)
-    given = sample.get("messages")
-    if not isinstance(given, list):
-        raise BadInput(f"{path}: the sample has no list of messages; open a log that was written with samples.")
-    items = _items(sample)
-    ids: dict[str, int] = {}
-    own = [items.message(item, str(place + 1), (place,)) for place, item in enumerate(given)]
-    contexts = Contexts(_items(sample), [replace(message, id=unique_id(message.id, ids)) for message in own], ids)
-    if not dict_of(sample.get("metadata")).get(SPENT):
-        contexts.read(sample)
-    epochs = contexts.epochs()
-    messages = contexts.with_bills(epochs)
-    return Session(
-        format=ID,
-        path=path,
-        messages=with_user_text(messages if contexts.calls else _with_last_bill(messages, sample)),
-        records=Records(log),
-        epochs=epochs,
-        id=as_text(sample.get("uuid") or sample.get("id") or ""),
-        title=first_words(messages),
-        model=word_of(dict_of(body.get("eval")).get("model")),
-        tools=_tools(sample, items),
-        warnings=(*warnings, *items.warnings, *_untold(contexts.untold)),
-    )
 
 
 def _sample(body: Item) -> Item:

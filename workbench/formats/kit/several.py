@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import whole_number
-from workbench.formats.format import Part
+from workbench.formats.format import Part, Progress, no_progress
 from workbench.formats.kit.database import rows
 from workbench.session import LoadWarning, Session
 
 T = TypeVar("T")
+
+
+class Numbered(ABC, Generic[T]):
+    """A file with sessions that have no ids and are chosen by number, from 1; a format's reader is a subclass.
+
+    what: name of one session. which: name of the one that is read when none is chosen, the first.
+    """
+
+    what: ClassVar[str] = "conversation"
+    which: ClassVar[str] = "the first"
+
+    def __init__(self, path: Path, data: bytes, progress: Progress) -> None:
+        self.path = path
+        self.data = data
+        self.warnings: list[LoadWarning] = []
+        self.entries = self.read_entries(progress)
+
+    @abstractmethod
+    def read_entries(self, progress: Progress) -> Sequence[T]:
+        """What the file holds for each session. Raises BadInput when there is none."""
+
+    @abstractmethod
+    def describe(self, entry: T) -> tuple[str, int]:
+        """Title and number of messages of a session."""
+
+    @abstractmethod
+    def session(self, entry: T) -> Session: ...
+
+    @classmethod
+    def sessions_in(cls, path: Path, data: bytes) -> tuple[Part, ...]:
+        """The sessions in the order of the file. Raises BadInput when there is none."""
+        reader = cls(path, data, no_progress)
+        return tuple(Part(str(n), *reader.describe(entry)) for n, entry in enumerate(reader.entries, 1))
+
+    @classmethod
+    def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
+        """Read the first session. Raises BadInput when there is none."""
+        progress(0, len(data))
+        reader = cls(path, data, progress)
+        session = reader.session(reader.entries[0])
+        progress(len(data), len(data))
+        return one_of(len(reader.entries), cls.what, session, cls.which)
+
+    @classmethod
+    def read_part(cls, path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+        """Read one session by its number. Raises BadInput when there is no such session."""
+        progress(0, len(data))
+        reader = cls(path, data, progress)
+        session = reader.session(numbered(path, reader.entries, part_id, cls.what))
+        progress(len(data), len(data))
+        return session
 
 
 def numbered(path: Path, found: Sequence[T], number: str, what: str = "conversation") -> T:

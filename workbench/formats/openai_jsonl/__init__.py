@@ -14,9 +14,9 @@ from workbench.formats.openai_jsonl.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.openai_jsonl import read
+    from workbench.formats.openai_jsonl.read import Reader
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(Reader.read, sessions_in=Reader.sessions_in, read_part=Reader.read_part)
 
 
 FORMAT = Format(ID, "OpenAI JSONL", recognise, _codec, keys=KEYS)

@@ -13,9 +13,9 @@ from workbench.formats.sharegpt.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.sharegpt import read
+    from workbench.formats.sharegpt.read import Reader
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(Reader.read, sessions_in=Reader.sessions_in, read_part=Reader.read_part)
 
 
 FORMAT = Format(ID, "ShareGPT", recognise, _codec, keys=KEYS)

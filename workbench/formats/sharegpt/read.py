@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Part, Progress, no_progress
+from workbench.formats.format import Progress, no_progress
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import loads_text, objects_of, records_of
-from workbench.formats.kit.several import numbered, one_of
+from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
 from workbench.formats.sharegpt.signature import ID
@@ -38,58 +37,36 @@ _ROLES: dict[str, Role] = {
 _CALLS = ("function_call", "tool_call")
 
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The entries in the file's order. Raises BadInput where there are none."""
-    entries, _ = _entries(path, data)
-    return tuple(
-        Part(str(number), first_words(_messages(entry, [])), len(_turns(entry)))
-        for number, entry in enumerate(entries, 1)
-    )
+class Reader(Numbered[dict[str, Any]]):
+    def read_entries(self, progress: Progress) -> list[dict[str, Any]]:
+        data = self.data
+        found = objects_of(records_of(data), len(data), Records(data), self.warnings, no_progress)
+        lines = [value for value, _, _ in found]
+        if len(lines) < 2 or "conversations" not in lines[0]:
+            document, self.warnings = parse(self.path, data)
+            lines = [*map(dict_of, document if isinstance(document, list) else [document])]
+        entries = [line for line in lines if _turns(line)]
+        if not entries:
+            raise BadInput(f"{self.path}: has no conversation with a turn; open a ShareGPT data set.")
+        return entries
 
+    def describe(self, entry: dict[str, Any]) -> tuple[str, int]:
+        return first_words(_messages(entry, [])), len(_turns(entry))
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the first entry. Raises BadInput where there is none."""
-    progress(0, len(data))
-    entries, warnings = _entries(path, data)
-    progress(len(data), len(data))
-    return one_of(len(entries), "conversation", _session(path, data, warnings, entries[0]))
-
-
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one entry by its number from 1. Raises BadInput where there is no such one."""
-    progress(0, len(data))
-    entries, warnings = _entries(path, data)
-    progress(len(data), len(data))
-    return _session(path, data, warnings, numbered(path, entries, part_id))
-
-
-def _entries(path: Path, data: bytes) -> tuple[list[dict[str, Any]], list[LoadWarning]]:
-    warnings: list[LoadWarning] = []
-    lines = [value for value, _, _ in objects_of(records_of(data), len(data), Records(data), warnings, no_progress)]
-    if len(lines) < 2 or "conversations" not in lines[0]:
-        document, warnings = parse(path, data)
-        lines = [*map(dict_of, document if isinstance(document, list) else [document])]
-    entries = [line for line in lines if _turns(line)]
-    if not entries:
-        raise BadInput(f"{path}: has no conversation with a turn; open a ShareGPT data set.")
-    return entries, warnings
-
-
-def _session(path: Path, data: bytes, warnings: list[LoadWarning], entry: dict[str, Any]) -> Session:
-    odd = [*warnings]
-    messages = _messages(entry, odd)
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(data),
-        id=as_text(entry.get("id") or ""),
-        title=first_words(messages),
-        model=word_of(entry.get("model")),
-        system=text_of(entry.get("system")),
-        tools=tools_of(_tools(entry.get("tools"))),
-        warnings=tuple(odd),
-    )
+    def session(self, entry: dict[str, Any]) -> Session:
+        messages = _messages(entry, self.warnings)
+        return Session(
+            format=ID,
+            path=self.path,
+            messages=messages,
+            records=Records(self.data),
+            id=as_text(entry.get("id") or ""),
+            title=first_words(messages),
+            model=word_of(entry.get("model")),
+            system=text_of(entry.get("system")),
+            tools=tools_of(_tools(entry.get("tools"))),
+            warnings=tuple(self.warnings),
+        )
 
 
 def _turns(entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,64 +8,52 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse, splice
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.several import numbered, one_of
+from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
-from workbench.formats.openai_chat.embedded import chat_messages
+from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.formats.tau_bench.signature import ID
-from workbench.session import Kind, LoadWarning, Message, Records, Session
+from workbench.session import Kind, Message, Records, Session
 
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The entries in the file's order, titled by task, trial and reward. Raises BadInput when there are none."""
-    parts: list[Part] = []
-    for number, entry in enumerate(map(dict_of, _entries(path, data)), 1):
+class Reader(Numbered[tuple[int, Item]]):
+    """An entry is known by its place, for it is copied from there."""
+
+    what = "session"
+
+    def read_entries(self, progress: Progress) -> list[tuple[int, Item]]:
+        entries, _ = parse(self.path, self.data)
+        if not isinstance(entries, list) or not entries:
+            raise BadInput(f"{self.path}: has no list of results; open a results file of tau-bench.")
+        return [*enumerate(map(dict_of, entries))]
+
+    def describe(self, entry: tuple[int, Item]) -> tuple[str, int]:
+        """Task, trial and reward."""
         told_of = (("task", "task_id"), ("trial", "trial"), ("reward", "reward"))
-        title = ", ".join(f"{word} {as_text(entry[key])}" for word, key in told_of if key in entry)
-        parts.append(Part(str(number), title, len(list_of(entry.get("traj")))))
-    return tuple(parts)
+        title = ", ".join(f"{word} {as_text(entry[1][key])}" for word, key in told_of if key in entry[1])
+        return title, len(list_of(entry[1].get("traj")))
 
-
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the first entry. Raises BadInput when there is none."""
-    return one_of(len(_entries(path, data)), "session", read_part(path, data, "1", progress))
-
-
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one entry by its place from 1. Raises BadInput when there is no such entry, or no traj in it."""
-    progress(0, len(data))
-    entries = _entries(path, data)
-    entry = dict_of(numbered(path, entries, part_id, "session"))
-    number = int(part_id) - 1
-    items = entry.get("traj")
-    if not isinstance(items, list):
-        raise BadInput(f"{path}: entry {number + 1} has no traj; choose another one.")
-    own = data if len(entries) == 1 else splice(data, None, [number])
-    warnings: list[LoadWarning] = []
-    chat = chat_messages(path, items, warnings)
-    messages = tuple(replace(m, kind=kind) for m, kind in zip(chat, kinds_of(items, chat), strict=True))
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        records=Records(own),
-        id="-".join(as_text(entry[key]) for key in ("task_id", "trial") if entry.get(key) is not None),
-        title=first_words(messages),
-        model=word_of(dict_of(entry.get("info")).get("model")),
-        warnings=tuple(warnings),
-    )
-
-
-def _entries(path: Path, data: bytes) -> list[Any]:
-    entries, _ = parse(path, data)
-    if not isinstance(entries, list) or not entries:
-        raise BadInput(f"{path}: has no list of results; open a results file of tau-bench.")
-    return entries
+    def session(self, entry: tuple[int, Item]) -> Session:
+        place, result = entry
+        items = result.get("traj")
+        if not isinstance(items, list):
+            raise BadInput(f"{self.path}: entry {place + 1} has no traj; choose another one.")
+        chat = chat_messages(self.path, items, self.warnings)
+        messages = tuple(replace(m, kind=kind) for m, kind in zip(chat, kinds_of(items, chat), strict=True))
+        return Session(
+            format=ID,
+            path=self.path,
+            messages=messages,
+            records=Records(self.data if len(self.entries) == 1 else splice(self.data, None, [place])),
+            id="-".join(as_text(result[key]) for key in ("task_id", "trial") if result.get(key) is not None),
+            title=first_words(messages),
+            model=word_of(dict_of(result.get("info")).get("model")),
+            warnings=tuple(self.warnings),
+        )
 
 
 def kinds_of(items: Sequence[Any], chat: Sequence[Message]) -> list[Kind]:
