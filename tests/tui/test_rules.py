@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import replace
 
 import pytest
@@ -118,13 +119,17 @@ def test_a_state_without_a_run_is_the_present_one() -> None:
     assert states(empty, [RULE]) == [Stand(RULE, "gone", "gone")]
 
 
-async def test_while_rules_are_looked_for_the_list_says_so() -> None:
+async def test_while_rules_are_looked_for_the_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = threading.Event()
+    monkeypatch.setattr("workbench.tui.screens.rules.rules_of", lambda bench, index: () if found.wait() else None)
     async with on_bench(story(1, 1), size=(80, 24)) as (pilot, _):
         empty = open_bench(session_of([]), Counter())
         screen = RulesScreen(Steps(lambda: empty, lambda sentence: (), lambda make, said: None, lambda: None))
         await pilot.app.push_screen(screen)
-        assert screen.query_one(RulesList).empty == LOOKING
+        while_looking = screen.query_one(RulesList).empty
+        found.set()
         await settled(pilot)
+        assert while_looking == LOOKING
         assert screen.query_one(RulesList).empty == RulesList.EMPTY
         assert said(screen).startswith("Rules  0 rules\n")
 

@@ -68,7 +68,7 @@ class RulesList(LineList):
         COPY,
         shared("open", "choose", "Go there", "Close, and go to the message of the rule."),
     ]
-    EMPTY = "No rule was found. n: write one."
+    EMPTY = "No rule was found. / writes one."
 
     @dataclass
     class Moved(Message):
