@@ -67,12 +67,7 @@ def round_parts(view: View) -> Parts:
     """The round under the cursor as a conversation to read: a line a call (compact), or its last answer (quiet)."""
     groups, messages = view.groups, view.bench.messages
     span = groups.spans[groups.group_of(view.index)]
-    parts = [
-        Part(
-            f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · v: more or less",
-            "title",
-        )
-    ]
+    parts = [Part(f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title")]
     entries = list(transcript(messages[span.start : span.stop], view.verbosity))
     for entry in entries:
         parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
