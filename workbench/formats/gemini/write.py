@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -42,59 +42,168 @@ from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"
+
 _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}'
+
 _REQUEST = "Request: "
+
 _NOT_MESSAGES = ("id", "sessionId")
 """Keys of records that are no message of the present history, and whose meaning is gone or in line 1; so are those of
 which a key begins with `$`: they say what was done to the history."""
 
 
-@dataclass(slots=True)
-class _Sheet:
-    """The history as it grows. `raws` are the loaded records by number."""
+class _Writer:
+    """The records of the new history. `raws` are the loaded ones by number, `whole`: they are those of a document."""
 
-    session: Session
-    own: bool
-    raws: Sequence[bytes] = ()
-    names: dict[str, str] = field(default_factory=dict)
-    pieces: list[int | bytes] = field(default_factory=list)
-    losses: Losses = field(default_factory=list)
+    def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
+        self.session, self.own, self.whole = session, own, own and not len(session.records)
+        self.raws: Sequence[bytes] = session.records if own else ()
+        if self.whole:
+            self.raws = _named(elements(session.records.data, "messages"))
+        self.pieces: list[int | bytes] = []
+        self.losses: Losses = []
+        messages = [message for message in messages if message.kind != "boundary"]
+        if not own:
+            messages, self.losses = adopted(session, messages, "Gemini CLI", "gemini")
+            messages = [_in_one_text(message, self.losses) for message in messages]
+        self.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
+        self._fill(messages)
+        if not self.pieces:
+            self.losses.append(Loss(LossKind.NO_MESSAGE))
+        self._reset_last_count()
+
+    @property
+    def records(self) -> list[bytes]:
+        return [self.raws[piece] if isinstance(piece, int) else piece for piece in self.pieces]
+
+    def first_line(self, id: str) -> bytes:
+        return _metadata_of_document(self.session, id) if self.whole else _metadata(self.session, id, own=self.own)
+
+    def _fill(self, messages: Sequence[Message]) -> None:
+        """The records of the messages, with those that are never sent where they stood among the last kept ones."""
+        parts: dict[int, list[Message]] = {}
+        for message in self.session.messages if self.own else ():
+            for source in message.source:
+                parts.setdefault(source, []).append(message)
+        tail = tail_of(messages) if self.own else len(messages)
+        unsent = self._unsent(messages[tail:], parts)
+        at = 0
+        while at < len(messages):
+            message = messages[at]
+            after = messages[at + 1] if at + 1 < len(messages) else None
+            while at >= tail and unsent and message.source and unsent[0] < message.source[0]:
+                self.pieces.append(unsent.pop(0))
+            takes = after is not None and message.role == "assistant" and self._belong(message, after)
+            if self.own and message.source and message.role != "tool":
+                self._kept(message, after if takes else None, parts[message.source[0]])
+            elif self.own and message.source and len(parts[message.source[0]]) == 1:
+                self.pieces.append(_said_once(self.raws[message.source[0]]) or message.source[0])
+            elif message.role == "assistant":
+                self._response(message, after if takes else None)
+            else:
+                self._request(message)
+            at += 1 + takes
+        self.pieces += unsent
+
+    def _unsent(self, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:
+        """Notices and the like between the kept messages, and after them up to the next message that was dropped."""
+        if not tail:
+            return []
+        first, last = tail[0].source[0], tail[-1].source[-1]
+        found: list[int] = []
+        for source in range(first, len(self.raws)):
+            value = object_of(self.raws[source])
+            if value is None:
+                self.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+            elif source not in parts:
+                if value.keys().isdisjoint(_NOT_MESSAGES) and not any(key.startswith("$") for key in value):
+                    found.append(source)
+            elif not is_sent(value):
+                found.append(source)
+            elif source > last:
+                break
+        return found
+
+    def _belong(self, response: Message, results: Message) -> bool:
+        """True where results can stand in the record of the response before them: they did, or answer its calls in
+        turn."""
+        if self.own and response.source and response.source == results.source:
+            return True
+        if results.role != "tool" or not all(isinstance(block, ToolResult) for block in results.blocks):
+            return False
+        order = iter([call.id for call in response.calls])
+        return all(result.call_id in order for result in results.results)
+
+    def _kept(self, message: Message, results: Message | None, recorded: list[Message]) -> None:
+        source = message.source[0]
+        own = next((part for part in recorded if part.role == "tool"), None)
+        raw = self.raws[source]
+        if own == results:
+            self.pieces.append(_answered_once(raw) or source)
+            return
+        calls = call_records(message, results, self.losses)
+        for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
+            if isinstance(old, dict) and old.get("id") == call["id"]:
+                call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
+        self.pieces.append(replace_fields(raw, {"toolCalls": render(calls)}))
+
+    def _response(self, message: Message, results: Message | None) -> None:
+        record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
+        record |= response_record(message, self.losses, own=self.own)
+        if message.calls:
+            record["toolCalls"] = call_records(message, results, self.losses)  # type: ignore[assignment]
+        record["model"] = message.model or self.session.model or "gemini-2.5-pro"
+        if record["content"] or message.calls:
+            self.pieces.append(render(with_mark(record, message.kind)))
+
+    def _request(self, message: Message) -> None:
+        if message.role == "system":
+            text = message.text if message.kind == "summary" else as_user_text(message)
+            message = replace(message, role="user", blocks=(Text(text),))
+        parts = request_parts(message, self.names, self.losses, own=self.own)
+        if not parts:
+            self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
+            return
+        record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
+        opens = is_environment(record) and not self.pieces
+        if "text" in parts[0] and ignored(parts[0]["text"]) and not opens:
+            self.losses.append(Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), _REQUEST))
+            parts[0] = {"text": _REQUEST + parts[0]["text"]}
+        self.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
+
+    def _reset_last_count(self) -> None:
+        for at in range(len(self.pieces) - 1, -1, -1):
+            piece = self.pieces[at]
+            raw = self.raws[piece] if isinstance(piece, int) else piece
+            value = loads(raw)
+            if value.get("type") == "gemini" and isinstance(value.get("tokens"), dict):
+                self.pieces[at] = replace_fields(raw, {"tokens": _NO_TOKENS, SPENT: b"true"})
+                return
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session; the loaded one if nothing changed. Never raises."""
     own = session.format == "gemini"
-    whole = own and not len(session.records)
-    if own and not whole and list(messages) == list(session.context()):
-        return addressed(
-            session, session.records.data, session.id, [Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD)]
-        )
-    sheet = _filled(session, messages, own=own, whole=whole)
-    id = str(uuid4())
-    first = _metadata_of_document(session, id) if whole else _metadata(session, id, own=own)
-    lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
-    return addressed(session, _as_lines([first, *lines]), id, sheet.losses)
+    if own and len(session.records) and list(messages) == list(session.context()):
+        losses = [Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD)]
+        return addressed(session, session.records.data, session.id, losses)
+    writer, id = _Writer(session, messages, own=own), str(uuid4())
+    return addressed(session, _as_lines([writer.first_line(id), *writer.records]), id, writer.losses)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded history as JSONL under a new id, and behind it the `$set.messages` that replaces it. Never raises."""
     if session.format != "gemini":
         return write(session, messages)
-    whole = not len(session.records)
-    sheet = _filled(session, messages, own=True, whole=whole)
-    id = str(uuid4())
-    raws: Sequence[bytes] = sheet.raws if whole else _loaded_lines(session)
+    writer, id = _Writer(session, messages, own=True), str(uuid4())
+    raws = writer.raws if writer.whole else _loaded_lines(session)
     kept = [_renamed(raw, id) for raw in raws if isinstance(object_of(raw), dict)]
     if len(kept) < len(raws):
-        sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-    if whole:
-        first = _metadata_of_document(session, id)
-    else:
-        first = _metadata(session, id, own=True)
+        writer.losses.append(Loss(LossKind.DAMAGED_RECORDS))
+    if not writer.whole:
         kept = kept[1:] if kept and "id" not in (object_of(kept[0]) or {}) else kept
-    new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
-    record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new), render(iso()))
-    return addressed(session, _as_lines([first, *kept, record]), id, sheet.losses)
+    record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(writer.records), render(iso()))
+    return addressed(session, _as_lines([writer.first_line(id), *kept, record]), id, writer.losses)
 
 
 def _renamed(raw: bytes, id: str) -> bytes:
@@ -124,23 +233,6 @@ def _metadata_of_document(session: Session, id: str) -> bytes:
     about = object_of(session.records.data.removeprefix(_BOM))
     about = {key: value for key, value in about.items() if key != "messages"} if isinstance(about, dict) else {}
     return render({**about, "sessionId": id, "lastUpdated": iso()})
-
-
-def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: bool) -> _Sheet:
-    """The records of the new history."""
-    sheet = _Sheet(session, own)
-    if own:
-        sheet.raws = _named(elements(session.records.data, "messages")) if whole else session.records
-    messages = [message for message in messages if message.kind != "boundary"]
-    if not own:
-        messages, sheet.losses = adopted(session, messages, "Gemini CLI", "gemini")
-        messages = [_in_one_text(message, sheet.losses) for message in messages]
-    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
-    _fill(sheet, messages)
-    if not sheet.pieces:
-        sheet.losses.append(Loss(LossKind.NO_MESSAGE))
-    _reset_last_count(sheet)
-    return sheet
 
 
 def _named(raws: Sequence[bytes]) -> list[bytes]:
@@ -219,77 +311,6 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
 
 
-def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
-    """The records of the messages, with those that are never sent where they stood among the last kept ones."""
-    parts: dict[int, list[Message]] = {}
-    for message in sheet.session.messages if sheet.own else ():
-        for source in message.source:
-            parts.setdefault(source, []).append(message)
-    tail = tail_of(messages) if sheet.own else len(messages)
-    unsent = _unsent(sheet, messages[tail:], parts)
-    at = 0
-    while at < len(messages):
-        message = messages[at]
-        after = messages[at + 1] if at + 1 < len(messages) else None
-        while at >= tail and unsent and message.source and unsent[0] < message.source[0]:
-            sheet.pieces.append(unsent.pop(0))
-        takes = after is not None and message.role == "assistant" and _belong(sheet, message, after)
-        if sheet.own and message.source and message.role != "tool":
-            _kept(sheet, message, after if takes else None, parts[message.source[0]])
-        elif sheet.own and message.source and len(parts[message.source[0]]) == 1:
-            sheet.pieces.append(_said_once(sheet.raws[message.source[0]]) or message.source[0])
-        elif message.role == "assistant":
-            _response(sheet, message, after if takes else None)
-        else:
-            _request(sheet, message)
-        at += 1 + takes
-    sheet.pieces += unsent
-
-
-def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:
-    """Notices and the like between the kept messages, and after them up to the next message that was dropped."""
-    if not tail:
-        return []
-    first, last = tail[0].source[0], tail[-1].source[-1]
-    found: list[int] = []
-    for source in range(first, len(sheet.raws)):
-        value = object_of(sheet.raws[source])
-        if value is None:
-            sheet.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-        elif source not in parts:
-            if value.keys().isdisjoint(_NOT_MESSAGES) and not any(key.startswith("$") for key in value):
-                found.append(source)
-        elif not is_sent(value):
-            found.append(source)
-        elif source > last:
-            break
-    return found
-
-
-def _belong(sheet: _Sheet, response: Message, results: Message) -> bool:
-    """Whether results can stand in the record of the response before them: they did, or answer its calls in turn."""
-    if sheet.own and response.source and response.source == results.source:
-        return True
-    if results.role != "tool" or not all(isinstance(block, ToolResult) for block in results.blocks):
-        return False
-    order = iter([call.id for call in response.calls])
-    return all(result.call_id in order for result in results.results)
-
-
-def _kept(sheet: _Sheet, message: Message, results: Message | None, recorded: list[Message]) -> None:
-    source = message.source[0]
-    own = next((part for part in recorded if part.role == "tool"), None)
-    raw = sheet.raws[source]
-    if own == results:
-        sheet.pieces.append(_answered_once(raw) or source)
-        return
-    calls = call_records(message, results, sheet.losses)
-    for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
-        if isinstance(old, dict) and old.get("id") == call["id"]:
-            call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
-    sheet.pieces.append(replace_fields(raw, {"toolCalls": render(calls)}))
-
-
 def _answered_once(raw: bytes) -> bytes | None:
     """A record with each call's own result alone, None where it is so.
 
@@ -305,39 +326,3 @@ def _said_once(raw: bytes) -> bytes | None:
     content = loads(raw).get("content")
     healed = answered_once(content) if isinstance(content, list) else content
     return None if healed == content else replace_fields(raw, {"content": render(healed)})
-
-
-def _response(sheet: _Sheet, message: Message, results: Message | None) -> None:
-    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
-    record |= response_record(message, sheet.losses, own=sheet.own)
-    if message.calls:
-        record["toolCalls"] = call_records(message, results, sheet.losses)  # type: ignore[assignment]
-    record["model"] = message.model or sheet.session.model or "gemini-2.5-pro"
-    if record["content"] or message.calls:
-        sheet.pieces.append(render(with_mark(record, message.kind)))
-
-
-def _request(sheet: _Sheet, message: Message) -> None:
-    if message.role == "system":
-        text = message.text if message.kind == "summary" else as_user_text(message)
-        message = replace(message, role="user", blocks=(Text(text),))
-    parts = request_parts(message, sheet.names, sheet.losses, own=sheet.own)
-    if not parts:
-        sheet.losses.append(Loss(LossKind.EMPTY_MESSAGES))
-        return
-    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
-    opens = is_environment(record) and not sheet.pieces
-    if "text" in parts[0] and ignored(parts[0]["text"]) and not opens:
-        sheet.losses.append(Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), _REQUEST))
-        parts[0] = {"text": _REQUEST + parts[0]["text"]}
-    sheet.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
-
-
-def _reset_last_count(sheet: _Sheet) -> None:
-    for at in range(len(sheet.pieces) - 1, -1, -1):
-        piece = sheet.pieces[at]
-        raw = sheet.raws[piece] if isinstance(piece, int) else piece
-        value = loads(raw)
-        if value.get("type") == "gemini" and isinstance(value.get("tokens"), dict):
-            sheet.pieces[at] = replace_fields(raw, {"tokens": _NO_TOKENS, SPENT: b"true"})
-            return
