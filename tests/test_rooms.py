@@ -54,7 +54,7 @@ import sys
 from workbench.cli import commands
 commands.main(["--help"], prog_name="cwb", standalone_mode=False)
 rooms = {name.split(".")[1] for name in sys.modules if name.startswith("workbench.")}
-heavy = {"textual", "anthropic", "openai", "tiktoken", "pydantic", "orjson"} & set(sys.modules)
+heavy = {"textual", "anthropic", "openai", "tiktoken", "pydantic", "orjson", "msgspec"} & set(sys.modules)
 print(sorted(rooms - {"cli", "base"}), sorted(heavy))
 """
 _INSPECT = """
@@ -121,7 +121,7 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
         "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
         "read": ["claude_code"],
         "known": [],
-        "others": ["click", "orjson", "platformdirs", "rich"],
+        "others": ["click", "msgspec", "orjson", "platformdirs", "rich", "typing_extensions"],
     }
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base.errors import BadInput
 from workbench.base.text import are
@@ -195,8 +197,7 @@ class Bench:
         return later_use(self.needed, outcome, folder_of(self.session))
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """How a watched sentence stands: `now` in the context, `after` it is compacted, and when that is compacted `again`,
     None where that is not known."""
 

@@ -4,8 +4,8 @@ the policy. Each is tried, offline, before it is offered."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from workbench.analysis.watched import HOLDS, Verdict, place
@@ -30,8 +30,7 @@ GROWN, FROM_NOTHING = (1.5, 2, 4, 10, 0.5), {"tokens": (1_000, 10_000), "charact
 FEW = (1, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Mend:
+class Mend(Struct, frozen=True):
     """A change of the bench with which its compaction keeps the sentence: `words` name it, `tokens` are what the result
     has more, `option` says it to a command."""
 
@@ -49,8 +48,7 @@ class Mend:
         return f"{self.words}, {self.change}"
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Struct, frozen=True):
     """What keeps `sentence`, which a compaction of `bench` loses."""
 
     bench: Bench

@@ -6,10 +6,11 @@ growing file keeps its work. What no longer exists in the session is let go and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import bench as steps
@@ -46,8 +47,7 @@ class Work(BaseModel):
     watched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """A bench with earlier work on it, what came along, and how much of it could not."""
 
     bench: Bench

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from tests.analysis.courses import course_of_messages
 from tests.analysis.test_why import diagnosed
@@ -50,8 +51,9 @@ Changed src/lock.py and src/missing.py; decided on a mutex. Spec: https://exampl
 
 def plain(value: object) -> str:
     """A value in one line, what is large left out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+    if isinstance(value, Struct) or (is_dataclass(value) and not isinstance(value, type)):
+        own = value.__struct_fields__ if isinstance(value, Struct) else (one.name for one in fields(value))
+        parts = ((name, getattr(value, name)) for name in own)
         return " ".join(f"{name}={plain(part)}" for name, part in parts if name not in ("outcome", "session", "preset"))
     if isinstance(value, Enum):
         return str(value.name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.facts.terms import GLUE
 
@@ -40,8 +41,7 @@ ROUNDED = 0.05
 """Values that differ by less are the same: a thousand bytes or 1 024."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A number with its unit: `amount` in the base unit where the unit is one that is known (`second`, `byte`,
     `percent`), else `unit` is the word that follows; `written` is the number as it stands there."""
 

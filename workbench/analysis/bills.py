@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.base.figures import grouped
 from workbench.session import Session
 from workbench.tokens import Counter, calls_of
@@ -49,8 +51,7 @@ WAYS = ("shown", "billed", "billed in its round")
 that until the person's next message, and by what is shown from then on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(Struct, frozen=True):
     """One billed call: the `call`-th of the session, from 1, those without a bill counted, too, which message `message`
     of an epoch answered, by its id.
 
@@ -111,8 +112,7 @@ _WHERE: dict[Where, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bills:
+class Bills(Struct, frozen=True):
     """Every billed call of a session, in order, and where they cease to be explained."""
 
     calls: tuple[Bill, ...]
@@ -149,8 +149,7 @@ def bills_of(session: Session, counter: Counter) -> Bills:
 # -- What was sent
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A call as it is judged. `weights` are the tokens of the messages before it, a figure for each of `WAYS`; `cached`
     what was read from the cache, `known` whether the model's tokenizer is."""
 
@@ -226,8 +225,7 @@ Step = tuple[float, float]
 """What came between two calls: as it was billed, and as it weighs."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(Struct, frozen=True):
     """One way to count answers, fitted to the bills, which are `off` from it by so many tokens in all.
 
     `steps[i]` came between calls i and i + 1; (0, 0) where it does not shape the scale.

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from workbench.base.tables import Kind, words
 from workbench.base.text import counted
 from workbench.compaction.context import Context
@@ -64,8 +66,7 @@ def back_after(calls: int | None) -> str:
     return "never" if calls is None else f"after {counted(calls, 'call')}" if calls else "at once"
 
 
-@dataclass(frozen=True, slots=True)
-class CacheLoss:
+class CacheLoss(Struct, frozen=True):
     """What one compaction does to the cache, in tokens.
 
     `first_changed`: so many tokens at the beginning stay cached. `rebilled`: the rest of the new context, which is

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.facts.fences import fences
 from workbench.facts.named import IDS, NAMES
@@ -13,8 +14,7 @@ from workbench.facts.named import IDS, NAMES
 ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "attribution"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """`text[start:stop]` of the summary names something of `kind`; `subject` is what to look up."""
 
     kind: ClaimKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
+
+from msgspec import Struct
 
 from workbench.analysis.cache import Rates, rates_of
 from workbench.base.figures import dollars
@@ -13,8 +14,7 @@ from workbench.session import Billed, Message, Session, Usage
 from workbench.tokens.cost import MILLION, Spent, spent_on
 
 
-@dataclass(frozen=True, slots=True)
-class Paid:
+class Paid(Struct, frozen=True):
     """What a session cost, in dollars: `recorded` as its file says, None where it does not; `prompts` and `answers` are
     what the recorded usage costs by the prices known here, None where one is not. `missed` is the part of the prompts
     that a cache would have saved which held all that the call before was sent. `calls` have their usage recorded,

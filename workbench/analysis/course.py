@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
+from msgspec import Struct
+
 from workbench.analysis.growth import Point, growth
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
@@ -22,8 +24,7 @@ from workbench.tokens import Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.sizes import Basis
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """Tokens of a course's messages. `beyond[i]` are those that the provider billed beyond the messages before i
     (system prompt, tools, what no file records) as the nearest bill up to i says; `settled[i]` the overhead of i's
     epoch where that is less, which is what still stands after a compaction."""

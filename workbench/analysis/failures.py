@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.loop import Loop, loop_of
 from workbench.base.figures import grouped
@@ -33,8 +34,7 @@ WORDS = 160
 """Characters of an error's text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """API errors of one cause. `count` of them are recorded, `in_a_row` at the end without a success after them; a
     failure that no error records yet, but the next request will have, has a count of 0 and is open.
 
@@ -69,8 +69,7 @@ class Failure:
         return " ".join([f"{what}.", *shown, *([self.remedy] if self.is_open and self.remedy else [])])
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
+class Failures(Struct, frozen=True):
     """The failures of a session, the newest first, and the compaction loop with which it ends."""
 
     failures: tuple[Failure, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped, short
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
@@ -24,8 +25,7 @@ failed; `unchanged`: nothing was compacted."""
 _FITS: tuple[Fit, ...] = get_args(Fit)
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Struct, frozen=True):
     """The tokens at which a context has to be compacted, and in words what says so."""
 
     tokens: int

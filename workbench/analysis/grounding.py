@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
@@ -28,8 +29,7 @@ _INSERTED = re.compile(r"\[[^\[\]]{0,120}\]")
 """An editor's insertion in a quotation, "[log output]": it stands for what was left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unfounded:
+class Unfounded(Struct, frozen=True):
     """`summary[start:stop]` is not found in the head: to be underlined. `text` is what was looked up."""
 
     kind: ClaimKind
@@ -38,8 +38,7 @@ class Unfounded:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Grounding:
+class Grounding(Struct, frozen=True):
     """What was checked, by kind, and what of it was not found, by place."""
 
     checked: dict[ClaimKind, int]

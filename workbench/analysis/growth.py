@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from workbench.session import Message, Session
 from workbench.tokens import Basis, Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.anchoring import calls_of
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """The context as one call of the model was sent it.
 
     `message` is the answer's index in `Session.messages`; `tokens` are what was billed for the prompt (exact), or what

@@ -14,9 +14,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
@@ -51,8 +52,7 @@ SENTENCES = ("request", "instruction", "stated", "decision", "error")
 """Kinds that are compared by their words; the others are names, which stand there or do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How a fact is held, and whether what is said of it is `right`; what is not held at all is never right. `stale`:
     it was replaced, and is told as if it held."""
 
@@ -64,8 +64,7 @@ class Verdict:
 ABSENT = Verdict("none", False)
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """A sentence as it is looked for: its content words in order and what it means."""
 
     order: tuple[str, ...]
@@ -76,8 +75,7 @@ class Wording:
         return frozenset(self.order)
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(Struct, frozen=True):
     """A fact in the form in which it is looked for.
 
     `whole`: each of these texts holds it in full. `part`: this one holds it in part. `wordings`: its sentences.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
+
+from msgspec import Struct
 
 from workbench.analysis.labelled import Pair, pairs
 from workbench.analysis.retention import HALF, HeldFact, Retention
@@ -31,16 +32,14 @@ SHOWN_CHARS = 600
 _LINE = re.compile(r"^\W*(\d{1,6})\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Struct, frozen=True):
     """What the judge says of one item. `present` is 1, 0.5 for in part, or 0."""
 
     present: float
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """What the judge says of the facts that an outcome does not keep in their own messages. `present` and `right` are
     shares of the `facts` judged, 0 to 1, None where none was; `agreed_present` and `agreed_right` are the shares of the
     `pairs` that it judges as people labelled them."""

@@ -9,7 +9,8 @@ over.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.base.figures import short
 from workbench.base.text import counted
@@ -20,8 +21,7 @@ LEAST = 3
 """Compactions without a new step from which on this is a loop: two in a row happen where a summary was too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """`compactions` without a new step since call `since`, from 1, 0 before any; `empty` of them removed nothing.
 
     `smallest` is the smallest context that one of them left, in tokens, and `trigger` the smallest context that was

@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
+from msgspec import Struct
+
 from workbench.base.memory import remembered
 from workbench.base.values import fields_in
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
@@ -119,8 +121,7 @@ _EMPTY_WORDS = (
 _STOP = frozenset(_EMPTY_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """Something needed. `forms`: any of these, standing by itself, holds it; a sentence is held by its `words`."""
 
     kind: Kind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase, digits
+
+from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
@@ -25,8 +26,7 @@ def sign_of(number: int) -> str:
     return _SIGNS[number % len(_SIGNS)]
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """Lines over calls (x from 1, y in tokens), levels across it, signs on top by call, and what the signs mean."""
 
     title: str

@@ -15,6 +15,8 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.base.figures import grouped
 
 DOTTED = "·"
@@ -58,8 +60,7 @@ class Line:
         return max(map(_Y, self.points), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """A horizontal line, such as a limit."""
 
     name: str
@@ -67,8 +68,7 @@ class Level:
     sign: str = "─"
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(Struct, frozen=True):
     """What is seen, x from `first` to `last` and y from 0 to `top`, and the cells it is drawn on."""
 
     first: float
@@ -88,8 +88,7 @@ class Plane:
         return self.first + column * (self.last - self.first) / self.columns
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """Rows of cells, the highest first. The plane begins at column `left`; below it stand two rows more."""
 
     plane: Plane

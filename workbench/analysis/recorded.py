@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.base.figures import grouped
@@ -24,8 +25,7 @@ DONE: Mapping[Way, str] = {
 """What an agent did to make room, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class MadeRoom:
+class MadeRoom(Struct, frozen=True):
     """A compaction that the file records, as it lies in a course: before its call number `call` (from 1), at the end of
     `epoch`. `asked`: at the user's command. `tokens` is the context's size then, as the agent recorded it or, if that
     is more, as it was last sent; 0 where neither is known."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.grounding import Ground, Grounding, Unfounded
 from workbench.analysis.head_index import stems, texts_of
@@ -36,8 +37,7 @@ SHOWN, WORDS = 3, 120
 """Claims that are quoted, and characters of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedClaims:
+class RecordedClaims(Struct, frozen=True):
     """Claims of the summary, message `message`, with which the compaction of `epoch` ended. `claims` were checked,
     `not_found` of them are not in the context as they stand, and `unfounded` are without ground."""
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
 
+from msgspec import Struct
+
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course
 from workbench.analysis.retention import unread
@@ -81,8 +83,7 @@ class Compacted:
         return None if after is None or after >= self.calls_after else self.call + after
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True):
     """A trigger fired before call number `call` (from 1), answered by the message with the id `message`, and nothing
     came of it; the context has `before` tokens."""
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+from msgspec import Struct
+
 from workbench.analysis.became import State
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import Held, Said, Sought, Verdict, sought
@@ -53,8 +55,7 @@ FactState = Literal["full", "part", "wrong", "stale", "none", "unknown"]
 was replaced, lost, or unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldFact:
+class HeldFact(Struct, frozen=True):
     """A fact of the head and what became of it: held in `full`, in `part`, not at all (`none`), or `unknown`.
 
     `right`: held, and nothing that is said of it is wrong. `stale`: a later word of the user's replaced it, and the new
@@ -246,8 +247,7 @@ def still_held(
 UNKNOWN = Verdict("unknown", False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """A fact with everything that is the same in every outcome. It stays where one of the messages `places` stays.
 
     `last_use`: index of the last message that states or uses it. `needed`: needed afterwards, wherever the head ends.

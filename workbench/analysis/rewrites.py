@@ -12,10 +12,11 @@ the summary, what was kept behind it, and system prompt and tools where they wer
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.analysis.cache import Rates, rates_of
 from workbench.base.figures import grouped
@@ -48,8 +49,7 @@ FROM_START = 0.5
 """A call that reads less than this share of system prompt and tools was sent anew from its start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """One call that wrote `tokens` again. `call` numbers the session's own calls with recorded usage from 1, `message`
     is the answer's id, `seconds` went by since the call before (None where a time is not recorded). `cost` is what
     writing costs more than reading, in the unit of the rates.
@@ -64,8 +64,7 @@ class Rewrite:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """All that was written again for one cause."""
 
     cause: Cause
@@ -74,8 +73,7 @@ class Share:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrites:
+class Rewrites(Struct, frozen=True):
     """Rewrites of a session. `calls` counts its own calls with recorded usage, `written` the tokens that they did not
     read from the cache; `again` holds a rewrite for each call that wrote again; `rates` name the unit of costs."""
 
@@ -137,8 +135,7 @@ def rewrites(session: Session) -> Rewrites | None:
     return Rewrites(number, written, tuple(again), rates_of(session.model))
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A call with its usage. `opens`: it is the first of an epoch that a compaction began; `overhead` are the tokens of
     system prompt and tools in its epoch, about, 0 where that is not known."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.base.values import words_in
@@ -17,8 +17,7 @@ LONGEST_S = 1.0
 """A pattern that needs longer for one text is given up: a nested repetition could need years."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """What is looked for, as it was typed, and the pattern that finds it."""
 
     text: str

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+
+from msgspec import Struct
 
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.built import SORTS, built
@@ -46,8 +47,7 @@ _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Sense:
+class Sense(Struct, frozen=True):
     """`order` are the content words as they stand, `signs` what each is (the clearest sign where one stands twice),
     `contrasted` those that something else is named instead of, `parts` those of each clause. `built`: it is a sentence
     or a note, and no mere list of words; `marked` are the words in order with those that turn it round. `names` are

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from workbench.analysis.cache import Rates
 from workbench.compaction.context import Context
@@ -12,8 +12,7 @@ from workbench.summarizers.driver import Run
 from workbench.tokens.cost import MILLION
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What the summaries of a run take, about: the requests, and the tokens read and written for them. `cached` of
     those read come from the prompt cache, because the agent's last call had begun with them."""
 

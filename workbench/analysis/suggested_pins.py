@@ -4,7 +4,8 @@ each."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
@@ -19,8 +20,7 @@ DEAR = 1_000
 again."""
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedPin:
+class SuggestedPin(Struct, frozen=True):
     """A sentence worth keeping, and the message that pinning keeps for it.
 
     `text` is the sentence, `reason` for which kind of standing instruction it is taken, or `ANSWER`. `message` is the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from workbench.base.printable import one_line, printable
 from workbench.base.values import json_text
@@ -18,8 +19,7 @@ VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One block of the transcript. `index` is the message's place in the context; `text` is safe to print."""
 
     index: int

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import ENOUGH, LIGHT, Said, Sought, sought
@@ -126,8 +127,7 @@ def judge_left(
     return _best((kept, judge_messages(sentence, made)))
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(Struct, frozen=True):
     """How a sentence stood `before` a compaction and `after` it. `at` says which: by the session's own record the epoch
     that it ended, in a replay the call before which it was made."""
 
@@ -136,8 +136,7 @@ class Passed:
     after: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(Struct, frozen=True):
     """A sentence through compactions in a row, and how it stands in the end."""
 
     sentence: str
@@ -265,8 +264,7 @@ def _flat(text: str) -> str:
 # --- how it is looked for ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """A sentence as it is looked for. A line that tells it has a word which begins like one of `rare`: of each kind of
     word in the sentence, with its weight there, how such words begin."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from workbench.assessment import Assessment
 from workbench.bench import Bench
@@ -20,8 +22,7 @@ from workbench.summarizers.server_side import messages_for
 DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """A run that has ended. `checks` are those of its assessment, and that of the export. `kept` is its id in the run
     history, "" where it is not saved; `made` is not on disk, None where no export was asked for."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.cli.output import only, plain, warn
@@ -17,8 +18,7 @@ from workbench.summarizers.named import asking
 from workbench.tokens import Scale, scales
 
 
-@dataclass(frozen=True, slots=True)
-class ExactSizes:
+class ExactSizes(Struct, frozen=True):
     before: Exact
     after: Exact
     scale: Scale | None = None

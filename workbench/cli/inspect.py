@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from workbench.analysis.cost import Paid, paid
 from workbench.analysis.failures import failures_of
@@ -154,8 +155,7 @@ def _inspect(
             click.echo(f"\n{printable(str(advised))}")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """A size with what it goes by, and what the newest call recorded of its prompt and answer."""
 
     messages: int
@@ -166,8 +166,7 @@ class Measured:
     recorded_usage_tokens: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Inspected:
+class Inspected(Struct, frozen=True):
     """What a session holds and one epoch of it, `epoch`."""
 
     format: str
@@ -191,8 +190,7 @@ class Inspected:
     round_list: Sequence[Stretch]
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """A block of the transcript, by its message."""
 
     number: int
@@ -290,8 +288,7 @@ def _write_notes(notes: Sequence[Note]) -> None:
         click.echo("No notes: no @file, no file changed between two reads, no to-do list.")
 
 
-@dataclass(frozen=True, slots=True)
-class EpochSizes:
+class EpochSizes(Struct, frozen=True):
     number: int
     messages: int
     rounds: int
@@ -306,8 +303,7 @@ def epochs(session: Session) -> Iterator[EpochSizes]:
         yield EpochSizes(epoch.number, len(messages), rounds, exchanges, epoch.ended_by)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """A round, or the messages before the first (`round` None), or a request without an answer.
 
     `number` is that of its first message, from 1, and `message` its id; `time` in seconds since the epoch, UTC.

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 from click.core import ParameterSource
+from msgspec import Struct
 
 
 def _never(given: Mapping[str, Any]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A job of a command. `option` names what asks for it, "" for the job that nothing has to ask for.
 
     `takes` lists the parameters that the job uses, `flags` those that ask for it, by their names and divided by blanks;

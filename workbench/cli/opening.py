@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
+from msgspec import Struct
 
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base import paths
@@ -21,8 +20,7 @@ from workbench.tokens import Counter, scales, to_weigh, weights
 from workbench.tokens.cache import CountCache
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     session: Session
     epoch: int
     context: Context

@@ -83,10 +83,13 @@ def plain(value: Any) -> Any:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The attributes that `KEYS` lists for the type of `value`, else all fields of the dataclass."""
+    """The attributes that `KEYS` lists for the type of `value`, else all fields of the Struct or dataclass."""
     kind = type(value)
     names = KEYS.get(f"{kind.__module__}.{kind.__name__}".removeprefix("workbench."))
-    return only(value, *(names.split() if names else (field.name for field in fields(value))))
+    if names:
+        return only(value, *names.split())
+    own = getattr(value, "__struct_fields__", None)  # of a Struct; msgspec is not imported for `--help`
+    return only(value, *(own or (field.name for field in fields(value))))
 
 
 @plain.register

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
@@ -23,8 +24,7 @@ UNDER_THE_THRESHOLD = "under the threshold"
 """The name of the check that fails where the same policy would compact the new context again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that was looked at. `hard`: a result that fails it must not be sent. `detail` says what is wrong, or
     what was seen; `messages` are ids, of what is wrong in the result or missing from it."""
 

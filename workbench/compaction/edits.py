@@ -7,8 +7,10 @@ checks show the edits like everything else. Without edits nothing of this runs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle, counted, plural
@@ -29,8 +31,7 @@ SHORT_CHARS = 1_000
 """A shortened message's texts and tool results are cut in the middle to so many characters each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
+class Edits(Struct, frozen=True):
     """Ids of messages to drop and to shorten. A message that is in both is dropped; pins win over either."""
 
     dropped: frozenset[str] = frozenset()

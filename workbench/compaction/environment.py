@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.environment import PREFIX, variables
 from workbench.base.errors import BadInput
@@ -12,8 +13,7 @@ from workbench.compaction.settings import meant, setting_named, settings_of
 from workbench.compaction.strategies import strategy_ids
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A variable that is set, with the value that it gives a setting."""
 
     name: str

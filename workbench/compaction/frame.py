@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import Head
@@ -16,8 +17,7 @@ from workbench.compaction.language import Language
 from workbench.compaction.prompts import fill
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What is said of each fact; `{}` stands for it."""
 
     user_messages: str

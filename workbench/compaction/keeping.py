@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
@@ -113,8 +114,7 @@ def _fixed(part: str) -> list[str]:
 _PLACE = re.compile(r"\{\w+\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The messages before `stop`, sorted by what is to become of them. `lead` counts the leading system messages.
 
     `kept`: what stays of them whatever the strategy does (own system messages, earlier summaries if the policy keeps

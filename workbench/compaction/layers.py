@@ -5,15 +5,14 @@ A strategy that puts the prompt together itself tells the parts in its own words
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.tokens.sizes import Basis
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One part of the context. `glyph` draws it in the bar and, for a fate, in the rows: the bar is the legend."""
 
     name: str

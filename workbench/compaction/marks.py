@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+
+class Mark(Struct, frozen=True):
     """Fixed words of a template, under the section `under` (its title as the request has it), "" for the whole answer.
 
     `how` they stand there: `opening`, at the very beginning; `label`, a name before what is said of it; `item`, before

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
+
+from msgspec import Struct
 
 from workbench.compaction.context import memories_in
 from workbench.facts.standing import reason_of
@@ -18,8 +19,7 @@ LONGEST_MERGED = 300
 """Characters above which memories are not put into one line: nobody reads them there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """One line, and the numbers (from 0) of the lines that were given which it stands for."""
 
     text: str

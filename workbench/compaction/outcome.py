@@ -8,6 +8,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 from workbench.session import Message, Span
 
 
@@ -36,8 +38,7 @@ _GLYPHS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FateSpan:
+class FateSpan(Struct, frozen=True):
     """Messages `start`..`stop` of the input that share a fate. `saw` is "all", "part" or "nothing"; what "part"
     means for one message is the request's to say (`SummaryRequest.seen`)."""
 
@@ -50,16 +51,14 @@ class FateSpan:
         return self.stop - self.start
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """Input messages `start`..`stop`, unchanged: byte-identical because they are the same objects."""
 
     start: int
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A new message, and the input messages it stands for (spans, in order; empty for a message that stands for
     none)."""
 

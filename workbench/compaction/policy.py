@@ -4,19 +4,18 @@ line and the presets. What is known of a setting is read back by `workbench.comp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import EllipsisType
 from typing import Any, ClassVar, Self
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 Needs = Mapping[str, tuple[Any, ...] | EllipsisType]
 """Other fields, each with the values of it at which a field counts; `...` for all but 0, off and empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """What a field's declaration says beyond its type, range and help."""
 
     group: str
@@ -46,8 +45,7 @@ def setting(
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True):
     """An old field that is another one now: `value` turns its values into the new ones. Without a `name` it did
     nothing, and is left out."""
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from tomlkit.items import String
 
@@ -33,8 +34,7 @@ from workbench.compaction.strategies import all_strategies, strategy, strategy_i
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Struct, frozen=True):
     """What a product did differently before the version `before`, or, where its sessions do not name theirs, before
     the day on which the version came out: no session that was begun sooner is by it."""
 

@@ -5,7 +5,7 @@ A strategy that puts the prompt together itself tells it in its own parts, as it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
@@ -14,8 +14,7 @@ from workbench.compaction.render import tagged
 from workbench.tokens.sizes import Basis
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPart:
+class PromptPart(Struct, frozen=True):
     """One part, in the order of the prompt. `tokens` is what it weighs in the context, by `basis`; what of it no file
     holds is told in `note`, and not in `text`."""
 

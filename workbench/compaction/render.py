@@ -9,7 +9,8 @@ What a tool put into a person's message is told apart, and what a person said th
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.base.values import json_text
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
@@ -48,8 +49,7 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return f"<tool_result{error}>\n{block.text}\n</tool_result>{said}"
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     user: str
     agent: str
     thinking: str
@@ -64,8 +64,7 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Characters shown of a text, of a call's input (0: the call's name alone), of a result, and of thinking."""
 
     text: int
@@ -78,8 +77,7 @@ WHOLE = Limits(100_000_000, 100_000_000, 100_000_000)
 """For strategies that bound the whole text and not its parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A message's text, and how many of its characters it shows: `seen` of `of`. `text` may be empty."""
 
     text: str

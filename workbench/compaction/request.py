@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
@@ -40,8 +42,7 @@ EXTEND: dict[Language, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's.
     `second_look`: what is asked of the answer, "" for nothing; the second answer then counts."""
 
@@ -71,8 +72,7 @@ class Asked:
         return f"{without_secrets(self.previous)}\n\n{summary}" if self.carry_on and self.previous else summary
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """How messages are shown: each by `entry_at(index)`, joined by `gap`, between `opening` and `closing`.
 
     `at_most(span)` bounds the length of entries and gaps from above without rendering them; None where only rendering
@@ -87,8 +87,7 @@ class Style:
     in_part: Callable[[Span], Mapping[int, tuple[int, int]]] = lambda span: {}
 
 
-@dataclass(frozen=True, slots=True)
-class Until:
+class Until(Struct, frozen=True):
     """The conversation itself is sent, as `shape` says, its messages before `stop` without those `left_out`; at most
     `limit` characters of them and the prompt, 0 for no limit."""
 
@@ -98,8 +97,7 @@ class Until:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """A text over `limit` characters becomes its first `first`, `marker`, and its last `last`."""
 
     limit: int
@@ -117,8 +115,7 @@ def without_middle(limit: int) -> Bounds:
 UNBOUNDED = Bounds(1 << 62, 1 << 62, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """What is shown: of the messages `spans` all but what `in_part` says, (seen, of) characters by index; of any other
     message nothing. `chars` is about how much it is, `cut` whether a middle is left out."""
 

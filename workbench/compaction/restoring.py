@@ -7,8 +7,9 @@ and says when an edit came after.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
@@ -18,8 +19,7 @@ from workbench.facts.tools import actions_of
 from workbench.session import Message, Span, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A file as message `result` shows it. `edited`: the session changed it after that."""
 
     path: str
@@ -28,8 +28,7 @@ class Read:
     edited: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """At most so many files; of at most so many tokens each (a larger one is only named), and together."""
 
     files: int
@@ -37,8 +36,7 @@ class Allowance:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """The message that gives a file back; `whole` is false where it only names the file."""
 
     made: Made
@@ -65,8 +63,7 @@ def newest_reads(context: Context) -> Iterator[Read]:
                 yield Read(paths[0], result.text, index, paths[0] in touched)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What is said of a file before its path and after it."""
 
     restored: str

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
+from msgspec import Struct
+
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
 from workbench.compaction.context import Context
@@ -31,8 +33,7 @@ from workbench.session.masked import searched_message, without_rests
 from workbench.tokens.sizes import Sizes
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(Struct, frozen=True):
     """A reason to compact. `value` and `limit` share `unit`; `fires` is authoritative (some triggers are yes or no).
 
     One that is `timed` is looked at while nothing is sent, each other one before the model is called.
@@ -59,8 +60,7 @@ class Trigger:
         return f"trigger {grouped(self.limit)} {self.unit}{name}: now {grouped(self.value)}, {verdict}"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A rung that needs no model, for the screen's sake."""
 
     name: str
@@ -177,8 +177,7 @@ answers)."""
 P = TypeVar("P", bound=Policy)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What a strategy says of one message, beside it; `warns` of something that may be wrong."""
 
     text: str
@@ -229,16 +228,14 @@ class Traits:
     tool_calls: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What the messages of a result may have at most, what is sent beside them not counted."""
 
     most: int
     unit: Literal["tokens", "characters"]
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """A policy under which a context would have stayed small without a model: `does` begins a sentence about it, `kind`
     is its name among what a diagnosis finds."""
 
@@ -247,8 +244,7 @@ class Remedy:
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Abridged:
+class Abridged(Struct, frozen=True):
     """A history retold without a model: messages of the context and the words for them, oldest first, `limit`
     characters at most; `whole` unless older ones did not fit. What is retold of the time before the context has no
     messages there."""
@@ -366,8 +362,7 @@ def metered(context: Context, start: Callable[[Context, P], Meter], policy: P) -
     return meter.value
 
 
-@dataclass(frozen=True, slots=True)
-class _Metered:
+class _Metered(Struct, frozen=True):
     """What a meter that began as `begun` said of a whole context."""
 
     sizes: Sizes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.facts.wording import sentences
 from workbench.session import Message, ToolResult, ToolUse
@@ -16,8 +17,7 @@ _ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
 """Of several choices the words between stay: what was answered is told as it stands there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """`text` is what the person chose of the agent's options (`chosen`) or typed. `question` is what was asked, ""
     where nothing was, or where it is not known which of several; `index` is the message that bears the answer."""
 
@@ -39,8 +39,7 @@ SHORT = 200
 """Characters up to which one sentence that was typed to a question is only its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     text: str
     options: frozenset[str]
 

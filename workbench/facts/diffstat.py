@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.facts.calls import Called
@@ -34,8 +35,7 @@ _CONTENTS = ("content", "file_content", "file_text", "contents", "new_source", "
 _INSERTED = ("insert_text", "new_str", "text", "content")
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """Lines added to and removed from `path`, by `edits` calls."""
 
     path: str
@@ -74,8 +74,7 @@ def in_words(stat: Sequence[FileChange]) -> str:
     return f"{counted(len(stat), 'file')}, +{added} −{removed} lines"
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(Struct, frozen=True):
     """In `path` the text `old` was replaced by `new`; of a patch they are the two sides of a hunk, with what it shows
     around it."""
 

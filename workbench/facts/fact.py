@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 FactKind = Literal[
     "request", "instruction", "stated", "decision", "path", "command", "error", "identifier", "number", "url"
@@ -14,8 +15,7 @@ ErrorState = Literal["resolved", "open", "unknown"]
 """How an error ended: `open` where it was seen failing to the end, `unknown` where nothing tells."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One fact and the message it stands in: `message` is its id, `index` its place in the messages looked at.
 
     kind         text                       detail                                          ok

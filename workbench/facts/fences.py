@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _FENCE = re.compile(
     r"^[ \t]*(?P<mark>(?P<sign>[`~])(?P=sign){2,})[ \t]*(?P<word>[^\s`]*)[^\n`]*(?:\n|\Z)"
@@ -17,8 +18,7 @@ _FENCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """Whole lines `text[start:stop]`, between their marks the code `text[body:end]`; `word` says its language, or "".
 
     A fence that nothing closes goes to the end of the text.

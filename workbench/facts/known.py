@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.facts.done import same_command
 from workbench.facts.fact import Fact, FactKind
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A fact and every place where it is stated, in order; never empty."""
 
     mentions: tuple[Fact, ...]

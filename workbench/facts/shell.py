@@ -9,8 +9,9 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.base.memory import remembered
 from workbench.facts.shell_lines import LONGEST, UNKNOWN, Command, commands_of, joined
@@ -18,8 +19,7 @@ from workbench.facts.shell_lines import LONGEST, UNKNOWN, Command, commands_of, 
 EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """`path` is taken together with the `cd`s before it, and may hold `*` and `?` of a pattern. `program` did it, ""
     for a redirection; `last`: no other command of the line comes after it, so that its failing is the line's."""
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from msgspec import Struct
+
 from workbench.base.memory import remembered
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
@@ -51,8 +53,7 @@ def _may_be(one: Sentence) -> bool:
 _DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>|\w(?:error|exception):|\bno (?:such file|module named)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """An instruction, why it is taken for one, and the later one that replaced it: the latest wins."""
 
     fact: Fact
@@ -140,8 +141,7 @@ _SUMMARIZE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A sentence, in which line of its message it stands, and where."""
 
     sentence: Sentence

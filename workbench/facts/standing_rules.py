@@ -49,6 +49,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
+from msgspec import Struct
+
 from workbench.facts.tables import UNSPACED, table
 
 PROHIBITION, RULE, MIND, GATE = "a prohibition", "a rule", "to be kept in mind", "asks to be asked"
@@ -115,8 +117,7 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
 told, those that reach furthest come first. Where one thing is ordered only what reaches far sets a rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """Why a sentence is taken for a standing instruction."""
 
     reach: Reach

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 
+from msgspec import Struct
+
 from workbench.facts.standing_rules import GRAMMAR, Grammar, Ground, grammar, languages_of, least
 from workbench.facts.wording import is_question, plain
 
@@ -196,8 +198,7 @@ def _around(message: Sequence[Sentence], at: int) -> Iterator[str]:
 # --- weights ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
+class _Weights(Struct, frozen=True):
     """What each sign weighs at first sight, and beside all others."""
 
     first: Mapping[str, float]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import log
+
+from msgspec import Struct
 
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
@@ -26,8 +27,7 @@ from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, senten
 from workbench.session import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """A statement, its weight, and the later one that says the same of the same with another value."""
 
     fact: Fact

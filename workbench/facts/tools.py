@@ -10,8 +10,9 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from workbench.base.memory import remembered
 from workbench.session import ToolUse
@@ -20,8 +21,7 @@ ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "co
 """`reverted`: what was changed is as it was in the last commit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """`target` is the path as the call gives it, or the command line, never empty."""
 
     kind: ActionKind

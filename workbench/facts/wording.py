@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
 from workbench.facts.fences import without_fences
 from workbench.session import Message
 
@@ -111,8 +113,7 @@ _WORD = re.compile(rf"[a-zà-ÿа-яё](?:\w|['’.-](?=\w)){{,{_LONG_WORD - 1}}
 """Paths and the like show nothing: for them no room is left behind many a line that was never wrapped."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapping:
+class _Wrapping(Struct, frozen=True):
     """To how many characters a text was wrapped, 0 for not, and whether that is sure."""
 
     width: int

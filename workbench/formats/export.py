@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from msgspec import Struct
+
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, refuse_taken, same_file, write_atomically, write_folder
 from workbench.base.in_use import still_written
@@ -64,8 +66,7 @@ class Export:
         return found or f"{self.format.title} can load it"
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """Where an export went, which was read back there, and what may be said of it: a copy of the loaded session is
     nothing that was written."""
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Fault(StrEnum):
@@ -98,8 +99,7 @@ LEFT: dict[Fault, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """One fix, or one fault that stays (`Repair.left`).
 
     `line` is the 1-based line in the damaged file, `entry` the 1-based place in the list of messages of a document;
@@ -129,8 +129,7 @@ class Fix:
         return f"entry {self.entry}" if self.entry is not None else "file"
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A chain of records from the first one to a newest one, which nothing follows.
 
     `line` is that of the newest record, by which the user chooses; `messages` counts the messages on the chain. `live`:

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.formats.found import Found
 from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.note import NoteSlot
@@ -91,8 +93,7 @@ Writer = Callable[[Session, Sequence[Message]], Written]
 Validator = Callable[[bytes], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """Another form in which a format's tool takes a compacted session, beside the one that `Codec.write` gives.
 
     `validate` is its own where the loader's rules are others for it.
@@ -104,8 +105,7 @@ class Way:
     validate: Validator | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A session as a folder: the name that its tool gives it, and the files by their paths in it."""
 
     name: str
@@ -121,8 +121,7 @@ class Part:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """A request that the file itself records beside the conversation, as the messages it held: a check of our context.
 
     `answer` is the id of the message that came back, "" where none did.
@@ -132,8 +131,7 @@ class Sent:
     messages: tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Skimmed:
+class Skimmed(Struct, frozen=True):
     """A session of which only the bills were read. `begun` is as much of it as its first call was sent, and the answer;
     what else it says of the session (title, model, cost …) is of the whole. `bills` are all, the first among them."""
 
@@ -144,8 +142,7 @@ class Skimmed:
 ReadLines = Callable[[Path, Lines, Progress], Session]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordRepair:
+class RecordRepair(Struct, frozen=True):
     """How the records of a damaged session are repaired (`workbench/repairs/`).
 
     records(sheet): what is wrong with records by themselves: header, links, counts, older compactions.
@@ -235,8 +232,7 @@ def _below(window: int) -> int:
     return window - 1
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerSetting:
+class TriggerSetting(Struct, frozen=True):
     """How a user sets the size at which the agent compacts, by the agent's documentation.
 
     words(trigger, window): what to set, so that a context is compacted at `trigger` tokens of a window of so many.

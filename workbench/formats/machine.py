@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Place:
+
+class Place(Struct, frozen=True):
     """A folder in which an agent keeps its sessions.
 
     A session is a file below `folder` that matches one of `patterns`: names with `*`, joined by `/`. Where the agent
@@ -68,8 +69,7 @@ class Machine:
         return (self.here,) if top == self.here else (self.here, top)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """An agent's program, which is read, never run, for the prompt by which the agent has a conversation summarized.
 
     `preset` is the id of the preset that sends this prompt. `command` leads to the package or binary, `files` are

@@ -11,9 +11,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from workbench.base.text import clip_at_word
 from workbench.base.values import json_text
@@ -115,8 +117,7 @@ def _counted(messages: Sequence[Message]) -> Counter[type[Block]]:
 Side = Literal["agent", "others"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """Words of message `number`, on one line."""
 
     text: str

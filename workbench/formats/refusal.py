@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.text import clip
 from workbench.formats.claude_code.signature import is_iflows
@@ -56,8 +57,7 @@ _MARKDOWN = re.compile(rb"^(?:#{1,6} \S|```|[-*] \S|<!-- )", re.MULTILINE)
 _CONTROLS = b"\x00\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x7f"
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """What a file looks like, what to do about it, and the keys of its objects."""
 
     what: str

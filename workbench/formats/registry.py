@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from workbench.base import plugins
 from workbench.base.errors import BadInput
@@ -96,8 +98,7 @@ def by_id(id: str) -> Format:
     raise BadInput(f"There is no format {id!r}; choose one of {', '.join(ids)}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """What an export can be written as: a format as its id, or a format and one of its ways as `codex:appended`."""
 
     id: str

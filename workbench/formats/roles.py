@@ -15,9 +15,10 @@ Tool results are the user's turn in the first two; the session's own system mess
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from workbench.session import Message
 
@@ -32,8 +33,7 @@ def is_gap(message: Message) -> bool:
     return message.kind == "meta" and message.text == GAP
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Struct, frozen=True):
     """How an API takes roles. `apart`: system messages are no turns but stand in front of all. `opens`: who may speak
     first. `joins`: neighbours of one role become one turn. `results_next`: nothing may stand between calls and their
     results. `calls_answer`: a call stands behind the user or results, never behind an answer."""

@@ -8,16 +8,16 @@ only as far as it parts words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from workbench.base.text import clip_at_word
 from workbench.formats.format import Sent
 from workbench.session import Block, Media, Message, Session, Text, ToolResult, ToolUse
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A recorded request beside the context shown for its answer. `difference` is the first one, in a phrase; "" where
     they are equal. `more` are characters that were sent and are not shown."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
@@ -13,8 +14,7 @@ from workbench.formats.fixes import Fault
 from workbench.repairs.engine import repair
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """Advice to repair a session. `fixes` counts its fixes, `faults` names their kinds, each once."""
 
     command: str

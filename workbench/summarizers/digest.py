@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct
+
 from workbench.base.text import clip_at_word
 from workbench.facts.calls import calls_in, is_check
 from workbench.facts.done import same_command
@@ -77,8 +79,7 @@ def digest(messages: Sequence[Message], labels: Labels) -> Digest:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class _Age:
+class _Age(Struct, frozen=True):
     """How new a message is, from 0 (the first) to just under 1."""
 
     messages: int

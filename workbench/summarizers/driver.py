@@ -14,6 +14,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from msgspec import Struct
+
 from workbench.base.secrets import error_line
 from workbench.base.text import whole
 from workbench.base.to_its_end import to_its_end
@@ -31,23 +33,20 @@ from workbench.summarizers.clocks import in_time
 from workbench.summarizers.summarizer import Answerer, Summarizer
 
 
-@dataclass(frozen=True, slots=True)
-class StepTaken:
+class StepTaken(Struct, frozen=True):
     """A rung that needed no model."""
 
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
-class RequestsMade:
+class RequestsMade(Struct, frozen=True):
     """These requests are about to be answered; `first` is the number (from 0) of the first of them in the whole run."""
 
     requests: Requests
     first: int
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """Request `number` is answered; the strategy receives this summary."""
 
     number: int
@@ -55,8 +54,7 @@ class Answered:
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """Request `number` has no summary; the strategy decides what follows."""
 
     number: int

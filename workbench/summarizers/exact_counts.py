@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import change, grouped
@@ -33,8 +34,7 @@ SMALL = 200
 """Tokens below which what an API adds of its own may be most of a count."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
+class Exact(Struct, frozen=True):
     """What `model` counts for a context, and what is counted here for the same messages, system prompt and tools."""
 
     model: str

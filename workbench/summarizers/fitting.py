@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
 from workbench.base.text import clip_at_word
 
 SHORTEST = 48
@@ -25,8 +27,7 @@ class Line:
     done: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading and its lines, in the order in which they are shown. `omitted` counts lines already left out.
 
     `share` is the section's part of the room relative to the others'; room that one does not need goes to the rest.

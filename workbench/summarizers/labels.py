@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Topic = Literal[
     "earlier", "goal", "instructions", "requests", "decisions", "done", "files", "commands", "errors", "named", "stack",
@@ -16,8 +17,7 @@ TOPICS: tuple[Topic, ...] = (
 """In the order in which a summary has them. `stack` stands only where a request asks for it by a section's title."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     titles: dict[Topic, str]
     nothing: str
     more: str

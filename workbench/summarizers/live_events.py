@@ -7,14 +7,14 @@ credential, a header or an address. Text comes as it arrives, many times a secon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.session import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """A prompt of `chars` characters is on its way; `attempt` counts from 1 over retries and shrunk prompts alike."""
 
     key: str
@@ -23,40 +23,35 @@ class Sent:
     chars: int
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(Struct, frozen=True):
     """Tokens billed so far. `output_final` is false until the server has told the final figure."""
 
     key: str
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Misbilled:
+class Misbilled(Struct, frozen=True):
     """The usage of this attempt has a figure that no call can have (`why`): what it was billed is not known."""
 
     key: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wrote:
+class Wrote(Struct, frozen=True):
     """More of the answer."""
 
     key: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(Struct, frozen=True):
     """More of what the model thinks before it answers; no part of the answer, and kept by nobody."""
 
     key: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Retrying:
+class Retrying(Struct, frozen=True):
     """The attempt failed and the same prompt is sent again after `wait_s` seconds. The text so far is void."""
 
     key: str
@@ -65,8 +60,7 @@ class Retrying:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shrunk:
+class Shrunk(Struct, frozen=True):
     """The prompt was too long: of `before` characters `after` are left, cut as `how` says. The text so far is void."""
 
     key: str
@@ -77,8 +71,7 @@ class Shrunk:
     how: str = "the middle was cut"
 
 
-@dataclass(frozen=True, slots=True)
-class Adapted:
+class Adapted(Struct, frozen=True):
     """The model does not take `field` ("temperature", "thinking", …); the request goes on without it."""
 
     key: str
@@ -86,8 +79,7 @@ class Adapted:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The call is over: `how` is the server's stop reason or the kind of the failure."""
 
     key: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.session import Session
@@ -50,8 +51,7 @@ KEPT_TOOL_USES = 3
 """So many of the newest tool results `clear-tool-uses` leaves; the server's own default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A summarizer's name, taken apart: `kind` is one of `FORMS` or a connection's name, `detail` the file, the model,
     the run, the failure, or way and model; `over` the connection of a server that compacts itself."""
 

@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 
+from msgspec import Struct
+
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import exact_dollars
@@ -150,8 +152,7 @@ def usual_purse() -> Purse:
     return Purse(most_dollars(paths.settings()))
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
+class Spending(Struct, frozen=True):
     """A purse, and how a text's tokens are counted for it."""
 
     purse: Purse

@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Made, Outcome, Piece
@@ -77,8 +79,7 @@ def server_side(
     return summarize
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """One request on its way to an answer; `dollars` is what an attempt can cost."""
 
     client: Any

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.base.text import clip_at_sentence, clip_at_word
 from workbench.facts.calls import Called, calls_in
@@ -27,8 +28,7 @@ ANCHOR_CHARS = 60
 """So much of a request names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that was found, tried or ended. The higher its `rank`, the longer it stays when room is short."""
 
     text: str
@@ -36,8 +36,7 @@ class Event:
     rank: float
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     """What came of one request; `anchor` names it, "" where what is told comes from an earlier summary."""
 
     anchor: str

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from workbench.base.secrets import MASK, error_line
 from workbench.compaction.strategy import FailureKind
 from workbench.summarizers.bounds import OutOfBounds
@@ -35,8 +37,7 @@ class Server:
     adds_v1: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """`remedy` says what may be tried; `kind` and `sentence` are the failure if nothing helps.
 
     `wait_s` is what the server asked for, None if it did not; `field` the parameter to leave out (remedy "adapt");

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.tokens.models import plain_name
 
 TABLE = Path(__file__).resolve().parent / "agents.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """The window in tokens that an agent, a format's id, gives to models whose names begin so; `told`: who says so.
 
     With a `provider` it is that one's, as the agent calls it. `answer` are the tokens that the agent leaves free for an

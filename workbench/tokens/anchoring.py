@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
+
+from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.session import Carried, Message, Session, leading_system
@@ -32,8 +34,7 @@ ABSURD_TOKENS = 4_000
 """…if it is also off by so many tokens: short stretches carry reminders that no file records."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A recorded API call: message `index` answered a prompt of `context` tokens with `output`, None if unknown."""
 
     index: int
@@ -84,8 +85,7 @@ def _unsaid(first: Call, before: Sequence[int]) -> int:
     return max(0, first.context - sum(before))
 
 
-@dataclass(frozen=True, slots=True)
-class SessionMeter:
+class SessionMeter(Struct, frozen=True):
     """The `Meter` of one session: o200k counts × the family's coefficients × the session's own scale.
 
     While counting goes on (`counted` false) it goes by characters alone, for every message alike, so that a comparison

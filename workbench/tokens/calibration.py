@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
+
 from workbench.session import Role
 from workbench.tokens.counting import Weight
 from workbench.tokens.models import plain_name
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """Models that share a tokenizer, as factors on the o200k count of a message.
 
     `assistant` applies to what the model wrote, `other` to everything else; `signature` is tokens per character of a

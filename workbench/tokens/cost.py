@@ -7,9 +7,10 @@ and is said to be, never guessed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import fsum, inf
 from operator import itemgetter
+
+from msgspec import Struct
 
 from workbench.base.figures import dollars, grouped
 from workbench.session import Billed, Usage
@@ -19,8 +20,7 @@ from workbench.tokens.models import find as find_model
 MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """US dollars by what they pay for. `dollars` is None when a price that is needed is not known; `note` says why.
 
     `note` also says which rule applied, where one did (long-context prices).
@@ -110,8 +110,7 @@ def together(costs: Sequence[Cost], model: str) -> Cost:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What `prompts` and `answers` cost in dollars, by prices that `by` says."""
 
     prompts: float

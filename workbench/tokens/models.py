@@ -17,6 +17,8 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.tokens.packaged import NAME, Packaged, packaged
@@ -26,8 +28,7 @@ _NO_PACKAGE = Packaged()
 BUNDLED = Path(__file__).resolve().parent / "models.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Struct, frozen=True):
     """US dollars per million tokens; None where a price is not known. `cache_write` is for 5 minutes."""
 
     input: float

@@ -23,6 +23,8 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.base.values import json_text
@@ -74,8 +76,7 @@ def _number(figure: str) -> int:
     return int(figure.replace(",", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     limits: RequestLimits
     models: tuple[str, ...]
     providers: tuple[str, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.session import Session
@@ -21,8 +22,7 @@ _WORDS: dict[Source, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """A context window in tokens, above 0, and its source: `given` by the person for this session, `recorded` by the
     session, the `agent` that gives its model less than the API takes, the `table` of models, or the person's `settings`
     for models that nobody knows. `told` is who says so where there is more to say than that. `answer` are the tokens of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from workbench.base.figures import short
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Cells = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
+class Headline(Struct, frozen=True):
     """`verdict` is "" until it is known. `plans` say the same of the plan, the longest first."""
 
     verdict: str = ""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.base.secrets import masked_of
 from workbench.base.text import clip, untagged
 from workbench.compaction.layout import Layout
@@ -118,8 +120,7 @@ def arranged(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> A
     return Arrangement(order, members, starts, place, by_size, len(groups.layout.messages) - len(members))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of the list. `index` is its message, for a round's header its first, for the split the tail's first.
     `last`: the last of its round's messages that are listed."""
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.base.environment import PREFIX
 from workbench.compaction.labels import choice_of, heading_of, label_of
 from workbench.compaction.policy import Policy
@@ -55,8 +57,7 @@ WHOLE = "All settings at once"
 """The heading of what is done with all settings, below them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Something that is done with all settings at once, or with the window. `id` is that of the bench's action, `value`
     what it is now, `off` why it cannot be done now."""
 

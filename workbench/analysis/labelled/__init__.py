@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
+
+from msgspec import Struct
 
 from workbench.analysis.became import State
 from workbench.analysis.holding import Said, Sought, Verdict, sought
@@ -27,8 +28,7 @@ _HEAD = re.compile(r"(\w+)(?: (\w+))?(?: \[(.*)\])?: (.+)")
 _TEXT = re.compile(r"([=!#-]) (.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     kind: FactKind
     fact: str
     detail: str

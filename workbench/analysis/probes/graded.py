@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
+
 from workbench.analysis.probes.asked import Arm, Exam
 from workbench.analysis.probes.lookup import Lookup
 from workbench.analysis.probes.probe import KINDS, RIGHT, Mark, Probe, ProbeKind, marked
@@ -22,8 +24,7 @@ LOOKED_UP = "text search, no model"
 """Who answered where no model did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What an arm answers to one question: the reply, None where none came; how it stands to the right answer; and the
     line of the arm that tells that (`told`) or comes nearest, "" where none does."""
 
@@ -37,8 +38,7 @@ class Given:
         return self.mark in RIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Right answers of all that were given, 0 to 1, and where 95 % of 1 000 draws of the questions lie."""
 
     right: int

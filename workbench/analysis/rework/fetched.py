@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
 from workbench.base.memory import remembered
@@ -61,8 +63,7 @@ _BESIDE_THE_POINT = (
 FetchKind = Literal["file", "command", "search"]
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """A call that fetches again what call `before` had: `what` is the file, the command or what was searched for."""
 
     kind: FetchKind

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.recorded import MadeRoom, made_room
@@ -39,8 +41,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
 """What is done again, for one and for several."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """One thing done again. `what` is the file, the command line, the sentence; `before` and `after` are ids of the
     messages where it was done first and again; `tokens` is what the second time cost: a result, an edit, a message."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from workbench.analysis.needed import sentences, words_of
 from workbench.analysis.rework.taken import Taken
 from workbench.base.memory import remembered
@@ -54,8 +56,7 @@ _ASKS = re.compile(r"ask.*question|ask.*user|request_user_input|^question$|ask_f
 _QUESTION_KEYS = ("question", "prompt", "text", "message", "title")
 
 
-@dataclass(frozen=True, slots=True)
-class SaidAgain:
+class SaidAgain(Struct, frozen=True):
     """The sentence of message `after` that says what message `before` said. Both are indexes of the course."""
 
     kind: Literal["said", "question"]

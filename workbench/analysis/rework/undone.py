@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken
 from workbench.facts.calls import Called
@@ -30,8 +32,7 @@ _ASKED = re.compile(
 """How a person asks for it: then it is no rework."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remade:
+class Remade(Struct, frozen=True):
     """An edit that undoes or redoes the one of call `before`."""
 
     kind: Literal["undone", "redone"]

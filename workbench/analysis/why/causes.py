@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.analysis.why import fillers
 from workbench.base.figures import percent, short
@@ -27,8 +28,7 @@ ALL = 0.9
 """A round of at least this share is the whole context in other words: what fills it is the next cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """`words` say it without a full stop; `messages` are ids, none where what it speaks of is in no message."""
 
     kind: Literal["round", "tool", "results", "overhead"]

@@ -6,7 +6,8 @@ Every answer is computed on the session itself, played on with the messages that
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import without
@@ -14,8 +15,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """The first call that is sent `limit` tokens or more: its number from 1, its answer's id, its round."""
 
     call: int
@@ -23,8 +23,7 @@ class Crossing:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Struct, frozen=True):
     """When a limit is reached, `before` as it was and `after` otherwise; None: not within the session. `last_round` is
     that of the session's last call; `last` is what the last call is sent, `last_after` what it would have been."""
 

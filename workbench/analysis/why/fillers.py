@@ -6,7 +6,8 @@ A message's tokens are shared among its calls and results in proportion to the c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
@@ -15,8 +16,7 @@ from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Part of a context: `count` calls, reads or messages that take `tokens`; `messages` are their ids, in order."""
 
     name: str
@@ -25,8 +25,7 @@ class Share:
     messages: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RoundShare:
+class RoundShare(Struct, frozen=True):
     """A round from 1; `upto` is the whole context at its end, overhead included."""
 
     number: int
@@ -35,8 +34,7 @@ class RoundShare:
     upto: int
 
 
-@dataclass(frozen=True, slots=True)
-class Large:
+class Large(Struct, frozen=True):
     """A message by its size. `what` says what it is, `number` its place in the context, from 1."""
 
     message: str

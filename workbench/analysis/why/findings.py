@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.analysis.as_recorded import own_as_recorded, told_as_recorded
 from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
@@ -62,8 +64,7 @@ HEADLINES = {
 """A few words for each kind of finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """The figure at which a context counts as overflowing, and where the figure is from: the agent made room there, the
     model refused what came after it, or it is the window. `context` is the size of the context when the agent
     compacted it or the model refused it, None for a window: more than the recorded figure by what came after that."""

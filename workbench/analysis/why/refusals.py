@@ -3,7 +3,7 @@ its epochs overflowed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from workbench.compaction.opening import epoch_of
 from workbench.session import EpochChoice, Message, Session
@@ -14,8 +14,7 @@ SHORT = 800
 """An error stands alone: a longer text that holds such words speaks about one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A recorded refusal. `member` is the message's place in `Session.messages`, None where the error is no message."""
 
     text: str

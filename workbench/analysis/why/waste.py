@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from workbench.analysis.why.fillers import part
 from workbench.base.text import counted
@@ -54,8 +55,7 @@ _CUT_WORDS = (
 """One of these stands in whatever the patterns find; looking for them first is many times as fast."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """One view of a file: the message of its result, and whether a later view shows all of it again (`by` is the index
     of that one's message)."""
 
@@ -65,8 +65,7 @@ class Read:
     by: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reread:
+class Reread(Struct, frozen=True):
     """A file that was viewed more than once."""
 
     path: str
@@ -82,8 +81,7 @@ class Reread:
         return tuple(read for read in self.reads if read.by is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A place that holds waste: `tokens` of message `message`, at `index`; `note` says what it is."""
 
     message: str
@@ -92,8 +90,7 @@ class Spot:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waste:
+class Waste(Struct, frozen=True):
     """All of it, each kind in a list of its own. A message may stand in several."""
 
     rereads: tuple[Reread, ...]

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+from msgspec import Struct
+
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
 from workbench.compaction import vocabulary
@@ -119,8 +121,7 @@ def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
     return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What stays of the user's own messages: whole ones by index, and one whose middle was cut, if it overflowed."""
 
     whole: frozenset[int]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.base.reading import read_file
 from workbench.formats.kit.jsonl import Record, loads, records_of
@@ -24,8 +25,7 @@ _LARGEST = 16 << 20
 _MOST = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A sub-agent. `id` finds it again (`Format.read_part`), `file` is where it lies if not in the session's own."""
 
     id: str
@@ -37,8 +37,7 @@ class Agent:
         return self.id.startswith(COMPACT)
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionCall:
+class CompactionCall(Struct, frozen=True):
     """The request for a summary and its answer, as Claude Code recorded them."""
 
     prompt: Message

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from msgspec import Struct
+
 from workbench.formats.claude_code.events import CLEARED, PERSISTED, Event
 from workbench.session import Block, Compaction, Epoch, Message, Text, Thinking, ToolResult
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """What a file records of making room: `at` by the number of the boundary it is, or of the answer it was told in;
     `loose` are those that are no link of the chain, with the record each is. `kept(event)` are the numbers of the
     messages that an event keeps, `numbers(uuids)` those of lines."""
@@ -61,8 +62,7 @@ class _Context:
         return number
 
 
-@dataclass(frozen=True, slots=True)
-class Divided:
+class Divided(Struct, frozen=True):
     """The messages, those that stand for others after a clearing behind these; the branch and the epochs in them."""
 
     messages: tuple[Message, ...]

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.formats.claude_code.project import project_name
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Compaction
@@ -36,8 +38,7 @@ itself; one before it may be recorded nowhere (2.1.17), so what is older than th
 _API_SHARES = {"clear_tool_uses": "cleared_tool_uses", "clear_thinking": "cleared_thinking_turns"}
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """Lines before a boundary that stay: `uuids` in their order, or the chain from `tail` up to `head` where no list is
     given. They stand behind the line `anchor`. Where one of `needed` is missing, the loader keeps none of them."""
 

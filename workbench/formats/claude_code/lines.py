@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import split_user_text
 from workbench.formats.claude_code import attachments, events
@@ -104,8 +106,7 @@ class Draft:
         return Usage(*self.bill, self.bill_final, replayed=self.replayed, cache_life=self.cache_life)
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(Struct, frozen=True):
     """What a new file takes over from the loaded one: the session's slug; and whether its lines are no session file's,
     but those of an export of the web or of what was printed."""
 
@@ -113,8 +114,7 @@ class Own:
     rewritten: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """What is sent before all messages."""
 
     system: str = ""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.formats.claude_code.events import Event, of_system_line
 from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Prompt, Reading, take
@@ -33,8 +35,7 @@ _ANSWER = re.compile(rb'"tool_use_id": ?"([^"]*)"')
 _ID = re.compile(rb'"id": ?"([^"]*)"')
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """What is read of a file: its first `head` bytes, which are so many `lines`, and all from byte `tail` on. `uuid` is
     that of the boundary there, `keeps` whether it keeps lines before it."""
 

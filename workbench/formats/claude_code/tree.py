@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from msgspec import Struct
+
 from workbench.base.text import are, counted
 from workbench.session import LoadWarning, Message
 
@@ -29,8 +31,7 @@ Moment = Callable[[int], float | None]
 """Gives the time of a link in seconds, None for one that the loader never takes for a parent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A branch of a file, by the id that chooses it."""
 
     id: str
@@ -184,8 +185,7 @@ def _is_linked(tree: Tree) -> bool:
     return bool(tree.parents) and len(named) * 2 >= len(tree.parents)
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """The messages from a line up to the topmost. `cut` is the line whose parent is missing and above which nothing is
     loaded, -1 where there is none."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.formats.kit.sheet import Path, value_at
 from workbench.formats.kit.values import dict_of, text_of
@@ -22,8 +23,7 @@ _MAGIC = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
 _DATA_URL = re.compile(r"data:image/[\w.+-]+(?:;[\w=.-]+)*;base64,")
 
 
-@dataclass(frozen=True, slots=True)
-class ImageBlock:
+class ImageBlock(Struct, frozen=True):
     """An image in a record. `path` leads to the block that a text replaces. `sizes` are the lengths of its base64 and
     the data URL with it, of which readers take the one or the other."""
 

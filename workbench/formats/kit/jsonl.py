@@ -10,11 +10,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
+from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.values import is_too_deep
@@ -66,8 +66,7 @@ class Record(NamedTuple):
     readable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """A file of lines while it is read: its records in order, where they are put down, and how many bytes it has."""
 
     found: Iterable[Record]

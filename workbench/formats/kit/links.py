@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from msgspec import Struct
+
 from workbench.base.errors import BadInput
 from workbench.formats.fixes import Branch, Fault
 from workbench.formats.kit.sheet import Entry, Sheet, made
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """How the records of a format are linked.
 
     `linked`: whether a record is part of the chain. `is_message`: whether it is a message. `restarts`: whether it

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
@@ -22,8 +22,7 @@ Keys = tuple[str | int, ...]
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSlot:
+class NoteSlot(Struct, frozen=True):
     """put(data, note): the file with the note, a JSON object; None where this file has no room for it.
     found(data): the value that stands there; None where nothing does."""
 

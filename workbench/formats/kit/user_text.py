@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 ReadAnswers = Callable[[Mapping[str, Any], str], Iterable[str]]
@@ -20,8 +22,7 @@ ReadAnswers = Callable[[Mapping[str, Any], str], Iterable[str]]
 separates answers, so that the arguments are needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """How an agent reports that the user refused a call: texts that begin with `begins`, of which `words` returns the
     user's words, None for another text."""
 

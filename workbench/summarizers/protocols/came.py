@@ -7,6 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.connections import Connection
@@ -15,43 +17,37 @@ from workbench.summarizers.troubles import Server, Trouble
 from workbench.summarizers.wire import Sending
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """More of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Struct, frozen=True):
     """More of what the model thinks before it answers: no part of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Billed:
+class Billed(Struct, frozen=True):
     """Tokens billed so far; figures are cumulative."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Misbilled:
+class Misbilled(Struct, frozen=True):
     """A figure of the usage that no call can have, as `ImpossibleUsage` names it: what was billed is not known."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class By:
+class By(Struct, frozen=True):
     """The model that answers, as the server names it."""
 
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Struct, frozen=True):
     """The answer is whole, or ends for `reason`: "refusal", "max_tokens", "model_context_window_exceeded" and
     "tool_use" are no summary; any other is. `why` are the server's own words."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
+from msgspec import Struct
 from textual.app import App
 from textual.screen import Screen
 
@@ -21,8 +21,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """Where the list stands: on a message, or on the header of a round and its first message. `span` are the messages
     that it stands for."""
 
@@ -94,8 +93,7 @@ class Host(Protocol):
         """Done with typing: back to the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """Something that can be done on the bench. `key` is "" for what only palette and settings offer; `why_not`
     is a sentence while it cannot be done."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
@@ -22,8 +23,7 @@ from workbench.tui.plain import clock, line_of
 BETWEEN = " │ "
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What is drawn of an epoch, or "…" for those that have no room: `epoch` is where a click on it goes."""
 
     text: str

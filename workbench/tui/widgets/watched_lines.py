@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
@@ -43,8 +44,7 @@ LEAST = 24
 """Cells of each sentence from which the keys that keep the lost one are on its line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
+class Watching(Struct, frozen=True):
     """What is shown. `stands` are those known, in any order; `fresh`: they are of what is on the bench now; `moments`:
     when they are told to stand so. `ways` are what keeps one that is lost."""
 
