@@ -255,6 +255,8 @@ def uneven(screen: Screen[Any]) -> Iterator[str]:
         is_table = isinstance(widget, DataTable)
         if is_table and (widget.zebra_stripes or widget.scrollbar_size_horizontal):
             yield f"{widget!r} has stripes or a horizontal scroll bar"
+        if is_table and widget.background_colors[1] != screen.background_colors[1]:
+            yield f"{widget!r} has another ground than the screen"
         if not (is_table or isinstance(widget, Heads | ListHeading) or widget.has_class("heads")):
             continue
         for text, style, _ in (everything.rows_of(widget) or [Strip([])])[0]:
