@@ -18,10 +18,9 @@ from workbench.formats.kit.blocks import compacted, from_anthropic, is_compactio
 from workbench.formats.kit.chat import dialect, tools_of
 from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import render
-from workbench.formats.kit.usage import anthropic_usage, usage_of_prompt
+from workbench.formats.kit.usage import anthropic_usage, openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_chat.read import Reader as ChatReader
-from workbench.formats.openai_chat.read import usage_of as chat_usage
 from workbench.formats.openai_responses.read import Reader as ResponsesReader
 from workbench.formats.roles import Api
 from workbench.session import LoadWarning, Message, Session, Text, Tool
@@ -131,7 +130,7 @@ def _of_chat(given: dict[str, Any], id: str) -> Message | None:
     if not isinstance(message, dict):
         return None
     read = ChatReader.read(_NOWHERE, render({"messages": [message]}), no_progress).messages[0]
-    return replace(read, id=id, usage=chat_usage(given.get("usage")))
+    return replace(read, id=id, usage=openai_usage(given.get("usage")))
 
 
 def _of_responses(given: dict[str, Any], id: str) -> Message | None:

@@ -25,6 +25,12 @@ def media_of(media_type: str, encoded: str) -> Media:
     return Media(media_type, len(encoded), pixels_of_encoded(data))
 
 
+def media_of_url(url: str, kind: str) -> Media:
+    """Media of a data URL, of the type that it names; media of `kind` without a size for any other address."""
+    head, _, encoded = url.partition(",")
+    return media_of(head[5:].split(";")[0] or kind, encoded) if head.startswith("data:") else Media(kind, 0)
+
+
 def pixels_of_encoded(encoded: str) -> Pixels | None:
     """Width and height of an image in base64; None for other data and for a header that cannot be read."""
     found = pixels_of(_decoded(encoded[:_FIRST]))

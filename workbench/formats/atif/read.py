@@ -12,7 +12,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.atif.signature import ID
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.item_list import Item
@@ -173,11 +173,9 @@ def _blocks(step: Item) -> Iterator[Block]:
         yield Thinking(step["reasoning_content"])
     yield from _parts(step.get("message"))
     for call in list_of(step.get("tool_calls")):
-        given = dict_of(call).get("arguments")
         if isinstance(call, dict) and isinstance(call.get("function_name"), str):
             id = as_text(call.get("tool_call_id") or "")
-            known = given if isinstance(given, dict) else "" if given is None else as_text(given)
-            yield ToolUse(id, call["function_name"], known)
+            yield ToolUse(id, call["function_name"], input_of(call.get("arguments")))
         else:
             yield Opaque("tool_call", call)
 

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
 from workbench.formats.bedrock.signature import ID, body_of
-from workbench.formats.kit.blocks import as_text, in_result
+from workbench.formats.kit.blocks import in_result, input_of
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session.images import media_of
@@ -74,9 +74,7 @@ def _block(raw: Any) -> Block | None:
     if name == "text" and isinstance(value, str):
         return Text(value)
     if name == "toolUse":
-        called = given.get("input")
-        known = called if isinstance(called, dict) else "" if called is None else as_text(called)
-        return ToolUse(text_of(given.get("toolUseId")), text_of(given.get("name")), known)
+        return ToolUse(text_of(given.get("toolUseId")), text_of(given.get("name")), input_of(given.get("input")))
     if name == "toolResult":
         content = tuple(map(_result_part, list_of(given.get("content"))))
         return ToolResult(text_of(given.get("toolUseId")), content, given.get("status") == "error")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
+from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.values import dict_of, list_of, word_of
-from workbench.session.images import media_of
+from workbench.session.images import media_of_url
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import LoadWarning
 
@@ -63,7 +63,7 @@ class Items:
         if isinstance(given, dict):
             known = {key: self.whole(value) if isinstance(value, str) else value for key, value in given.items()}
             return ToolUse(as_text(call.get("id") or ""), call["function"], known)
-        return ToolUse(as_text(call.get("id") or ""), call["function"], "" if given is None else as_text(given))
+        return ToolUse(as_text(call.get("id") or ""), call["function"], input_of(given))
 
     def _reasoning(self, part: dict[str, Any]) -> Thinking:
         """What the API signed or encrypted stands in `reasoning` where that is `redacted`, and what of it can be read
@@ -79,8 +79,7 @@ class Items:
             if kind == "reasoning" and isinstance(part.get("reasoning"), str):
                 yield self._reasoning(part)
             elif kind in ("image", "audio", "video", "document") and isinstance(part.get(kind), str):
-                head, _, encoded = self.whole(part[kind]).partition(",")
-                yield media_of(head[5:].split(";")[0] or kind if head.startswith("data:") else kind, encoded)
+                yield media_of_url(self.whole(part[kind]), kind)
             elif kind == "text" and isinstance(part.get("text"), str):
                 yield Text(self.whole(part["text"]))
             else:

@@ -29,6 +29,12 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
     return (_block(content),)
 
 
+def content_of(result: ToolResult, losses: Losses, type: str = "text") -> str | list[dict[str, Any]]:
+    """A result's content for an API of OpenAI: one text as it is, several as parts of `type`."""
+    texts = texts_of(result, losses)
+    return texts[0] if len(texts) == 1 else [{"type": type, "text": text} for text in texts if text] or ""
+
+
 def named(media: Media, losses: Losses) -> str:
     """The line that names an image or document, which our model has without its bytes; a loss."""
     losses.append(Loss(LossKind.MEDIA))
@@ -96,12 +102,15 @@ def as_object(given: dict[str, Any] | str) -> dict[str, Any]:
     return given if isinstance(given, dict) else {"raw": given}
 
 
+def input_of(value: Any) -> dict[str, Any] | str:
+    """A call's arguments, which an API gives as an object; anything else as text."""
+    return value if isinstance(value, dict) else "" if value is None else as_text(value)
+
+
 def arguments_of(value: Any) -> dict[str, Any] | str:
     """A call's arguments, which an API gives as a text: decoded, or as they stand where they are no JSON object."""
-    if isinstance(value, dict):
-        return value
     if not isinstance(value, str):
-        return "" if value is None else as_text(value)
+        return input_of(value)
     try:
         decoded = loads_text(value)
     except ValueError:
@@ -141,9 +150,7 @@ def _block(item: Any) -> Block:
             return ToolResult(id, result_parts(item.get("content")), item.get("is_error") is True)
     elif kind == "tool_use":
         if isinstance(id := item.get("id"), str) and isinstance(name := item.get("name"), str):
-            given = item.get("input")
-            given = given if isinstance(given, dict) else "" if given is None else as_text(given)
-            return ToolUse(id, intern(name), given)
+            return ToolUse(id, intern(name), input_of(item.get("input")))
     elif kind == "text":
         if isinstance(text := item.get("text"), str):
             return Text(text)

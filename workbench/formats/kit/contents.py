@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text, in_result
+from workbench.formats.kit.blocks import as_text, in_result, input_of
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, ToolResult, ToolUse
 from workbench.session.images import media_of
@@ -64,9 +64,7 @@ def content_block(part: Any) -> Block:
 
 
 def name_and_args(call: Mapping[str, Any]) -> tuple[str, dict[str, Any] | str]:
-    args = call.get("args")
-    given = args if isinstance(args, dict) else "" if args is None else as_text(args)
-    return as_text(call.get("name", "")), given
+    return as_text(call.get("name", "")), input_of(call.get("args"))
 
 
 def tool_result(call_id: str, parts: Sequence[Any], *, failed: bool) -> ToolResult:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from workbench.formats.kit.values import count_of, dict_of
+from workbench.formats.kit.values import count_of, dict_of, dollars_of
 from workbench.session import Message, Usage
 
 
@@ -27,6 +27,15 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
     if not sent:
         return None
     return Usage(max(sent - read - written, 0), said, min(read, sent), written, cost=cost)
+
+
+def openai_usage(usage: Any, cost: Any = None) -> Usage | None:
+    """The bill by the `usage` of OpenAI's APIs: Chat counts a prompt and a completion, Responses input and output."""
+    given = dict_of(usage)
+    details = dict_of(given.get("prompt_tokens_details")) or dict_of(given.get("input_tokens_details"))
+    sent = count_of(given.get("prompt_tokens")) or count_of(given.get("input_tokens"))
+    said = count_of(given.get("completion_tokens")) or count_of(given.get("output_tokens"))
+    return usage_of_prompt(sent, said, count_of(details.get("cached_tokens")), cost=dollars_of(cost))
 
 
 def anthropic_usage(usage: Any) -> Usage | None:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, to_anthropic
+from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, input_of, to_anthropic
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.mark import SPENT, marked, without_spent
+from workbench.formats.kit.usage import openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name
-from workbench.session.images import media_of
+from workbench.session.images import media_of_url
 from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Session, SessionFacts
 
@@ -106,14 +106,13 @@ def _parts(content: Any) -> Iterator[Block]:
         kind = dict_of(part).get("type")
         if kind == "image_url":
             url = part.get("image_url")
-            head, _, encoded = as_text(dict_of(url).get("url") or url or "").partition(",")
-            yield media_of(head[5:].split(";")[0] or "image" if head.startswith("data:") else "image", encoded)
+            yield media_of_url(as_text(dict_of(url).get("url") or url or ""), "image")
         elif kind == "reasoning":
             yield _reasoning(part)
         elif kind == "tool_call":
             yield _call(part.get("id"), part.get("name"), part.get("args"))
         elif kind == "function_call":
-            yield _call(part.get("call_id"), part.get("name"), _decoded(part.get("arguments")))
+            yield _call(part.get("call_id"), part.get("name"), arguments_of(part.get("arguments")))
         elif kind == "custom_tool_call":
             yield _call(part.get("call_id"), part.get("name"), part.get("input"))
         else:
@@ -140,7 +139,7 @@ def _with_calls(blocks: Sequence[Block], given: Item, extra: Item) -> Iterator[B
     if not made:
         for call in map(dict_of, list_of(extra.get("tool_calls"))):
             function = dict_of(call.get("function"))
-            made.append(_call(call.get("id"), function.get("name"), _decoded(function.get("arguments"))))
+            made.append(_call(call.get("id"), function.get("name"), arguments_of(function.get("arguments"))))
     for block in blocks:
         if isinstance(block, ToolUse) and (same := next((call for call in made if call.id == block.id), None)):
             made.remove(same)
@@ -150,16 +149,7 @@ def _with_calls(blocks: Sequence[Block], given: Item, extra: Item) -> Iterator[B
 
 
 def _call(id: Any, name: Any, args: Any) -> ToolUse:
-    known = args if isinstance(args, dict) else "" if args is None else as_text(args)
-    return ToolUse(as_text(id or ""), as_text(name or ""), known)
-
-
-def _decoded(value: Any) -> Any:
-    try:
-        decoded = loads_text(value)
-    except (ValueError, TypeError):
-        return value
-    return decoded if isinstance(decoded, dict) else value
+    return ToolUse(as_text(id or ""), as_text(name or ""), input_of(args))
 
 
 def _usage(given: Item) -> Usage | None:
@@ -167,15 +157,10 @@ def _usage(given: Item) -> Usage | None:
     sent, read, made = (
         count_of(v) for v in (given.get("input_tokens"), details.get("cache_read"), details.get("cache_creation"))
     )
-    return Usage(max(sent - read - made, 0), count_of(given.get("output_tokens")), read, made) if sent else None
+    return usage_of_prompt(sent, count_of(given.get("output_tokens")), read, made)
 
 
 def _provider_usage(about: Item) -> Usage | None:
     """What a provider's own answer says, where LangChain took nothing from it."""
     given = dict_of(about.get("token_usage")) or dict_of(about.get("usage"))
-    if "prompt_tokens" not in given:
-        return None
-    cached = count_of(dict_of(given.get("prompt_tokens_details")).get("cached_tokens"))
-    details = {"cache_read": min(cached, count_of(given.get("prompt_tokens")))}
-    names = {"input_tokens": given.get("prompt_tokens"), "output_tokens": given.get("completion_tokens")}
-    return _usage(names | {"input_token_details": details})
+    return openai_usage(given) if "prompt_tokens" in given else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, texts_of, to_anthropic
+from workbench.formats.kit.blocks import as_object, content_of, to_anthropic
 from workbench.formats.kit.document import elements, new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -109,10 +109,8 @@ def _dressed(role: Role, fields: Item, form: str) -> Item:
 
 
 def _result(result: ToolResult, losses: Losses) -> Item:
-    texts = texts_of(result, losses)
-    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
     status = "error" if result.is_error else "success"
-    return {"content": content, "tool_call_id": result.call_id, "status": status}
+    return {"content": content_of(result, losses), "tool_call_id": result.call_id, "status": status}
 
 
 def _said(message: Message, role: Role, blocks: Sequence[Block], losses: Losses, own: bool) -> Item:

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, messages_of
 from workbench.formats.kit.traced import Traced, values
+from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.session import LoadWarning, Message, Usage
 
@@ -86,9 +87,5 @@ def _usage(run: Mapping[str, Any], told: Mapping[str, Any]) -> Usage | None:
     )
     output = count_of(told.get("output_tokens")) or count_of(told.get("completion_tokens"))
     read, written = count_of(details.get("cache_read")), count_of(details.get("cache_creation"))
-    if not sent:
-        return None
-    fresh = max(0, sent - read - written)
-    return Usage(
-        fresh, output or count_of(run.get("completion_tokens")), read, written, cost=dollars_of(run.get("total_cost"))
-    )
+    output = output or count_of(run.get("completion_tokens"))
+    return usage_of_prompt(sent, output, read, written, dollars_of(run.get("total_cost")))

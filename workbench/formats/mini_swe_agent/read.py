@@ -12,11 +12,11 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.usage import usage_of_prompt
-from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
+from workbench.formats.kit.usage import openai_usage
+from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.mini_swe_agent.signature import ID
 from workbench.formats.openai_chat.embedded import Item, chat_messages
-from workbench.session import Epoch, Kind, Message, Session, SessionFacts, Usage
+from workbench.session import Epoch, Kind, Message, Session, SessionFacts
 
 VERSION = "mini-swe-agent-1.1"
 COMPACTED = "workbench_compacted_at"
@@ -110,18 +110,9 @@ def _finished(message: Message, item: Any, kind: Kind, compacted: float | None) 
         message,
         kind=kind,
         time=compacted if kind == "summary" and stamp is None else stamp,
-        usage=_usage(response.get("usage"), cost) if message.role == "assistant" else None,
+        usage=openai_usage(response.get("usage"), cost) if message.role == "assistant" else None,
         model=model if isinstance(model, str) else None,
     )
-
-
-def _usage(usage: Any, cost: Any) -> Usage | None:
-    """What a call was billed, in the words of either API; mini-swe-agent notes beside it what it cost."""
-    given = dict_of(usage)
-    details = dict_of(given.get("prompt_tokens_details")) or dict_of(given.get("input_tokens_details"))
-    sent = count_of(given.get("prompt_tokens")) or count_of(given.get("input_tokens"))
-    said = count_of(given.get("completion_tokens")) or count_of(given.get("output_tokens"))
-    return usage_of_prompt(sent, said, count_of(details.get("cached_tokens")), cost=dollars_of(cost))
 
 
 def _whole_cost(info: Item, messages: Sequence[Message]) -> float | None:

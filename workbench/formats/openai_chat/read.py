@@ -10,12 +10,12 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.usage import usage_of_prompt
-from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of
+from workbench.formats.kit.usage import openai_usage
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openai_chat.signature import ID
-from workbench.session.images import media_of
-from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.images import media_of, media_of_url
+from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Epoch, Session
 
 _ROLES: dict[Any, Role] = {
@@ -92,16 +92,8 @@ class Reader(Document):
         item = dict_of(dict_of(choices[0]).get("message")) if choices else {}
         if item:
             cost = self.body.get("cost", self.body.get("response_cost"))
-            usage = usage_of(response.get("usage"), cost)
+            usage = openai_usage(response.get("usage"), cost)
             yield replace(self._message(place, {"role": "assistant"} | item), usage=usage, source=())
-
-
-def usage_of(given: Any, cost: Any = None) -> Usage | None:
-    """What the API billed for an answer; None where that is not told."""
-    usage = dict_of(given)
-    sent, said = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
-    cached = count_of(dict_of(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    return usage_of_prompt(sent, said, cached, cost=dollars_of(cost))
 
 
 def _model(body: dict[str, Any]) -> str | None:
@@ -134,21 +126,12 @@ def _part(part: Any) -> Block:
     if not isinstance(kind, str) or not isinstance(inner := part.get(kind), dict):
         return from_anthropic([part])[0]
     if kind == "image_url":
-        url = inner.get("url")
-        return _image(url) if isinstance(url, str) else Media("image", 0)
+        return media_of_url(text_of(inner.get("url")), "image")
     if kind == "input_audio":
         return media_of(f"audio/{inner.get('format', '*')}", as_text(inner.get("data", "")))
     if kind == "file":
         return media_of("file", as_text(inner.get("file_data", "")))
     return Opaque(kind, part)
-
-
-def _image(url: str) -> Media:
-    """An image by its URL: its type and size where the URL holds the data itself."""
-    if not url.startswith("data:"):
-        return Media("image", 0)
-    kind, _, encoded = url[len("data:") :].partition(",")
-    return media_of(kind.split(";")[0] or "image", encoded)
 
 
 def _result_parts(content: Any) -> tuple[Text | Media, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, named, texts_of
+from workbench.formats.kit.blocks import as_object, content_of, named
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, render, splice
+from workbench.formats.kit.item_list import pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
@@ -41,14 +43,9 @@ def _spliced(session: Session, messages: Sequence[Message]) -> Written:
     if list(messages) == list(session.context()):
         return Written(data, new_name(session.path))
     losses: Losses = []
-    pieces: list[int | bytes] = []
-    for message in messages:
-        if message.source:
-            pieces.append(message.source[0])
-        elif message.kind != "boundary":
-            pieces += map(render, rendered(message, losses, own=True))
+    found = pieces(session.messages, messages, partial(rendered, own=True), losses)
     key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
-    return Written(_without_answer(splice(data, key, pieces)), new_name(session.path), losses=losses)
+    return Written(_without_answer(splice(data, key, found)), new_name(session.path), losses=losses)
 
 
 def _without_answer(data: bytes) -> bytes:
@@ -96,9 +93,7 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
 def _result(result: ToolResult, losses: Losses) -> dict[str, Any]:
     if result.is_error:
         losses.append(Loss(LossKind.ERROR_MARKS, details=("the Chat API",)))
-    texts = texts_of(result, losses)
-    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
-    return {"role": "tool", "tool_call_id": result.call_id, "content": content}
+    return {"role": "tool", "tool_call_id": result.call_id, "content": content_of(result, losses)}
 
 
 def _call(call: ToolUse, own: bool) -> dict[str, Any]:

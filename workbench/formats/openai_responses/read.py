@@ -9,13 +9,12 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.kit.blocks import as_text, from_anthropic, in_result
+from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.jsonl import loads_text
-from workbench.formats.kit.usage import usage_of_prompt
-from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
+from workbench.formats.kit.usage import openai_usage
+from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_responses.kinds import kind_in, kinds_in
 from workbench.formats.openai_responses.signature import ID
 from workbench.session import (
@@ -34,7 +33,7 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
-from workbench.session.images import media_of
+from workbench.session.images import media_of, media_of_url
 
 _ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 COMPACTIONS = ("compaction", "compaction_summary")
@@ -52,7 +51,7 @@ class Reader(Document):
         items = self.items([{"role": "user", "content": given}] if isinstance(given, str) else given)
         self.warnings += map(LoadWarning, _elsewhere(body, items))
         messages = with_user_text(group.message for group in self._groups(items, kinds_in(body)))
-        usage = _usage(body.get("usage")) if body.get("object") == "response" else None
+        usage = openai_usage(body.get("usage")) if body.get("object") == "response" else None
         if usage and messages and messages[-1].role == "assistant":
             messages = (*messages[:-1], _with_usage(messages[-1], usage, seconds_of(body.get("created_at"))))
         return self._session(
@@ -137,13 +136,6 @@ def _elsewhere(body: Item, items: Sequence[Any]) -> Iterator[str]:
         yield f"{counted(references, 'item')} only referenced: their content is not in the file"
 
 
-def _usage(usage: Any) -> Usage | None:
-    given = dict_of(usage)
-    sent = count_of(given.get("input_tokens"))
-    cached = count_of(dict_of(given.get("input_tokens_details")).get("cached_tokens"))
-    return usage_of_prompt(sent, count_of(given.get("output_tokens")), cached)
-
-
 def _with_usage(message: Message, usage: Usage, time: float | None) -> Message:
     return Message(message.id, message.role, message.blocks, message.kind, time, usage, message.model, message.source)
 
@@ -194,9 +186,7 @@ def _part(part: Any) -> Block:
     if kind in ("input_text", "output_text", "text") and isinstance(part.get("text"), str):
         return Text(part["text"])
     if kind == "input_image":
-        head, _, encoded = as_text(part.get("image_url") or "").partition(",")
-        known = head.startswith("data:")
-        return media_of(head[5:].split(";")[0] or "image" if known else "image", encoded if known else "")
+        return media_of_url(as_text(part.get("image_url") or ""), "image")
     if kind == "input_file":
         return media_of("file", as_text(part.get("file_data") or ""))
     if kind == "input_audio":
@@ -216,14 +206,8 @@ def _reasoning(item: Item) -> Thinking:
 
 def _call(kind: str, item: Item) -> ToolUse:
     given = item.get("arguments", item.get("input", item.get("action")))
-    if isinstance(given, str) and kind == "function_call":
-        try:
-            decoded = loads_text(given)
-        except ValueError:
-            decoded = None
-        given = decoded if isinstance(decoded, dict) else given
     name = word_of(item.get("name")) or kind.removesuffix("_call")
-    return ToolUse(item["call_id"], name, given if isinstance(given, dict) else "" if given is None else as_text(given))
+    return ToolUse(item["call_id"], name, arguments_of(given) if kind == "function_call" else input_of(given))
 
 
 def _result(item: Item) -> ToolResult:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, holds_compaction, named, texts_of
+from workbench.formats.kit.blocks import as_object, content_of, holds_compaction, named
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, pieces
@@ -31,7 +31,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if session.format != ID:
         settled_messages, more = settled(messages, "openai-responses")
         losses.extend(more)
-        found, metadata = noted(pieces((), settled_messages, _foreign, losses), {})
+        found, metadata = noted(pieces((), settled_messages, partial(_rendered, own=False), losses), {})
         items = [json.loads(piece) for piece in found if isinstance(piece, bytes)]
         tools = [
             {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
@@ -44,7 +44,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     id = session.id
     if list(messages) == list(session.context()):
         return Written(data, name, id)
-    found = pieces(session.messages, messages, _own, losses)
+    found = pieces(session.messages, messages, partial(_rendered, own=True), losses)
     body = dict_of(parse(session.path or Path(), data)[0])
     key = "input" if "input" in body else "output" if "output" in body else None
     if key:
@@ -55,14 +55,6 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         parts = [piece if isinstance(piece, bytes) else first for piece in found]
         return Written(replace_fields(data, {key: b"[" + b",".join(parts) + b"]"}), name, id, losses=losses)
     return Written(splice(data, key, found), name, id, losses=losses)
-
-
-def _own(message: Message, losses: Losses) -> list[Item]:
-    return _rendered(message, losses, own=True)
-
-
-def _foreign(message: Message, losses: Losses) -> list[Item]:
-    return _rendered(message, losses, own=False)
 
 
 def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
@@ -78,7 +70,8 @@ def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
             case ToolResult(call_id):
                 if block.is_error:
                     losses.append(Loss(LossKind.ERROR_MARKS, details=("the Responses API",)))
-                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block, losses)})
+                output = content_of(block, losses, "input_text")
+                items.append({"type": "function_call_output", "call_id": call_id, "output": output})
             case Thinking(text, signature) if own and signature:
                 summary = [{"type": "summary_text", "text": text}] if text else []
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
@@ -100,11 +93,6 @@ def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
             case _:
                 pass
     return [*items, *_said(message, texts), *others]
-
-
-def _output(result: ToolResult, losses: Losses) -> Any:
-    texts = texts_of(result, losses)
-    return texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text] or ""
 
 
 def _said(message: Message, texts: list[str]) -> list[Item]:

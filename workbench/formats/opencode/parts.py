@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.blocks import as_text, input_of
 from workbench.formats.kit.mark import MARK, SPENT, marked
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
@@ -91,7 +91,7 @@ def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
         return None
     state, id = part["state"], part["callID"]
     given = state.get("input")
-    call = ToolUse(id, part["tool"], given if isinstance(given, dict) else "" if given is None else as_text(given))
+    call = ToolUse(id, part["tool"], input_of(given))
     content: tuple[Text | Media, ...]
     match state.get("status"):
         case "completed" if _at(state, "compacted"):

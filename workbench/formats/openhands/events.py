@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text, from_anthropic
-from workbench.formats.kit.jsonl import loads_bounded
+from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
 from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.openhands.signature import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.session.images import media_of
+from workbench.session.images import media_of_url
 
 Event = dict[str, Any]
 
@@ -124,7 +124,9 @@ def _said_v1(event: Event) -> Said | None:
     if kind == "ActionEvent":
         thought = (*_thinking(event), *_texts(event.get("thought")))
         made = dict_of(event.get("tool_call"))
-        use = ToolUse(call, as_text(made.get("name") or event.get("tool_name") or ""), _input(made.get("arguments")))
+        use = ToolUse(
+            call, as_text(made.get("name") or event.get("tool_name") or ""), arguments_of(made.get("arguments"))
+        )
         batch = as_text(event.get("llm_response_id") or "")
         return Said("assistant", (*thought, use), _noted_v1(batch) or "normal", batch, call)
     if kind == "ObservationEvent":
@@ -177,8 +179,7 @@ def _texts(parts: Any) -> tuple[Text | Media, ...]:
 
 
 def _image(url: Any) -> Media:
-    kind, _, encoded = as_text(url).removeprefix("data:").partition(";base64,")
-    return media_of(kind, encoded) if encoded else Media("image", 0)
+    return media_of_url(as_text(url), "image")
 
 
 def _observed(observation: Event) -> tuple[Text | Media, ...]:
@@ -243,7 +244,7 @@ def _recorded_call(answer: Event, id: str) -> ToolUse | None:
     for call in list_of(made):
         function = dict_of(dict_of(call).get("function"))
         if dict_of(call).get("id") == id and isinstance(function.get("name"), str):
-            return ToolUse(id, function["name"], _input(function.get("arguments")))
+            return ToolUse(id, function["name"], arguments_of(function.get("arguments")))
     return None
 
 
@@ -282,15 +283,4 @@ def _usage(usage: Any) -> Usage | None:
     read = dict_of(dict_of(usage).get("prompt_tokens_details")).get("cached_tokens")
     read = read if type(read) is int else counts.get("cache_read_input_tokens", 0)
     written = counts.get("cache_creation_input_tokens", 0)
-    fresh = max(counts["prompt_tokens"] - read - written, 0)
-    return Usage(fresh, counts.get("completion_tokens", 0), read, written)
-
-
-def _input(arguments: Any) -> dict[str, Any] | str:
-    if isinstance(arguments, dict):
-        return arguments
-    try:
-        decoded = loads_bounded(as_text(arguments or "").encode("utf-8", "replace"))
-    except ValueError:
-        decoded = None
-    return decoded if isinstance(decoded, dict) else as_text(arguments or "")
+    return usage_of_prompt(counts["prompt_tokens"], counts.get("completion_tokens", 0), read, written)
