@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.claude_code.texts import CONTINUATION
-from workbench.formats.kit.blocks import SUMMARY_LABEL, as_text, from_anthropic, to_anthropic
+from workbench.formats.kit.blocks import SUMMARY_LABEL, as_text, content_of, from_anthropic, to_anthropic, writable
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -115,3 +115,18 @@ def test_f10_a_value_that_is_nested_too_deeply_is_told_as_such() -> None:
     for _ in range(5_000):
         deep = [deep]
     assert as_text(deep) == "[nested too deeply]"
+
+
+def test_a_writer_gets_images_as_text_and_only_the_blocks_that_it_keeps() -> None:
+    losses: Losses = []
+    blocks = (Text("a"), Text(""), Media("image/png", 9), Thinking("b", "sealed"), Thinking("c"), Opaque("x", {}))
+    found = list(writable(blocks, losses, lambda block: isinstance(block, Thinking) and bool(block.signature)))
+    assert found == [Text("a"), Text(Media("image/png", 9).placeholder), Thinking("b", "sealed")]
+    assert [loss.kind for loss in losses] == [LossKind.MEDIA, LossKind.REASONING, LossKind.UNKNOWN_BLOCKS]
+
+
+def test_the_only_text_of_a_result_stands_alone_and_several_are_parts() -> None:
+    one, two = ToolResult("c", (Text("a"),)), ToolResult("c", (Text("a"), Text(""), Text("b")))
+    assert content_of(one, []) == "a"
+    assert content_of(two, [], "input_text") == [{"type": "input_text", "text": text} for text in "ab"]
+    assert content_of(ToolResult("c", ()), []) == ""

@@ -10,7 +10,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, named, texts_of
+from workbench.formats.kit.blocks import as_object, texts_of, writable
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
@@ -19,8 +19,8 @@ from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
-from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
 _NOTHING = "ATIF is a record: no agent resumes it"
@@ -111,22 +111,20 @@ def _step(message: Message, losses: Losses) -> Item:
     if message.time is not None:
         step["timestamp"] = iso(message.time)
     texts: list[str] = []
-    for block in message.blocks:
+
+    def keeps(block: Thinking | Opaque) -> bool:
+        return source == "agent" and isinstance(block, Thinking) and bool(block.text)
+
+    for block in writable(message.blocks, losses, keeps):
         match block:
-            case Thinking(text) if text and source == "agent":
+            case Thinking(text):
                 step["reasoning_content"] = "\n".join(filter(None, (step.get("reasoning_content"), text)))
-            case Text(text) if text:
+            case Text(text):
                 texts.append(text)
             case ToolUse(id, name, given) if source == "agent":
                 arguments = as_object(given)
                 call = {"tool_call_id": id, "function_name": name, "arguments": arguments}
                 step.setdefault("tool_calls", []).append(call)
-            case Thinking() | Opaque():
-                losses.append(loss_of(block))
-            case Text() | ToolUse():
-                pass
-            case Media():
-                texts.append(named(block, losses))
     step["message"] = _content(texts)
     if message.kind != kind_of(role, tuple(map(Text, texts))):
         step["extra"] = {MARK: message.kind}

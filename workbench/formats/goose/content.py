@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.formats.kit.blocks import as_object, as_text, in_result, named
-from workbench.formats.kit.values import list_of, text_of
-from workbench.formats.loss import Losses, loss_of
+from workbench.formats.kit.blocks import as_object, as_text, in_result, named, writable
+from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.loss import Losses
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
 
@@ -100,9 +100,13 @@ def _result(id: str, result: Any) -> ToolResult:
 def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """The content of a made message. `own`: whether unknown blocks come from this format."""
     content: list[dict[str, Any]] = []
-    for block in message.blocks:
+
+    def keeps(block: Thinking | Opaque) -> bool:
+        return own and (isinstance(block, Thinking) or isinstance(dict_of(block.raw).get("type"), str))
+
+    for block in writable(message.blocks, losses, keeps):
         match block:
-            case Text(text) if text:
+            case Text(text):
                 content.append({"type": "text", "text": text})
             case ToolUse(id, name, given):
                 content.append({"type": "toolRequest", "id": id, "toolCall": _made_call(name, given)})
@@ -110,18 +114,10 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
                 value = {"content": [_made_part(part, losses) for part in parts], "isError": failed}
                 result = {"status": "success", "value": value}
                 content.append({"type": "toolResponse", "id": id, "toolResult": result})
-            case Thinking(text, signature) if own:
+            case Thinking(text, signature):
                 content.append({"type": "thinking", "thinking": text, "signature": signature})
-            case Thinking():
-                losses.append(loss_of(block))
-            case Media():
-                content.append(_made_part(block, losses))
-            case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
+            case Opaque(_, raw):
                 content.append(raw)
-            case Opaque():
-                losses.append(loss_of(block))
-            case _:
-                pass
     return content
 
 

@@ -13,14 +13,14 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, named, texts_of
+from workbench.formats.kit.blocks import as_object, texts_of, writable
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Render, pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import settled
-from workbench.formats.loss import Losses, loss_of
-from workbench.session import Media, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.formats.loss import Losses
+from workbench.session import Block, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
 _NOTHING = "an Inspect log is a record: its viewer shows it, no agent resumes it"
@@ -88,31 +88,30 @@ def _text(text: str) -> Item:
     return {"type": "text", "text": text}
 
 
-def _said(message: Message, blocks: tuple[object, ...], losses: Losses, own: bool) -> Item:
+def _said(message: Message, blocks: tuple[Block, ...], losses: Losses, own: bool) -> Item:
     role: Role = "user" if message.role == "tool" else message.role
     parts: list[Item] = []
     calls: list[Item] = []
-    for block in blocks:
+
+    def keeps(block: Thinking | Opaque) -> bool:
+        if isinstance(block, Thinking):
+            return own or bool(block.text)
+        return own and isinstance(block.raw, dict) and block.type != "tool_call"
+
+    for block in writable(blocks, losses, keeps):
         match block:
             case Text(text):
-                parts += [_text(text)] if text else []
-            case Thinking(text, signature):
-                if own and signature:
-                    words = {"summary": text} if text else {}
-                    parts.append({"type": "reasoning", "reasoning": signature, **words, "redacted": True})
-                elif text or own:
-                    parts.append({"type": "reasoning", "reasoning": text, "redacted": False})
-                else:
-                    losses.append(loss_of(block))
+                parts.append(_text(text))
+            case Thinking(text, signature) if own and signature:
+                words = {"summary": text} if text else {}
+                parts.append({"type": "reasoning", "reasoning": signature, **words, "redacted": True})
+            case Thinking(text):
+                parts.append({"type": "reasoning", "reasoning": text, "redacted": False})
             case ToolUse(id, name, given):
                 arguments = as_object(given)
                 calls.append({"id": id, "function": name, "arguments": arguments})
-            case Opaque(type, raw) if own and isinstance(raw, dict) and type != "tool_call":
+            case Opaque(_, raw):
                 parts.append(raw)
-            case Opaque():
-                losses.append(loss_of(block))
-            case Media():
-                parts.append(_text(named(block, losses)))
     item: Item = {"role": role, "content": parts}
     if message.kind != kind_of(role, tuple(Text(p["text"]) if "text" in p else Thinking("") for p in parts)):
         item["metadata"] = {MARK: message.kind}

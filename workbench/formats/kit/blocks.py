@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 from typing import Any
 
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import text_of
-from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
 
@@ -44,6 +44,20 @@ def named(media: Media, losses: Losses) -> str:
 def texts_of(result: ToolResult, losses: Losses) -> list[str]:
     """The parts of a result as texts, each image or document as a line that names it."""
     return [part.text if isinstance(part, Text) else named(part, losses) for part in result.content]
+
+
+def writable(
+    blocks: Iterable[Block], losses: Losses, keeps: Callable[[Thinking | Opaque], bool] = lambda block: False
+) -> Iterator[Block]:
+    """The blocks of a message that a format can hold: each image or document as a line that names it, empty texts left
+    out, and of reasoning and unknown blocks those that it `keeps`; the others are losses."""
+    for block in blocks:
+        if isinstance(block, Thinking | Opaque) and not keeps(block):
+            losses.append(loss_of(block))
+        elif isinstance(block, Media):
+            yield Text(named(block, losses))
+        elif not isinstance(block, Text) or block.text:
+            yield block
 
 
 def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:

@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, content_of, named
+from workbench.formats.kit.blocks import as_object, content_of, writable
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, render, splice
 from workbench.formats.kit.item_list import pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import settled
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.openai_chat.read import SUMMARY_NAME
 from workbench.formats.openai_chat.signature import ID
-from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.message import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 
 _BOM = b"\xef\xbb\xbf"
@@ -65,20 +65,15 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
     """
     items = [_result(result, losses) for result in message.results]
     parts: list[dict[str, Any]] = []
-    for block in message.blocks:
-        match block:
-            case Text(text) if text:
-                parts.append({"type": "text", "text": text})
-            case Media():
-                parts.append({"type": "text", "text": named(block, losses)})
-            case Opaque(_, raw) if own and isinstance(raw, dict):
-                parts.append(raw)
-            case Opaque():
-                losses.append(loss_of(block))
-            case Thinking():
-                losses.append(loss_of(block))
-            case _:
-                pass
+
+    def keeps(block: Thinking | Opaque) -> bool:
+        return own and isinstance(block, Opaque) and isinstance(block.raw, dict)
+
+    for block in writable(message.blocks, losses, keeps):
+        if isinstance(block, Text):
+            parts.append({"type": "text", "text": block.text})
+        elif isinstance(block, Opaque):
+            parts.append(block.raw)
     calls = [_call(call, own) for call in message.calls] if message.role == "assistant" else []
     if parts or calls:
         role = "user" if message.role == "tool" else message.role

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_object, content_of, holds_compaction, named
+from workbench.formats.kit.blocks import as_object, content_of, holds_compaction, writable
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, pieces
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.openai_responses.kinds import id_of, noted
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID
-from workbench.session.message import Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.message import Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 
 
@@ -65,33 +65,31 @@ def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
     items: list[Item] = []
     texts: list[str] = []
     others: list[Item] = []
-    for block in message.blocks:
+
+    def keeps(block: Thinking | Opaque) -> bool:
+        if isinstance(block, Thinking):
+            return own and bool(block.signature)
+        if own and isinstance(block.raw, dict) and (block.type in COMPACTIONS or block.type.endswith("call")):
+            return True
+        return isinstance(block.raw, list) and holds_compaction(block.raw)  # what the server itself made
+
+    for block in writable(message.blocks, losses, keeps):
         match block:
             case ToolResult(call_id):
                 if block.is_error:
                     losses.append(Loss(LossKind.ERROR_MARKS, details=("the Responses API",)))
                 output = content_of(block, losses, "input_text")
                 items.append({"type": "function_call_output", "call_id": call_id, "output": output})
-            case Thinking(text, signature) if own and signature:
+            case Thinking(text, signature):
                 summary = [{"type": "summary_text", "text": text}] if text else []
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
-            case Thinking():
-                losses.append(loss_of(block))
-            case Text(text) if text:
+            case Text(text):
                 texts.append(text)
-            case Media():
-                texts.append(named(block, losses))
             case ToolUse(id, name, given) if message.role == "assistant":
                 arguments = given if own and isinstance(given, str) else render(as_object(given)).decode()
                 others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
-            case Opaque(type, raw) if own and isinstance(raw, dict) and (type in COMPACTIONS or type.endswith("call")):
-                others.append(raw)
-            case Opaque(_, [*given]) if holds_compaction(given):  # what the server itself made, items as they came
-                others += given
-            case Opaque():
-                losses.append(loss_of(block))
-            case _:
-                pass
+            case Opaque(_, raw):
+                others += raw if isinstance(raw, list) else [raw]
     return [*items, *_said(message, texts), *others]
 
 

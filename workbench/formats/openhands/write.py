@@ -15,7 +15,7 @@ from uuid import uuid4
 from workbench.base.secrets import without_secrets
 from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
-from workbench.formats.kit.blocks import as_object, as_text, named
+from workbench.formats.kit.blocks import as_object, as_text, writable
 from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import array_items, replace_fields
@@ -23,7 +23,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.openhands.events import (
     CALL,
     FAILED,
@@ -38,7 +38,7 @@ from workbench.formats.openhands.events import (
 )
 from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID
-from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
 
 _BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"
 _BY_HAND_V0 = "nothing resumes a list of V0 events: V0 would run its actions again, and V1 does not read them"
@@ -294,16 +294,8 @@ def _plain(sheet: _Sheet, blocks: Sequence[Block]) -> str:
 
 def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
     """The texts of blocks as content parts; what V0 and V1 cannot hold is left out."""
-    parts: list[Event] = []
-    for block in blocks:
-        match block:
-            case Text(text) if text:
-                parts.append({"type": "text", "text": text})
-            case Media():
-                parts.append({"type": "text", "text": named(block, sheet.losses)})
-            case Thinking() | Opaque():
-                sheet.losses.append(loss_of(block))
-    return parts
+    texts = (block.text for block in writable(blocks, sheet.losses) if isinstance(block, Text))
+    return [{"type": "text", "text": text} for text in texts]
 
 
 def _made(sheet: _Sheet, message: Message) -> list[Event]:
