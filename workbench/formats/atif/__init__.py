@@ -19,11 +19,11 @@ def _codec() -> Codec:
     from workbench.formats.kit.note import in_document
 
     return Codec(
-        read.read,
+        read.Reader.read,
         write.write,
         rules.validate,
-        sessions_in=read.sessions_in,
-        read_part=read.read_part,
+        sessions_in=read.Reader.sessions_in,
+        read_part=read.Reader.read_part,
         note=in_document(CARRIED, ("extra",)),
     )
 

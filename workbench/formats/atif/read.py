@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.atif.signature import ID
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import parse, render
+from workbench.formats.kit.conversation import Several
+from workbench.formats.kit.document import render
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.titles import first_words
@@ -28,7 +27,6 @@ from workbench.session import (
     LoadWarning,
     Message,
     Opaque,
-    Records,
     Role,
     Session,
     SessionFacts,
@@ -42,34 +40,56 @@ from workbench.session.images import media_of
 _ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a trajectory; of one with others inside it the outer one. Raises BadInput when it has no steps."""
-    document, warnings = parse(path, data)
-    session = _session(path, data, dict_of(document), warnings, progress)
-    inside = len(_inside(dict_of(document)))
-    if not inside:
-        return session
-    warning = LoadWarning(f"holds {inside + 1} trajectories, including sub-agents; shown: the outer one")
-    return replace(session, warnings=(warning, *session.warnings))
+class Reader(Several):
+    """A trajectory, and those of sub-agents inside it."""
 
+    format = ID
+    needs = "has no list of steps; open an ATIF trajectory"
+    what = "trajectory"
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The trajectory and those of sub-agents inside it; none where there are none."""
-    body = dict_of(parse(path, data)[0])
-    held = [body, *_inside(body)]
-    names = [word_of(dict_of(one.get("agent")).get("name")) or "" for one in held]
-    parts = [Part(_id(one) or str(n), names[n], len(list_of(one.get("steps")))) for n, one in enumerate(held)]
-    return tuple(parts) if len(parts) > 1 else ()
+    def held(self) -> list[tuple[str, Item]]:
+        """The trajectories with their ids, the outer one first."""
+        return [(_id(one) or str(n), one) for n, one in enumerate([self.body, *_inside(self.body)])]
 
+    def parts(self) -> list[Part]:
+        named = ((id, word_of(dict_of(one.get("agent")).get("name")) or "", one) for id, one in self.held())
+        return [Part(id, name, len(list_of(one.get("steps")))) for id, name, one in named]
 
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read the trajectory of this id, the outer one or one inside it. Raises BadInput when there is none."""
-    document, warnings = parse(path, data)
-    body = dict_of(document)
-    for n, one in enumerate([body, *_inside(body)]):
-        if part_id == (_id(one) or str(n)):
-            return _session(path, render(one) if n else data, one, warnings, progress)
-    raise BadInput(f"{path} has no trajectory {part_id!r}; choose a listed one.")
+    def session(self) -> Session:
+        """Read the outer trajectory."""
+        session = self.trajectory(self.body)
+        inside = len(_inside(self.body))
+        if not inside:
+            return session
+        warning = LoadWarning(f"holds {inside + 1} trajectories, including sub-agents; shown: the outer one")
+        return replace(session, warnings=(warning, *session.warnings))
+
+    def part(self, id: str) -> Session:
+        body = next(one for known, one in self.held() if known == id)
+        if body is not self.body:
+            self.data = render(body)
+        return self.trajectory(body)
+
+    def trajectory(self, body: Item) -> Session:
+        steps = self.items(body.get("steps"))
+        messages: list[Message] = []
+        for index, step in enumerate(steps):
+            after = bool(messages) and messages[-1].kind == "boundary"
+            messages += _messages(index, step, after, self.warnings)
+        epochs = _epochs(messages)
+        marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
+        spent_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
+        agent = dict_of(body.get("agent"))
+        spent = dict_of(body.get("final_metrics")).get("total_cost_usd")
+        return self._session(
+            with_user_text(without_spent(messages, epochs[-1].members, spent_until)),
+            first_words(messages),
+            epochs=epochs,
+            id=_id(body),
+            model=word_of(agent.get("model_name")) or next((m.model for m in messages if m.model), None),
+            tools=tools_of(agent.get("tool_definitions")),
+            facts=SessionFacts(cost=dollars_of(spent)),
+        )
 
 
 def _inside(body: Item) -> list[Item]:
@@ -79,36 +99,6 @@ def _inside(body: Item) -> list[Item]:
 def _id(body: Item) -> str:
     """A trajectory's own id; before 1.7 it had its session's alone, which sub-agents share."""
     return word_of(body.get("trajectory_id")) or word_of(body.get("session_id")) or ""
-
-
-def _session(path: Path, data: bytes, body: Item, warnings: list[LoadWarning], progress: Progress) -> Session:
-    progress(0, len(data))
-    steps = body.get("steps")
-    if not isinstance(steps, list):
-        raise BadInput(f"{path}: has no list of steps; open an ATIF trajectory.")
-    messages: list[Message] = []
-    for index, step in enumerate(steps):
-        after = bool(messages) and messages[-1].kind == "boundary"
-        messages += _messages(index, step, after, warnings)
-    progress(len(data), len(data))
-    epochs = _epochs(messages)
-    marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
-    spent_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
-    agent = dict_of(body.get("agent"))
-    spent = dict_of(body.get("final_metrics")).get("total_cost_usd")
-    return Session(
-        format=ID,
-        path=path,
-        messages=with_user_text(without_spent(messages, epochs[-1].members, spent_until)),
-        epochs=epochs,
-        records=Records(data),
-        id=_id(body),
-        title=first_words(messages),
-        model=word_of(agent.get("model_name")) or next((m.model for m in messages if m.model), None),
-        tools=tools_of(agent.get("tool_definitions")),
-        warnings=tuple(warnings),
-        facts=SessionFacts(cost=dollars_of(spent)),
-    )
 
 
 def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:

@@ -14,9 +14,9 @@ from workbench.formats.format import Codec, Format
 
 
 def _codec() -> Codec:
-    from workbench.formats.autogen import read
+    from workbench.formats.autogen.read import Reader
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(Reader.read, sessions_in=Reader.sessions_in, read_part=Reader.read_part)
 
 
 FORMAT = Format(ID, "AutoGen state or messages", recognise, _codec, keys=KEYS)

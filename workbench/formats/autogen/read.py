@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.autogen.signature import ID, thread_of
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Several
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
@@ -23,7 +21,6 @@ from workbench.session import (
     LoadWarning,
     Message,
     Opaque,
-    Records,
     Session,
     Text,
     Thinking,
@@ -39,47 +36,38 @@ _PERSONS = ("user", "user_proxy", "UserProxyAgent")
 _NEVER_SENT = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "MemoryQueryEvent")
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read what the agent is sent that spoke last. Raises BadInput when there is none."""
-    agents = _agents(path, data)
-    if not agents:
-        raise BadInput(f"{path}: has neither an agent's context nor messages; save the state of an agent or a team.")
-    chosen = _last(path, data, list(agents))
-    session = read_part(path, data, chosen, progress)
-    if len(agents) == 1:
-        return session
-    warning = LoadWarning(f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one")
-    return replace(session, warnings=(warning, *session.warnings))
+class Reader(Several):
+    format = ID
+    needs = "has neither an agent's context nor messages; save the state of an agent or a team"
+    what = "agent"
 
+    def parts(self) -> list[Part]:
+        return [Part(name, f"as sent to {name}", count) for name, count in _agents(self.document).items()]
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The agents of a team, none where there is one alone."""
-    parts = [Part(name, f"as sent to {name}", count) for name, count in _agents(path, data).items()]
-    return tuple(parts) if len(parts) > 1 else ()
+    def session(self) -> Session:
+        """Read what the agent is sent that spoke last."""
+        agents = _agents(self.document)
+        if not agents:
+            raise self.lacking()
+        chosen = _last(self.document, list(agents))
+        session = self.part(chosen)
+        if len(agents) == 1:
+            return session
+        warning = LoadWarning(f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one")
+        return replace(session, warnings=(warning, *session.warnings))
 
-
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read what one agent is sent. Raises BadInput when there is none of the name."""
-    progress(0, len(data))
-    if part_id not in _agents(path, data):
-        raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
-    document, warnings = parse(path, data)
-    contexts = _contexts(document)
-    if contexts:
-        messages, sent = _of_context(contexts[part_id]), None
-    else:
-        messages, sent = _of_thread(thread_of(document), part_id)
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=with_user_text(messages),
-        epochs=(Epoch(1, range(len(messages)) if sent is None else sent),),
-        records=Records(data),
-        id=part_id,
-        title=first_words(messages),
-        warnings=tuple(warnings),
-    )
+    def part(self, id: str) -> Session:
+        contexts = _contexts(self.document)
+        if contexts:
+            messages, sent = _of_context(contexts[id]), None
+        else:
+            messages, sent = _of_thread(thread_of(self.document), id)
+        return self._session(
+            with_user_text(messages),
+            first_words(messages),
+            epochs=(Epoch(1, range(len(messages)) if sent is None else sent),),
+            id=id,
+        )
 
 
 def _contexts(document: Any) -> dict[str, list[Any]]:
@@ -100,9 +88,8 @@ def _contexts(document: Any) -> dict[str, list[Any]]:
 _ASSISTANT = "AssistantMessage"
 
 
-def _agents(path: Path, data: bytes) -> dict[str, int]:
+def _agents(document: Any) -> dict[str, int]:
     """The agents and how many messages there are of each."""
-    document = parse(path, data)[0]
     if contexts := _contexts(document):
         return {name: len(messages) for name, messages in contexts.items()}
     found: dict[str, int] = {}
@@ -113,9 +100,8 @@ def _agents(path: Path, data: bytes) -> dict[str, int]:
     return found or ({"agent": 0} if thread_of(document) else {})
 
 
-def _last(path: Path, data: bytes, agents: Sequence[str]) -> str:
+def _last(document: Any, agents: Sequence[str]) -> str:
     """The agent that spoke last: of a team's state in its manager's thread."""
-    document = parse(path, data)[0]
     states = dict_of(dict_of(document).get("agent_states")).values()
     threads = [list_of(dict_of(state).get("message_thread")) for state in states] or [thread_of(document)]
     said = (dict_of(item).get("source") for thread in threads for item in reversed(thread))

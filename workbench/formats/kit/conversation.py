@@ -1,4 +1,4 @@
-"""A JSON document while it is read: what every reader of one gathers, and the session made of it."""
+"""A JSON document while it is read: what every reader of one gathers, and the session, or sessions, made of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Progress
+from workbench.formats.format import Part, Progress
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
@@ -77,3 +77,34 @@ class Document(ABC):
             warnings=tuple(self.warnings),
             **fields,
         )
+
+
+class Several(Document):
+    """A document that may hold several sessions, known by their ids. what: name of one session."""
+
+    what: ClassVar[str]
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """The sessions in the order of the document."""
+
+    @abstractmethod
+    def part(self, id: str) -> Session:
+        """Read one of `parts`."""
+
+    @classmethod
+    def sessions_in(cls, path: Path, data: bytes) -> tuple[Part, ...]:
+        """The sessions; none where there is but one."""
+        parts = tuple(cls(path, data).parts())
+        return parts if len(parts) > 1 else ()
+
+    @classmethod
+    def read_part(cls, path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+        """Read one session. Raises BadInput when there is none of this id."""
+        progress(0, len(data))
+        reader = cls(path, data)
+        if all(part.id != part_id for part in reader.parts()):
+            raise BadInput(f"{path} has no {cls.what} {part_id!r}; choose a listed one.")
+        session = reader.part(part_id)
+        progress(len(data), len(data))
+        return session

@@ -13,9 +13,9 @@ from workbench.formats.letta.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.letta import read
+    from workbench.formats.letta.read import Reader
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(Reader.read, sessions_in=Reader.sessions_in, read_part=Reader.read_part)
 
 
 FORMAT = Format(ID, "Letta agent file", recognise, _codec, keys=KEYS, preset="letta", suffixes=(".af",))

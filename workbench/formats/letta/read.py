@@ -7,15 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text, parts_of
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.conversation import Several
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.several import one_of
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.letta.signature import ID
 from workbench.session import (
@@ -23,11 +20,9 @@ from workbench.session import (
     Compaction,
     Epoch,
     Kind,
-    LoadWarning,
     Media,
     Message,
     Opaque,
-    Records,
     Role,
     Session,
     Text,
@@ -45,55 +40,42 @@ _HIDDEN = ("prior messages", "have been hidden")
 """What a summary says of itself before it begins."""
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the first agent of a file. Raises BadInput when it has none."""
-    agents = _agents(path, data)[1]
-    if not agents:
-        raise BadInput(f"{path}: has no agent with messages; export an agent of Letta again.")
-    return one_of(len(agents), "agent", read_part(path, data, _id(agents[0], 0), progress))
+class Reader(Several):
+    format = ID
+    needs = "has no agent with messages; export an agent of Letta again"
+    what = "agent"
 
+    def __init__(self, path: Path, data: bytes) -> None:
+        super().__init__(path, data)
+        agents = list_of(self.body.get("agents")) if "agents" in self.body else [self.body]
+        self.agents = [a for a in agents if isinstance(a, dict) and isinstance(a.get("messages"), list)]
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The agents of a file, none where it has but one."""
-    agents = _agents(path, data)[1]
-    parts = [Part(_id(a, n), text_of(a.get("name")), len(list_of(a.get("messages")))) for n, a in enumerate(agents)]
-    return tuple(parts) if len(parts) > 1 else ()
+    def parts(self) -> list[Part]:
+        found = enumerate(self.agents)
+        return [Part(_id(one, n), text_of(one.get("name")), len(list_of(one.get("messages")))) for n, one in found]
 
+    def session(self) -> Session:
+        """Read the first agent."""
+        if not self.agents:
+            raise self.lacking()
+        return one_of(len(self.agents), "agent", self.part(_id(self.agents[0], 0)))
 
-def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one agent by its id. Raises BadInput when there is none such."""
-    progress(0, len(data))
-    body, agents, warnings = _agents(path, data)
-    agent = next((one for n, one in enumerate(agents) if _id(one, n) == part_id), None)
-    if agent is None:
-        raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
-    items = [dict_of(item) for item in list_of(agent.get("messages"))]
-    ids: dict[str, int] = {}
-    messages = tuple(_message(n, item, unique_id(_own_id(item, n), ids)) for n, item in enumerate(items))
-    held = _in_context(agent, items)
-    model = dict_of(agent.get("llm_config"))
-    window = count_of(model.get("context_window")) or None
-    progress(len(data), len(data))
-    return Session(
-        format=ID,
-        path=path,
-        messages=messages,
-        epochs=_epochs(messages, held, window),
-        records=Records(data),
-        id=_id(agent, agents.index(agent)),
-        title=word_of(agent.get("name")) or first_words(messages),
-        model=word_of(model.get("model")),
-        system="" if any(messages[n].role == "system" for n in held) else text_of(agent.get("system")),
-        tools=tuple(_tools(body, agent)),
-        warnings=tuple(warnings),
-    )
-
-
-def _agents(path: Path, data: bytes) -> tuple[Item, list[Item], list[LoadWarning]]:
-    document, warnings = parse(path, data)
-    body = dict_of(document)
-    agents = list_of(body.get("agents")) if "agents" in body else [body]
-    return body, [a for a in agents if isinstance(a, dict) and isinstance(a.get("messages"), list)], warnings
+    def part(self, id: str) -> Session:
+        agent = next(one for n, one in enumerate(self.agents) if _id(one, n) == id)
+        items = [dict_of(item) for item in list_of(agent.get("messages"))]
+        messages = tuple(_message(n, item, self.unique_id(_own_id(item, n))) for n, item in enumerate(items))
+        held = _in_context(agent, items)
+        model = dict_of(agent.get("llm_config"))
+        window = count_of(model.get("context_window")) or None
+        return self._session(
+            messages,
+            word_of(agent.get("name")),
+            epochs=_epochs(messages, held, window),
+            id=_id(agent, self.agents.index(agent)),
+            model=word_of(model.get("model")),
+            system="" if any(messages[n].role == "system" for n in held) else text_of(agent.get("system")),
+            tools=tuple(_tools(self.body, agent)),
+        )
 
 
 def _id(agent: Item, number: int) -> str:
