@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, render, splice
-from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
+from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
@@ -37,7 +37,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("mini-swe-agent",)))
     data = session.records.data.removeprefix(_BOM) if native else b"{}"
     bare = native and data.lstrip().startswith(b"[")
-    raws = _raws(data, bare) if native else []
+    raws = elements(data, None if bare else "messages") if native else []
     dress = _as_items if any(dict_of(loads(raw)).get("object") == "response" for raw in raws) else _dressed
     found, more_losses = pieces(raws, messages, dress, kinds_of, _with_kind)
     losses.extend(more_losses)
@@ -49,12 +49,6 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     data = splice(data, "messages", found)
     data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
     return Written(data, name, session.id if native else "", by_hand=_NOTHING, losses=losses)
-
-
-def _raws(data: bytes, bare: bool) -> list[bytes]:
-    if not bare:
-        return elements(data, "messages")
-    return [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
 
 
 def _dressed(item: Item) -> Item:

@@ -16,9 +16,9 @@ from workbench.base.secrets import without_secrets
 from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, writable
-from workbench.formats.kit.document import render, splice
+from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import folder_of, moved
-from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
@@ -78,8 +78,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return _written(session, session.records.data, name, ())
     sheet = _Sheet(own.v1, others=own.others)
     if native:
-        data = session.records.data.removeprefix(b"\xef\xbb\xbf")
-        sheet.raws = [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
+        sheet.raws = elements(session.records.data, None)
         values = [loads(raw) for raw in sheet.raws]
         sheet.events = [dict_of(value) for value in values]
         sheet.tree = any(event.get("parent_id") for event in sheet.events)

@@ -15,21 +15,20 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import to_anthropic
-from workbench.formats.kit.document import render, splice
-from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.blocks import to_anthropic, writable
+from workbench.formats.kit.document import elements, render, splice
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
 from workbench.formats.roo_cline.signature import ID
-from workbench.session import Block, Message, Opaque, Session, Text, Thinking
+from workbench.session import Block, Message, Session, Text, Thinking
 
 _OPENED = re.compile(r"<(?:task|feedback|answer|user_message)>\s*\Z")
 _CLOSED = re.compile(r"\s*</(?:task|feedback|answer|user_message)>")
 NAME = "api_conversation_history.json"
-_BOM = b"\xef\xbb\xbf"
 _NEEDS = "replace the file in a copy of the task folder with it: the task list is stored elsewhere"
 
 
@@ -42,7 +41,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return Written(session.records.data, NAME, by_hand=_NEEDS)
     if not native:
         messages, losses = adopted(session, messages, "the extension", "anthropic-messages")
-    raws = _elements(session.records.data) if native else []
+    raws = elements(session.records.data, None) if native else []
     opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None
     condense_id = str(uuid4())
     pieces: list[bytes] = []
@@ -71,11 +70,6 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 def _is_clines(session: Session) -> bool:
     """Whether Cline recorded the task: Roo does not name the model of an answer."""
     return any(message.model for message in session.messages)
-
-
-def _elements(data: bytes) -> list[bytes]:
-    data = data.removeprefix(_BOM)
-    return [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
 
 
 def _older(raws: Sequence[bytes], messages: Sequence[Message], condense_id: str) -> list[bytes]:
@@ -109,8 +103,8 @@ def _made(message: Message, seconds: float | None, flags: dict[str, Any], losses
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
     else:
-        blocks = _rejoined(message.blocks)
-        content = [made for made in (_block(block, losses, native=native) for block in blocks) if made]
+        blocks = writable(_rejoined(message.blocks), losses, lambda block: native)
+        content = [_reasoning(block) or to_anthropic(block, losses) for block in blocks]
     if not content:
         losses.append(Loss(LossKind.EMPTY_MESSAGES))
         return b""
@@ -140,13 +134,6 @@ def _rejoined(blocks: Sequence[Block]) -> list[Block]:
     return made
 
 
-def _block(block: Block, losses: Losses, *, native: bool) -> dict[str, Any] | None:
-    match block:
-        case Text(text):
-            return {"type": "text", "text": text} if text else None
-        case Thinking() | Opaque() if not native:
-            losses.append(loss_of(block))
-            return None
-        case Thinking(text, ""):
-            return {"type": "reasoning", "text": text}
-    return to_anthropic(block, losses)
+def _reasoning(block: Block) -> dict[str, Any] | None:
+    """Roo's own form of reasoning without a signature; None for any other block."""
+    return {"type": "reasoning", "text": block.text} if isinstance(block, Thinking) and not block.signature else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.openai_chat.embedded import pieces
@@ -25,7 +25,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
             return Written(data, name, id, by_hand=_NOTHING)
-        entry = _entry(data)
+        entry = elements(data, None)[0]
         found, losses = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
     else:
         settled_messages, more = settled(messages, None)
@@ -37,12 +37,6 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         losses.extend(more)
         data = b"[]"
     return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_NOTHING, losses=losses)
-
-
-def _entry(data: bytes) -> bytes:
-    text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-    start, stop = array_items(text)[0]
-    return text[start:stop].encode("latin-1")
 
 
 def _plain(item: Item) -> Item:
