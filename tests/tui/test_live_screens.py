@@ -130,7 +130,7 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         screen = await brought(pilot, CompareScreen, "C")
         waiting(screen, *[Name("anthropic", MODEL)] * 2)
         await settled(pilot)
-        assert words(screen.query_one("#said", Static)).startswith("r asks 2 variants")
+        assert words(screen.query_one("#said", Static)).startswith("Compare  r asks 2 variants")
         assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
         assert api.received == []
         await pilot.press("r")
