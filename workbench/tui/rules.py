@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from workbench.analysis.suggested_pins import SuggestedPin, pin_tokens, suggest
+from workbench.analysis.suggested_pins import ANSWER, SuggestedPin, pin_tokens, suggest
 from workbench.analysis.watched import Passed, judge_recorded, place, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, Stand, stands
@@ -41,6 +41,11 @@ class Rule:
     is_found: bool = False
     is_suggested: bool = False
     """True if pinning all of them pins this one: it is in force, and its message is short or marked with <Pin>."""
+
+    @property
+    def is_in_force(self) -> bool:
+        """True for a rule of the session that no later word replaced, as the bench counts them; an answer is none."""
+        return self.is_found and self.kind != ANSWER and self.replaced_by is None
 
 
 def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[Rule, ...]:

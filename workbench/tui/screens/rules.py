@@ -175,9 +175,9 @@ the bench: u undoes the last one, here or there."""
         self.say()
 
     def say(self, failure: str = "") -> None:
-        found = sum(rule.is_found for rule in self.rules)
-        others = len(self.rules) - found
-        many = several(found, "rule") + (f" and {several(others, 'other sentence')}" if others else "")
+        rules = sum(rule.is_in_force for rule in self.rules)
+        others = len(self.rules) - rules
+        many = several(rules, "rule") + (f" and {several(others, 'other sentence')}" if others else "")
         many += f" · ◉ {figure(watched)} watched" if (watched := len(self.bench.watched)) else ""
         many += f" · ● {several(len(self.bench.pins), 'message')} pinned" if self.bench.pins else ""
         pins = {rule.index for rule in self.rules if rule.is_suggested}
