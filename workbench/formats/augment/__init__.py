@@ -21,7 +21,7 @@ def _codec() -> Codec:
     from workbench.formats.kit.note import in_document
 
     return Codec(
-        read.read,
+        read.Reader.read,
         write.write,
         rules.validate,
         addressed=write.addressed,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import is_summary, with_user_text
 from workbench.formats.augment.nodes import (
@@ -25,73 +23,67 @@ from workbench.formats.augment.nodes import (
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import Recorded, current_version, epochs_of
 from workbench.formats.augment.texts import RESUMED, is_supervisors
-from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult
-from workbench.session.session import LoadWarning, Records, Session, SessionFacts
+from workbench.session.session import LoadWarning, Session, SessionFacts
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
 
 
-def read(path: Path, data: bytes, progress: Progress) -> Session:
+class Reader(Document):
     """What the summaries of a history make of it; exchanges that did not complete are in the file view alone."""
-    progress(0, len(data))
-    document, warnings = parse(path, data)
-    entries = document.get("chatHistory") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise BadInput(f"{path}: has no chatHistory list; open a session file of the Augment CLI.")
-    warnings += [
-        LoadWarning(f"{key} is missing; auggie will not load this file")
-        for key in ("sessionId", "created", "modified")
-        if not document.get(key)
-    ]
-    messages: list[Message] = []
-    completed: list[int] = []
-    times: list[float | None] = []
-    spent = 0
-    recorded: list[Recorded] = []
-    keys: dict[str, int] = {}
-    for index, entry in enumerate(entries):
-        found = list(_messages(index, entry, _key(index, entry, keys), warnings))
-        here = range(len(messages), len(messages) + len(found))
-        time = seconds_of(dict_of(entry).get("finishedAt"))
-        messages += found
-        # A copy was not there when the summary before it was made, whatever its time.
-        times += [None if dict_of(entry).get(COPY) else time] * len(found)
-        spent = len(messages) if dict_of(entry).get(SPENT) else spent
-        if not (isinstance(entry, dict) and entry.get("completed") is False):
-            completed += here
-            if found and found[0].kind == "summary" and _replaces_history(entry):
-                stop = next((at for at in here if messages[at].kind != "summary"), here.stop)
-                recorded.append(Recorded(here.start, stop, _version(entry), time))
-    messages[:spent] = [replace(message, usage=None) for message in messages[:spent]]
-    progress(len(data), len(data))
-    warnings += [*_silent_drops(entries), *_left_out(messages, recorded)]
-    state = dict_of(document.get("agentState"))
-    guidelines = (state.get(key) for key in ("userGuidelines", "workspaceGuidelines"))
-    return Session(
-        format=ID,
-        path=path,
-        messages=with_user_text(messages, also=("supervisor",)),
-        epochs=epochs_of(messages, completed, times, recorded),
-        records=Records(data),
-        id=as_text(document.get("sessionId") or ""),
-        title=as_text(document.get("customTitle") or document.get("title") or ""),
-        model=state["modelId"] if isinstance(state.get("modelId"), str) else None,
-        system="\n\n".join(text for text in guidelines if isinstance(text, str) and text),
-        memories=as_text(state.get("agentMemories") or ""),
-        warnings=tuple(warnings),
-        facts=SessionFacts(
-            summary_versions={
-                messages[at].id: one.version for one in recorded if one.version for at in range(one.start, one.stop)
-            }
-        ),
-    )
+
+    format = ID
+    needs = "has no chatHistory list; open a session file of the Augment CLI"
+
+    def session(self) -> Session:
+        document = self.body
+        entries = self.items(document.get("chatHistory"))
+        for key in ("sessionId", "created", "modified"):
+            if not document.get(key):
+                self.warn(f"{key} is missing; auggie will not load this file")
+        messages: list[Message] = []
+        completed: list[int] = []
+        times: list[float | None] = []
+        spent = 0
+        recorded: list[Recorded] = []
+        keys: dict[str, int] = {}
+        for index, entry in enumerate(entries):
+            found = list(_messages(index, entry, _key(index, entry, keys), self.warnings))
+            here = range(len(messages), len(messages) + len(found))
+            time = seconds_of(dict_of(entry).get("finishedAt"))
+            messages += found
+            # A copy was not there when the summary before it was made, whatever its time.
+            times += [None if dict_of(entry).get(COPY) else time] * len(found)
+            spent = len(messages) if dict_of(entry).get(SPENT) else spent
+            if not (isinstance(entry, dict) and entry.get("completed") is False):
+                completed += here
+                if found and found[0].kind == "summary" and _replaces_history(entry):
+                    stop = next((at for at in here if messages[at].kind != "summary"), here.stop)
+                    recorded.append(Recorded(here.start, stop, _version(entry), time))
+        messages[:spent] = [replace(message, usage=None) for message in messages[:spent]]
+        self.warnings += [*_silent_drops(entries), *_left_out(messages, recorded)]
+        state = dict_of(document.get("agentState"))
+        guidelines = (state.get(key) for key in ("userGuidelines", "workspaceGuidelines"))
+        return self._session(
+            with_user_text(messages, also=("supervisor",)),
+            as_text(document.get("customTitle") or document.get("title") or ""),
+            epochs=epochs_of(messages, completed, times, recorded),
+            id=as_text(document.get("sessionId") or ""),
+            model=state["modelId"] if isinstance(state.get("modelId"), str) else None,
+            system="\n\n".join(text for text in guidelines if isinstance(text, str) and text),
+            memories=as_text(state.get("agentMemories") or ""),
+            facts=SessionFacts(
+                summary_versions={
+                    messages[at].id: one.version for one in recorded if one.version for at in range(one.start, one.stop)
+                }
+            ),
+        )
 
 
 def _exchange(entry: Any) -> dict[str, Any] | None:
