@@ -33,6 +33,7 @@ LINES = {
     ),
     "compact --full": (f"compact {CHAT} --strategy context-reset --full",),
     "compare": (f"compare {COMPACTED} --epoch 1 --presets codex --watch never --diff",),
+    "compare FILE FILE": (f"compare {COMPACTED} {CHAT} README.md --preset codex",),
     "compare --over-session": (
         f"compare --over-session {COMPACTED} --preset codex,claude-code --window 7000 --watch the",
     ),

@@ -15,6 +15,7 @@ from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.bench import Bench, choose_preset
+from workbench.cli.compare_many import compare_many
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -23,12 +24,18 @@ from workbench.cli.replay import cost_unit, replay
 from workbench.cli.retention import later_use_document
 from workbench.cli.running import keep, run_named
 from workbench.cli.selection import Selection, selection
+from workbench.cli.several import sessions_in
 from workbench.cli.spending import max_cost
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
+from workbench.summarizers.estimate import estimate
+from workbench.summarizers.extractive import extractive
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
 from workbench.variants import figures, kept, watched
+
+OFFLINE = {"extractive": extractive, "estimate": estimate}
+"""Summarizers that need neither a model nor a person."""
 
 WORDS = 400
 """So much of a new message is shown with --diff; `cwb compact` writes all of it."""
@@ -138,7 +145,7 @@ def command(
     sweeps: bool, two: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Compact FILE by many strategies, or with many values, prompts or models, and show the size, cost and kept
-    facts of each. Nothing is written.
+    facts of each. Nothing is written. Of several FILEs, or the sessions in folders, the means of each are shown.
 
     The best is first: results below the trigger of the session's agent, by share of facts kept and then by
     cost; then results that do not shrink enough, fail a required check, or free nothing. The agent's recorded
@@ -156,6 +163,7 @@ def command(
 
     \b
     cwb compare FILE --presets claude-code,codex --diff
+    cwb compare FOLDER --preset all
     cwb compare FILE --over-session --preset all
     cwb compare FOLDER --preset claude-code --vary window=150k,200k
     cwb compare FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-5-5
@@ -189,9 +197,18 @@ def _compare(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
+    name = parsed(*summarizers or ("extractive",))
+    files = sessions_in(chosen.files)
+    if files != list(chosen.files) or len(files) > 1:
+        if diff:
+            raise click.UsageError("--diff needs one session; name one FILE.")
+        if str(name) not in OFFLINE:
+            raise click.UsageError("Several sessions are compared with --summarizer extractive or estimate; --model "
+                                   "asks a model.")  # fmt: skip
+        compare_many(chosen, files, OFFLINE[str(name)], as_json=as_json, as_csv=as_csv)
+        return
     policies = chosen.policies()
     bench = on_bench(chosen)
-    name = parsed(*summarizers or ("extractive",))
     their = recorded(bench)
     if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "

@@ -1,0 +1,154 @@
+"""`cwb compare` with several sessions: what each preset keeps and costs over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import starmap
+from math import fsum
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+from workbench.analysis.fit import Fit
+from workbench.assessment import Assessment, compare, recorded
+from workbench.base.errors import BadInput
+from workbench.base.tables import Row, Table, columns
+from workbench.cli.loading import on_bench
+from workbench.cli.output import write_csv, write_json, write_tables
+from workbench.cli.selection import Selection
+from workbench.cli.several import Refused, let_go, refusal
+from workbench.compaction.preset import Preset
+from workbench.summarizers.summarizer import Answerer
+from workbench.tokens.cost import added
+
+
+class Figures(Struct, frozen=True):
+    """The figures of one assessment, which stay when its session is closed. Shares are of the context's facts and None
+    where there are none; `saved` is a share of the context's tokens. `dollars` is None where the price is unknown."""
+
+    preset: str
+    fit: Fit
+    after: int
+    saved: float | None
+    kept: float | None
+    correct: float | None
+    dollars: float | None
+
+
+class Compared(Struct, frozen=True):
+    """A session, the epoch that was compacted, the size of its context in tokens, and the figures of every variant, the
+    best first."""
+
+    file: Path
+    epoch: int
+    before: int
+    variants: tuple[Figures, ...]
+
+
+class Mean(Struct, frozen=True):
+    """A variant over the sessions that have it: how many, how many of them it fits, means of the shares that are known,
+    and the cost of all its summaries in dollars, None where a price is unknown."""
+
+    preset: str
+    sessions: int
+    fits: int
+    saved: float | None
+    kept: float | None
+    correct: float | None
+    dollars: float | None
+
+
+def compare_many(
+    chosen: Selection, files: Sequence[Path], answerer: Answerer, *, as_json: bool, as_csv: str | None
+) -> None:
+    """Compact every session by every preset, offline. A file that fails is a row with its reason."""
+    if chosen.part:
+        raise click.UsageError("--part needs one session; name one FILE.")
+    policies = chosen.policies()
+    found: list[Compared] = []
+    failed: list[Refused] = []
+    for file in files:
+        let_go()
+        try:
+            found.append(_compared(replace(chosen, files=(file,)), file, policies, answerer))
+        except BadInput as reason:
+            failed.append(refusal(file, reason))
+    if not found:
+        raise BadInput("No session could be compared; the reasons are above.")
+    means = means_of(found)
+    if as_json:
+        write_json({"variants": means, "sessions": found, "failed": failed})
+        return
+    tables = (_variants(means), _sessions(found, failed))
+    if as_csv:
+        write_csv({one.key: one for one in tables}, as_csv)
+        return
+    write_tables(tables)
+
+
+def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: Answerer) -> Compared:
+    bench = on_bench(chosen)
+    their = recorded(bench)
+    # A preset goes by its own name in every session, and not by that of an agent's version.
+    named = [(one.name, one) for one in filter(None, (their,))]
+    named += zip((preset.name for preset in policies), compare(bench, policies, answerer), strict=True)
+    ranked = sorted(named, key=lambda pair: pair[1].rank)
+    return Compared(file, bench.epoch, bench.context.total.tokens, tuple(starmap(_figures, ranked)))
+
+
+def _figures(name: str, one: Assessment) -> Figures:
+    held, before = one.retention.whole, one.before.tokens
+    dollars = one.summary_cost if one.rates.known else None
+    share = one.saved / before if before else None
+    return Figures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
+
+
+def means_of(sessions: Iterable[Compared]) -> tuple[Mean, ...]:
+    """One for each variant: what fits most sessions first, then what keeps most, then what costs least."""
+    by_preset: dict[str, list[Figures]] = {}
+    for session in sessions:
+        for one in session.variants:
+            by_preset.setdefault(one.preset, []).append(one)
+    means = (
+        Mean(
+            preset,
+            len(several),
+            sum(one.fit == "fits" for one in several),
+            _mean(one.saved for one in several),
+            _mean(one.kept for one in several),
+            _mean(one.correct for one in several),
+            added(one.dollars for one in several),
+        )
+        for preset, several in by_preset.items()
+    )
+    return tuple(sorted(means, key=_rank))
+
+
+def _rank(one: Mean) -> tuple[float, ...]:
+    return -one.fits / one.sessions, -(one.kept or 0.0), one.dollars or 0.0
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+def _variants(means: Sequence[Mean]) -> Table:
+    spec = columns("preset sessions:count fits:count saved:share kept:share correct:share summary_cost:money")
+    rows = (Row((one.preset, one.sessions, one.fits, one.saved, one.kept, one.correct, one.dollars)) for one in means)
+    return Table("variants", "", spec, tuple(rows))
+
+
+def _sessions(found: Sequence[Compared], failed: Sequence[Refused]) -> Table:
+    spec = columns(
+        "file:text:session epoch:count before:tokens preset:text:best_preset fit after:tokens kept:share error"
+    )
+    rows = [
+        Row((one.file.name, one.epoch, one.before, best.preset, best.fit, best.after, best.kept, None))
+        for one in found
+        for best in one.variants[:1]
+    ]
+    rows += [Row((one.file.name, *[None] * 6, one.error)) for one in failed]
+    return Table("sessions", "Sessions", spec, tuple(rows))
