@@ -110,6 +110,21 @@ def test_the_last_epoch_stays_the_last_when_another_is_added(counter: Counter) -
     assert carry_over(last, open_bench(two, counter), counter).bench.epoch == 2
 
 
+def test_an_epoch_comes_back_with_its_pins_edits_and_split(counter: Counter) -> None:
+    two = replace(named(), epochs=(Epoch(1, range(16)), Epoch(2, range(8, 32))))
+    start = open_bench(two, counter, epoch=2)
+    new, shared = start.messages[20].id, start.messages[2].id
+    edited = steps.toggle_dropped(steps.with_pins(start, frozenset((new, shared))), [start.messages[12].id])
+    second = steps.split_at(edited, start.messages[16].id)
+    first = steps.at_epoch(second, 1, counter)
+    assert (first.pins, first.dropped, first.split_at) == ({shared}, frozenset(), None)
+    again = steps.at_epoch(steps.with_pins(first, frozenset()), 2, counter)
+    assert (again.pins, again.dropped, again.split_at) == (second.pins, second.dropped, second.split_at)
+    assert steps.at_epoch(again, 1, counter).pins == frozenset()
+    trimmed = steps.choose_preset(first, load_preset("clear-tool-results"))
+    assert steps.at_epoch(trimmed, 2, counter).split_at is None, "that strategy has no split"
+
+
 def test_a_session_is_known_again_when_it_has_grown_and_when_it_was_moved() -> None:
     short, long = named(2), named(4)
     assert fingerprint(short) == fingerprint(long) == fingerprint(replace(long, path=Path("elsewhere.jsonl")))

@@ -6,10 +6,10 @@ with the estimating summarizer, so it cannot disagree with a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
@@ -76,6 +76,15 @@ class Plan:
         return self.context.outcome_size(self.outcome)
 
 
+class Marks(NamedTuple):
+    """What the user did to the messages of an epoch, by their ids."""
+
+    pins: frozenset[str]
+    dropped: frozenset[str]
+    shortened: frozenset[str]
+    split_at: str | None
+
+
 @dataclass(frozen=True)
 class Bench:
     """A session on the bench. Made by `open_bench`, changed only by the functions of this module."""
@@ -96,6 +105,8 @@ class Bench:
     summarizer: str = "extractive"
     watched: tuple[str, ...] = ()
     """Sentences of which it is told how they stand, each on one line."""
+    left: Mapping[int, Marks] = field(default_factory=dict, compare=False)
+    """What was pinned, edited and split in the epochs that were left, by number."""
     scale: Scale | None = None
     """What an exact count taught of the session's token figures; None while none was made."""
     result: Run | None = None
@@ -297,15 +308,18 @@ def relaid(bench: Bench, layout: Layout) -> Bench:
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
-    """Another epoch of the same session. Pins and edits of messages that it does not hold are let go."""
+    """Another epoch of the same session, with its pins, edits and split as they were left; at first with the pins and
+    edits of the present one whose messages it holds."""
     found = context_at(bench.session, epoch, counter, scale=bench.scale)
     opened = found.with_(limit=still(bench.opened.limit, found.limit))
+    left = {**bench.left, bench.epoch: Marks(bench.pins, bench.dropped, bench.shortened, bench.split_at)}
     pins, dropped, shortened = (
-        frozenset(id for id in marked if id in opened.shape.index_of)
-        for marked in (bench.pins, bench.dropped, bench.shortened)
+        ids.intersection(opened.shape.index_of) for ids in (bench.pins, bench.dropped, bench.shortened)
     )
-    there = replace(bench, epoch=epoch, opened=opened, pins=pins, dropped=dropped, shortened=shortened)
-    return replace(there, split_at=None, result=None)
+    marks = left.get(epoch, Marks(pins, dropped, shortened, None))
+    split = marks.split_at if bench.strategy.movable else None
+    there = replace(bench, epoch=epoch, opened=opened, left=left, result=None, **marks._asdict())
+    return replace(there, split_at=split)
 
 
 def toggle_pin(bench: Bench, id: str) -> Bench:
