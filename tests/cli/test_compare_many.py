@@ -10,26 +10,26 @@ import pytest
 
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
-from workbench.cli.compare_many import Compared, Figures, Mean, means_of
+from workbench.cli.compare_many import ComparedSession, VariantFigures, VariantMean, means_of
 
 FIRST, SECOND = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "codex-two-compactions.jsonl"
 PRESETS = "codex,trim"
 
 
-def figures(preset: str, fit: str = "fits", kept: float | None = 0.5, dollars: float | None = 1.0) -> Figures:
-    return Figures(preset, fit, 100, 0.25, kept, kept, dollars)  # type: ignore[arg-type]
+def figures(preset: str, fit: str = "fits", kept: float | None = 0.5, dollars: float | None = 1.0) -> VariantFigures:
+    return VariantFigures(preset, fit, 100, 0.25, kept, kept, dollars)  # type: ignore[arg-type]
 
 
 def test_means_are_over_the_sessions_that_have_a_variant_and_over_what_is_known() -> None:
     sessions = (
-        Compared(Path("a"), 1, 400, (figures("one"), figures("two", "too large", 1.0, None))),
-        Compared(Path("b"), 1, 400, (figures("one", "too large", None, 2.0), figures("recorded", kept=None))),
-        Compared(Path("c"), 1, 400, (figures("one", kept=0.7, dollars=0.25), figures("two", "fits", 0.0, 1.0))),
+        ComparedSession(Path("a"), 1, 400, (figures("one"), figures("two", "too large", 1.0, None))),
+        ComparedSession(Path("b"), 1, 400, (figures("one", "too large", None, 2.0), figures("recorded", kept=None))),
+        ComparedSession(Path("c"), 1, 400, (figures("one", kept=0.7, dollars=0.25), figures("two", "fits", 0.0, 1.0))),
     )
     assert means_of(sessions) == (
-        Mean("recorded", 1, 1, 0.25, None, None, 1.0),
-        Mean("one", 3, 2, 0.25, pytest.approx(0.6), pytest.approx(0.6), 3.25),
-        Mean("two", 2, 1, 0.25, 0.5, 0.5, None),
+        VariantMean("recorded", 1, 1, 0.25, None, None, 1.0),
+        VariantMean("one", 3, 2, 0.25, pytest.approx(0.6), pytest.approx(0.6), 3.25),
+        VariantMean("two", 2, 1, 0.25, 0.5, 0.5, None),
     )
 
 
@@ -40,7 +40,7 @@ def test_what_fits_most_is_first_then_what_keeps_most_then_what_costs_least() ->
         figures("more", kept=0.6),
         figures("large", "too large", 1),
     )
-    assert [one.preset for one in means_of([Compared(Path("a"), 1, 400, several)])] == [
+    assert [one.preset for one in means_of([ComparedSession(Path("a"), 1, 400, several)])] == [
         "more",
         "cheap",
         "dear",

@@ -24,7 +24,7 @@ from workbench.summarizers.summarizer import Answerer
 from workbench.tokens.cost import added
 
 
-class Figures(Struct, frozen=True):
+class VariantFigures(Struct, frozen=True):
     """The figures of one assessment, which stay when its session is closed. Shares are of the context's facts and None
     where there are none; `saved` is a share of the context's tokens. `dollars` is None where the price is unknown."""
 
@@ -37,17 +37,17 @@ class Figures(Struct, frozen=True):
     dollars: float | None
 
 
-class Compared(Struct, frozen=True):
+class ComparedSession(Struct, frozen=True):
     """A session, the epoch that was compacted, the size of its context in tokens, and the figures of every variant, the
     best first."""
 
     file: Path
     epoch: int
     before: int
-    variants: tuple[Figures, ...]
+    variants: tuple[VariantFigures, ...]
 
 
-class Mean(Struct, frozen=True):
+class VariantMean(Struct, frozen=True):
     """A variant over the sessions that have it: how many, how many of them it fits, means of the shares that are known,
     and the cost of all its summaries in dollars, None where a price is unknown."""
 
@@ -67,7 +67,7 @@ def compare_many(
     if chosen.part:
         raise click.UsageError("--part needs one session; name one FILE.")
     policies = chosen.policies()
-    found: list[Compared] = []
+    found: list[ComparedSession] = []
     failed: list[Refused] = []
     for file in files:
         let_go()
@@ -88,31 +88,31 @@ def compare_many(
     write_tables(tables)
 
 
-def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: Answerer) -> Compared:
+def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: Answerer) -> ComparedSession:
     bench = on_bench(chosen)
     their = recorded(bench)
     # A preset goes by its own name in every session, and not by that of an agent's version.
     named = [(one.name, one) for one in filter(None, (their,))]
     named += zip((preset.name for preset in policies), compare(bench, policies, answerer), strict=True)
     ranked = sorted(named, key=lambda pair: pair[1].rank)
-    return Compared(file, bench.epoch, bench.context.total.tokens, tuple(starmap(_figures, ranked)))
+    return ComparedSession(file, bench.epoch, bench.context.total.tokens, tuple(starmap(_figures, ranked)))
 
 
-def _figures(name: str, one: Assessment) -> Figures:
+def _figures(name: str, one: Assessment) -> VariantFigures:
     held, before = one.retention.whole, one.before.tokens
     dollars = one.summary_cost if one.rates.known else None
     share = one.saved / before if before else None
-    return Figures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
+    return VariantFigures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
 
 
-def means_of(sessions: Iterable[Compared]) -> tuple[Mean, ...]:
+def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
     """One for each variant: what fits most sessions first, then what keeps most, then what costs least."""
-    by_preset: dict[str, list[Figures]] = {}
+    by_preset: dict[str, list[VariantFigures]] = {}
     for session in sessions:
         for one in session.variants:
             by_preset.setdefault(one.preset, []).append(one)
     means = (
-        Mean(
+        VariantMean(
             preset,
             len(several),
             sum(one.fit == "fits" for one in several),
@@ -126,7 +126,7 @@ def means_of(sessions: Iterable[Compared]) -> tuple[Mean, ...]:
     return tuple(sorted(means, key=_rank))
 
 
-def _rank(one: Mean) -> tuple[float, ...]:
+def _rank(one: VariantMean) -> tuple[float, ...]:
     return -one.fits / one.sessions, -(one.kept or 0.0), one.dollars or 0.0
 
 
@@ -135,13 +135,13 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fsum(known) / len(known) if known else None
 
 
-def _variants(means: Sequence[Mean]) -> Table:
+def _variants(means: Sequence[VariantMean]) -> Table:
     spec = columns("preset sessions:count fits:count saved:share kept:share correct:share summary_cost:money")
     rows = (Row((one.preset, one.sessions, one.fits, one.saved, one.kept, one.correct, one.dollars)) for one in means)
     return Table("variants", "", spec, tuple(rows))
 
 
-def _sessions(found: Sequence[Compared], failed: Sequence[Refused]) -> Table:
+def _sessions(found: Sequence[ComparedSession], failed: Sequence[Refused]) -> Table:
     spec = columns(
         "file:text:session epoch:count before:tokens preset:text:best_preset fit after:tokens kept:share error"
     )

@@ -57,10 +57,10 @@ KEYS = {
     "analysis.why.refusals.Refusal": "text message time",
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.Stand": "sentence state_before=now state_after=after",
-    "cli.compare_many.Compared": "file epoch tokens_before=before variants",
-    "cli.compare_many.Figures": "preset fit tokens_after=after saved_share=saved kept_share=kept correct_share=correct "
-        "summary_usd=dollars",
-    "cli.compare_many.Mean": "preset sessions fitting_sessions=fits saved_share=saved kept_share=kept "
+    "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",
+    "cli.compare_many.VariantFigures": "preset fit tokens_after=after saved_share=saved kept_share=kept "
+        "correct_share=correct summary_usd=dollars",
+    "cli.compare_many.VariantMean": "preset sessions fitting_sessions=fits saved_share=saved kept_share=kept "
         "correct_share=correct summary_usd=dollars",
     "cli.repair.Result": "file format fixes remaining=left branches messages output_file=out resume_steps=steps",
     "compaction.checks.Check": "name required=hard passed detail messages",
