@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -116,6 +118,9 @@ def test_another_prompt_takes_its_place_only_by_force(tmp_path: Path) -> None:
         {"file": str(second), "location": "request 1", "filled_in_when_sent": [], "chars": len(PRODUCTS) + 6}
     ]
     assert load_preset("codex").policy.model_dump()["prompt"].endswith(" More.")
+    table = cwb("prompts", "adopt", "codex", second, "--force", "--csv").stdout
+    (row,) = csv.DictReader(io.StringIO(table))
+    assert row == {key: str(value) if key != "filled_in_when_sent" else "" for key, value in told["found"][0].items()}
 
 
 def test_what_has_no_package_on_the_path_was_looked_for_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

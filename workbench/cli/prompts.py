@@ -137,7 +137,8 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[FROM]...")
 @click.option("--force", is_flag=True, help="Replace an adopted prompt.")
 @as_json_option
-def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) -> None:
+@csv_option("found")
+def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool, as_csv: str | None) -> None:
     """Take the prompt of PRESET's own product into your folder of prompts; the preset asks by it from then on.
 
     FROM is a capture of the product's requests (HAR, claude-trace), the body of one that asked for a summary, a session
@@ -161,8 +162,12 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
         write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
         return
     rows = tuple(Row((str(one.file), one.place, len(one.text), ", ".join(one.left_out))) for one in found)
-    spec = columns("file:text:found_in where chars:count:characters left_out:text:filled_in_when_sent")
-    write_tables([Table("found", "", spec, rows)])
+    spec = columns("file:text:found_in location:text:where chars:count:characters filled_in_when_sent")
+    table = Table("found", "", spec, rows)
+    if as_csv:
+        write_csv({"found": table}, as_csv)
+        return
+    write_tables([table])
     click.echo(f"the first is saved as {path}; the preset {preset} uses it from now on")
 
 
