@@ -7,8 +7,20 @@ import json
 import pytest
 
 from tests.formats.written import WRITTEN
+from workbench.base.values import DEEPEST
 from workbench.formats import registry
-from workbench.formats.faults import LONGEST, MOST, SPARE_TOKENS, Faults, Hopeless, document, some, too_much, validator
+from workbench.formats.faults import (
+    LONGEST,
+    MOST,
+    SPARE_TOKENS,
+    Faults,
+    Hopeless,
+    _counts,
+    document,
+    some,
+    too_much,
+    validator,
+)
 
 IDS = [known.id for known in registry.formats()]
 
@@ -74,3 +86,12 @@ def test_every_validator_speaks_in_whole_sentences(id: str, data: bytes) -> None
     faults = registry.by_id(id).codec.validate(data)
     assert faults
     assert all(fault[0].isupper() and fault.endswith(".") for fault in faults)
+
+
+@pytest.mark.parametrize(("levels", "found"), [(DEEPEST, 1), (DEEPEST + 1, 0), (20_000, 0)])
+def test_counts_are_looked_at_as_deep_as_a_session_goes(levels: int, found: int) -> None:
+    """Deeper values cannot be read, and no walk through them ends in an error of its own."""
+    value: object = {"input_tokens": -1}
+    for _ in range(levels):
+        value = {"a": value}
+    assert len(list(_counts(value))) == found

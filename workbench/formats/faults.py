@@ -14,6 +14,8 @@ from functools import wraps
 from itertools import chain
 from typing import Any, TypeVar
 
+from workbench.base.values import DEEPEST
+
 MOST = 20
 """Faults that are told; of more, how many."""
 LONGEST = 300
@@ -95,29 +97,38 @@ def _wrong_counts(data: bytes) -> Iterator[tuple[str, int | float]]:
     first = next(rows, (1, None))
     if first[1] is None:
         with suppress(Hopeless, RecursionError):
-            for path, value in _counts(document(data), (), within=False):
+            for path, value in _counts(document(data)):
                 if not 0 <= value < MOST_COUNTED:
                     yield f"Value {path}", value
         return
     for number, row in chain([first], rows):
-        for path, value in _counts(row, (), within=False):
+        for path, value in _counts(row):
             if not 0 <= value < MOST_COUNTED:
                 yield f"Line {number}: {path}", value
 
 
-def _counts(value: Any, path: tuple[str, ...], *, within: bool) -> Iterator[tuple[str, int | float]]:
-    """Path and value of each number that counts tokens or messages; `within` an object that holds such alone. What a
-    model gave a tool or got from it is passed over: its numbers are anybody's."""
-    if isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _counts(one, (*path[:-1], f"{path[-1] if path else ''}[{place}]"), within=within)
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            if isinstance(one, dict | list):
-                if key not in _ANYBODYS:
-                    yield from _counts(one, (*path, key), within=within or key.lower().endswith(_USAGES))
-            elif type(one) in (int, float) and (within or _COUNTED.search(key)) and not _LIMITS.search(key):
-                yield ".".join((*path, key)), one
+def _counts(value: Any) -> Iterator[tuple[str, int | float]]:
+    """Path and value of each number that counts tokens or messages, in the order of the file. What a model gave a tool
+    or got from it is passed over: its numbers are anybody's; so is what lies deeper than a session's values do."""
+    waiting: list[tuple[Any, tuple[str, ...], bool, int]] = [(value, (), False, 0)]
+    while waiting:
+        value, path, within, depth = waiting.pop()
+        inner: list[tuple[Any, tuple[str, ...], bool, int]] = []
+        if isinstance(value, list):
+            last = path[-1] if path else ""
+            inner = [(one, (*path[:-1], f"{last}[{n}]"), within, depth + 1) for n, one in enumerate(value)
+                     if isinstance(one, dict | list)]  # fmt: skip
+        elif isinstance(value, dict):
+            for key, one in value.items():
+                if isinstance(one, dict | list):
+                    if key not in _ANYBODYS:
+                        inner.append((one, (*path, key), within or key.lower().endswith(_USAGES), depth + 1))
+                elif type(one) in (int, float) and (within or _COUNTED.search(key)) and not _LIMITS.search(key):
+                    inner.append((one, (*path, key), within, depth))
+        elif path:
+            yield ".".join(path), value
+        if depth <= DEEPEST:
+            waiting += reversed(inner)
 
 
 def document(data: bytes) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 from typing import Any
 
+from workbench.base.values import is_too_deep
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import text_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
@@ -106,9 +107,10 @@ def as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     except RecursionError:
         return "[nested too deeply]"
+    return "[nested too deeply]" if is_too_deep(value, text) else text  # Python 3.12 and later write any depth
 
 
 def as_object(given: dict[str, Any] | str) -> dict[str, Any]:
