@@ -48,6 +48,15 @@ def test_what_fits_most_is_first_then_what_keeps_most_then_what_costs_least() ->
     ]
 
 
+def test_a_variant_of_unknown_cost_stands_behind_one_of_any_cost() -> None:
+    several = (figures("unknown", dollars=None), figures("dear", dollars=900.0), figures("free", dollars=0.0))
+    assert [one.preset for one in means_of([ComparedSession(Path("a"), 1, 400, several)])] == [
+        "free",
+        "dear",
+        "unknown",
+    ]
+
+
 def test_several_sessions_have_the_figures_of_each_alone() -> None:
     """At the agent's version or not, a preset goes by one name."""
     both = document("compare", FIRST, SECOND, "--preset", PRESETS)
@@ -86,6 +95,7 @@ def test_a_folder_is_its_sessions_and_a_file_that_fails_is_a_row(tmp_path: Path)
     [
         (("--diff",), "--diff needs one session"),
         (("--part", "x"), "--part needs one session"),
+        (("--watch", "Never log"), "--watch needs one session"),
         (("--summarizer", "rehearse:truncated"), "--summarizer extractive or estimate"),
     ],
 )

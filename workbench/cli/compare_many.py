@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import starmap
-from math import fsum
+from math import fsum, inf
 from pathlib import Path
 
 import click
@@ -48,8 +48,9 @@ class ComparedSession(Struct, frozen=True):
 
 
 class VariantMean(Struct, frozen=True):
-    """A variant over the sessions that have it: how many, how many of them it fits, means of the shares that are known,
-    and the cost of all its summaries in dollars, None where a price is unknown."""
+    """A variant over the `sessions` that have it. `fits` counts those in which the result is below the trigger. Shares
+    are means over the sessions where they are known; `dollars` is the cost of all summaries, None where a price is
+    unknown."""
 
     preset: str
     sessions: int
@@ -64,8 +65,9 @@ def compare_many(
     chosen: Selection, files: Sequence[Path], answerer: Answerer, *, as_json: bool, as_csv: str | None
 ) -> None:
     """Compact every session by every preset, offline. A file that fails is a row with its reason."""
-    if chosen.part:
-        raise click.UsageError("--part needs one session; name one FILE.")
+    for option, is_given in (("--part", chosen.part), ("--watch", chosen.watched)):
+        if is_given:
+            raise click.UsageError(f"{option} needs one session; name one FILE.")
     policies = chosen.policies()
     found: list[ComparedSession] = []
     failed: list[Refused] = []
@@ -106,7 +108,8 @@ def _figures(name: str, one: Assessment) -> VariantFigures:
 
 
 def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
-    """One for each variant: what fits most sessions first, then what keeps most, then what costs least."""
+    """One for each variant: what fits most sessions first, then what keeps most, then what costs least; an unknown cost
+    counts as the highest."""
     by_preset: dict[str, list[VariantFigures]] = {}
     for session in sessions:
         for one in session.variants:
@@ -127,7 +130,7 @@ def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
 
 
 def _rank(one: VariantMean) -> tuple[float, ...]:
-    return -one.fits / one.sessions, -(one.kept or 0.0), one.dollars or 0.0
+    return -one.fits / one.sessions, -(one.kept or 0.0), inf if one.dollars is None else one.dollars
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

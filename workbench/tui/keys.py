@@ -32,8 +32,8 @@ SHARED = {
 
 
 def shared(id: str, action: str, name: str, tooltip: str, **more: Any) -> Binding:
-    """A key that other screens have, too: its id and keys are the same, what it does is said here. config.toml changes
-    it everywhere at once."""
+    """A key that several screens have, with the same id and keys; `name` and `tooltip` say what it does here.
+    config.toml changes it on all of them."""
     return Binding(SHARED[id], action, name, id=id, tooltip=tooltip, **more)
 
 

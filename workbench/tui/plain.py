@@ -63,8 +63,8 @@ def _within(text: str, width: int) -> str:
 
 
 def broken(text: str, width: int) -> str:
-    """`text` with line ends in place of the spaces at which lines of `width` cells end, as long as it was. No figure is
-    parted; a word that is wider than a line stays whole."""
+    """Wrap `text` to lines of `width` cells without breaking a figure. Each line end replaces one space, so that the
+    length does not change. A word that is wider than a line stays whole."""
     lines = []
     for line in unbroken(text).split("\n"):
         first, *rest = line.split(" ")
