@@ -9,7 +9,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.formats.export import Export, export
 from workbench.formats.format import no_progress
-from workbench.formats.kit.settle import as_users
+from workbench.formats.kit.settle import as_user_message
 from workbench.formats.loss import Loss, LossKind, count_losses
 from workbench.session import Message, Session
 from workbench.tokens.anchoring import SessionMeter
@@ -33,7 +33,7 @@ def exported(session: Session, left: Context, messages: Sequence[Message], forma
     if pinned and count_losses(made.written.losses, LossKind.SYSTEM_MESSAGES):
         ids = {left.messages[at].id for at in pinned}
         prompt = left.carried.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
-        texts = [as_users(message) if message.id in ids else message for message in messages]
+        texts = [as_user_message(message) if message.id in ids else message for message in messages]
         made = export(session, texts, format_id, memories, carried=replace(left.carried, prompt=prompt))
     promised, shown = left.total, _shown(made, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.files import HEAD, bytes_of, load, parts_of
 from workbench.formats.kit import bounds
 from workbench.formats.kit.bounds import beyond
-from workbench.formats.kit.database import opened, rows
+from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import records_of
 
@@ -112,14 +112,14 @@ def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monke
             made.executemany("INSERT INTO said VALUES (?)", [("x" * length,)] * count)
         if length < 2_000_000:  # three of them are more than one may be
             assert bytes_of(path) == path.read_bytes()
-            with opened(path, path.read_bytes(), frozenset({"said"}), "it") as database:
+            with connect_to_bytes(path, path.read_bytes(), frozenset({"said"}), "it") as database:
                 assert len(rows(database, "SELECT * FROM said")) == count
             continue
         with (
             pytest.raises(
                 BadInput, match=r"cannot be read \(string or blob too big\); delete that from a copy and open"
             ),
-            opened(path, path.read_bytes(), frozenset({"said"}), "it") as database,
+            connect_to_bytes(path, path.read_bytes(), frozenset({"said"}), "it") as database,
         ):
             rows(database, "SELECT * FROM said")
 

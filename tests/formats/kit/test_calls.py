@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from workbench.formats.kit.calls import Call, Conversation, conversations
+from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
 from workbench.session import Message, Text, ToolResult, ToolUse, Usage
 
 PROMPT = "You are the baker of a small village.\nBake what is asked for."
@@ -37,7 +37,7 @@ def result(id: str, text: str) -> Message:
     return Message("", "tool", (ToolResult(id, (Text(text),)),))
 
 
-def told(conversation: Conversation) -> list[list[str]]:
+def told(conversation: RecordedConversation) -> list[list[str]]:
     """Each epoch as the ids and first words of its messages."""
     return [
         [f"{m.id} {(m.text or '+'.join(r.text for r in m.results) or m.calls[0].id)[:12]}" for m in members]
@@ -46,7 +46,7 @@ def told(conversation: Conversation) -> list[list[str]]:
     ]
 
 
-def one(calls: Sequence[Call]) -> Conversation:
+def one(calls: Sequence[RecordedCall]) -> RecordedConversation:
     (conversation,) = conversations(calls)
     return conversation
 
@@ -56,8 +56,8 @@ def test_what_goes_on_is_one_epoch() -> None:
     first = said("assistant", "Which flour?", usage=usage)
     conversation = one(
         [
-            Call((system(), user("Bake.")), first),
-            Call((system(), user("Bake."), answer(" Which flour?\n"), user("Rye.")), answer("Done.")),
+            RecordedCall((system(), user("Bake.")), first),
+            RecordedCall((system(), user("Bake."), answer(" Which flour?\n"), user("Rye.")), answer("Done.")),
         ]
     )
     assert told(conversation) == [["m1 You are the ", "m2 Bake.", "m3 Which flour?", "m4 Rye.", "m5 Done."]]
@@ -69,7 +69,10 @@ def test_what_goes_on_is_one_epoch() -> None:
 def test_the_arguments_of_a_call_have_no_order() -> None:
     again = Message("", "assistant", (ToolUse("t", "look", {"b": 2, "a": 1}),))
     conversation = one(
-        [Call((user("Bake."),), asks("t")), Call((user("Bake."), again, result("t", "hot")), answer("Done."))]
+        [
+            RecordedCall((user("Bake."),), asks("t")),
+            RecordedCall((user("Bake."), again, result("t", "hot")), answer("Done.")),
+        ]
     )
     assert len(conversation.messages) == 4
 
@@ -77,8 +80,10 @@ def test_the_arguments_of_a_call_have_no_order() -> None:
 def test_a_prompt_that_tells_another_date_is_the_newest() -> None:
     conversation = one(
         [
-            Call((system(f"{PROMPT}\nToday is Monday, the 1st."), user("Bake.")), answer("Yes.")),
-            Call((system(f"{PROMPT}\nToday is Tuesday, the 2nd."), user("Bake."), answer("Yes."), user("Now."))),
+            RecordedCall((system(f"{PROMPT}\nToday is Monday, the 1st."), user("Bake.")), answer("Yes.")),
+            RecordedCall(
+                (system(f"{PROMPT}\nToday is Tuesday, the 2nd."), user("Bake."), answer("Yes."), user("Now."))
+            ),
         ]
     )
     assert told(conversation) == [["m4 You are the ", "m2 Bake.", "m3 Yes.", "m5 Now."]]
@@ -90,9 +95,9 @@ def test_a_summary_that_was_asked_for_ends_an_epoch() -> None:
     begun = (system(), user("Bake."), answer("Yes."))
     conversation = one(
         [
-            Call(begun[:2], begun[2]),
-            Call((*begun, user("Sum it up.")), answer(SUMMARY)),
-            Call((system(), user(f"So far:\n{SUMMARY}"), user("Go on.")), answer("Done.")),
+            RecordedCall(begun[:2], begun[2]),
+            RecordedCall((*begun, user("Sum it up.")), answer(SUMMARY)),
+            RecordedCall((system(), user(f"So far:\n{SUMMARY}"), user("Go on.")), answer("Done.")),
         ]
     )
     assert told(conversation) == [
@@ -108,7 +113,9 @@ def test_a_summary_that_was_asked_for_ends_an_epoch() -> None:
 def test_an_epoch_keeps_the_prompt_that_it_was_sent() -> None:
     monday, tuesday = (system(f"{PROMPT}\nToday is {day}, as the calendar has it.") for day in ("Monday", "Tuesday"))
     begun = (user("Bake."), answer("Yes."), user("Rye."), answer("Of course."))
-    conversation = one([Call((monday, *begun[:3]), begun[3]), Call((tuesday, *begun[1:], user("Now.")))])
+    conversation = one(
+        [RecordedCall((monday, *begun[:3]), begun[3]), RecordedCall((tuesday, *begun[1:], user("Now.")))]
+    )
     prompts = [conversation.messages[epoch.members[0]] for epoch in conversation.epochs]
     assert [prompt.text for prompt in prompts] == [monday.text, tuesday.text]
 
@@ -117,7 +124,7 @@ def test_attempts_that_share_more_than_their_beginning_are_not_taken_back() -> N
     """A message that comes again later than where the requests part says that they are two conversations."""
     begun = (user("Bake."), answer("Yes."), user("Rye."), answer("One."), user("More."), answer("Two."))
     other = (*begun[:2], user("No, wheat."), answer("One."), user("Salt."))
-    found = conversations([Call(begun[:5], begun[5]), Call(other, answer("Three."))])
+    found = conversations([RecordedCall(begun[:5], begun[5]), RecordedCall(other, answer("Three."))])
     assert [conversation.calls for conversation in found] == [(0,), (1,)]
 
 
@@ -125,7 +132,10 @@ def test_attempts_that_share_more_than_their_beginning_are_not_taken_back() -> N
 def test_under_another_prompt_two_messages_in_common_are_one_conversation(shared: int, count: int) -> None:
     begun = (user("Bake."), answer("Yes."))
     prompts = (system(PROMPT), system("Now you are the one who sells the bread."))
-    calls = [Call((prompts[0], begun[0]), begun[1]), Call((prompts[1], *begun[:shared], user("How much is it?")))]
+    calls = [
+        RecordedCall((prompts[0], begun[0]), begun[1]),
+        RecordedCall((prompts[1], *begun[:shared], user("How much is it?"))),
+    ]
     assert len(conversations(calls)) == count
 
 
@@ -133,9 +143,11 @@ def test_a_summary_that_another_model_wrote() -> None:
     begun = (user("Bake."), answer("Yes."), user("Rye."))
     found = conversations(
         [
-            Call(begun, answer("Of course.")),
-            Call((system("You write summaries of what bakers did."), user("<Bake. Yes. Rye.>")), answer(SUMMARY)),
-            Call((user(SUMMARY), user("Rye.")), answer("Done.")),
+            RecordedCall(begun, answer("Of course.")),
+            RecordedCall(
+                (system("You write summaries of what bakers did."), user("<Bake. Yes. Rye.>")), answer(SUMMARY)
+            ),
+            RecordedCall((user(SUMMARY), user("Rye.")), answer("Done.")),
         ]
     )
     assert [told(conversation) for conversation in found] == [
@@ -152,9 +164,9 @@ def test_results_that_were_cleared_and_messages_that_were_left_out() -> None:
     cleared = (user("Bake."), asks("a"), result("a", "[cleared]"), answer("Yes."), user("Go on."))
     conversation = one(
         [
-            Call(begun[:3], begun[3]),
-            Call(cleared, answer("Done.")),
-            Call((cleared[0], *cleared[3:], answer("Done."), user("More.")), answer("No.")),
+            RecordedCall(begun[:3], begun[3]),
+            RecordedCall(cleared, answer("Done.")),
+            RecordedCall((cleared[0], *cleared[3:], answer("Done."), user("More.")), answer("No.")),
         ]
     )
     assert told(conversation) == [
@@ -168,7 +180,13 @@ def test_results_that_were_cleared_and_messages_that_were_left_out() -> None:
 def test_what_was_taken_back_leaves_the_branch() -> None:
     begun = (user("Bake."), answer("Yes."), user("Rye."))
     again = (*begun[:2], user("No, wheat."))
-    conversation = one([Call(begun, answer("Rye it is.")), Call(again, answer("Wheat.")), Call(again, answer("Fine."))])
+    conversation = one(
+        [
+            RecordedCall(begun, answer("Rye it is.")),
+            RecordedCall(again, answer("Wheat.")),
+            RecordedCall(again, answer("Fine.")),
+        ]
+    )
     assert told(conversation) == [["m1 Bake.", "m2 Yes.", "m5 No, wheat.", "m7 Fine."]]
     assert conversation.branch == (0, 1, 4, 6)
 
@@ -177,10 +195,14 @@ def test_other_conversations() -> None:
     """A title of the first words, a sub-agent of the same prompt, a second attempt."""
     found = conversations(
         [
-            Call((system("Write a title of five words for this."), user("Bake.")), answer("Baking")),
-            Call((system(), said("user", "It is Monday.", injected=True), user("Bake.")), asks("a")),
-            Call((system(), said("user", "It is Tuesday.", injected=True), user("Fetch flour.")), answer("Here.")),
-            Call((system(), said("user", "It is Monday.", injected=True), user("Bake.")), answer("Ten loaves.")),
+            RecordedCall((system("Write a title of five words for this."), user("Bake.")), answer("Baking")),
+            RecordedCall((system(), said("user", "It is Monday.", injected=True), user("Bake.")), asks("a")),
+            RecordedCall(
+                (system(), said("user", "It is Tuesday.", injected=True), user("Fetch flour.")), answer("Here.")
+            ),
+            RecordedCall(
+                (system(), said("user", "It is Monday.", injected=True), user("Bake.")), answer("Ten loaves.")
+            ),
         ]
     )
     assert [conversation.calls for conversation in found] == [(0,), (1, 3), (2,)]
@@ -190,5 +212,7 @@ def test_reminders_that_change_are_the_same_message() -> None:
     def asked(time: str) -> Message:
         return Message("", "user", (Text(time, injected=True), Text("Bake.")))
 
-    conversation = one([Call((asked("1 h"),), answer("Yes.")), Call((asked("2 h"), answer("Yes."), user("Now.")))])
+    conversation = one(
+        [RecordedCall((asked("1 h"),), answer("Yes.")), RecordedCall((asked("2 h"), answer("Yes."), user("Now.")))]
+    )
     assert told(conversation) == [["m1 1 h\nBake.", "m2 Yes.", "m3 Now."]]

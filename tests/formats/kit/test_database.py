@@ -10,7 +10,7 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.formats.kit import database
-from workbench.formats.kit.database import WORDS, opened, rows, tables_of
+from workbench.formats.kit.database import WORDS, connect_to_bytes, rows, tables_of
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -69,7 +69,7 @@ def test_a_broken_schema_is_told_in_one_line(tmp_path: Path) -> None:
     base.close()
     with (
         pytest.raises(BadInput, match=r"x.db: the database cannot be read \(malformed database schema \(fi rst\)"),
-        opened(path, path.read_bytes(), frozenset(), "Crush"),
+        connect_to_bytes(path, path.read_bytes(), frozenset(), "Crush"),
     ):
         pass
 
@@ -83,7 +83,7 @@ def test_a_long_schema_is_told_in_few_words(tmp_path: Path) -> None:
         base.commit()
     with (
         pytest.raises(BadInput, match="the database cannot be read") as refused,
-        opened(path, path.read_bytes(), frozenset(), "Crush"),
+        connect_to_bytes(path, path.read_bytes(), frozenset(), "Crush"),
     ):
         pass
     assert len(str(refused.value)) < 300 + WORDS
@@ -107,7 +107,7 @@ def test_what_is_reckoned_anew_for_each_row_is_no_more_than_the_file_holds(colum
     assert len(data) < 20_000
     with (
         pytest.raises(BadInput, match=said),
-        opened(Path("x.db"), data, frozenset(["messages"]), "the tool") as found,
+        connect_to_bytes(Path("x.db"), data, frozenset(["messages"]), "the tool") as found,
     ):
         rows(found, "SELECT * FROM messages")
 
@@ -117,7 +117,7 @@ def test_a_value_may_be_as_long_as_the_file() -> None:
     base.execute("CREATE TABLE messages (text)")
     base.execute("INSERT INTO messages VALUES (?)", ("x" * 3_000_000,))
     base.commit()
-    with opened(Path("x.db"), base.serialize(), frozenset(["messages"]), "the tool") as found:
+    with connect_to_bytes(Path("x.db"), base.serialize(), frozenset(["messages"]), "the tool") as found:
         assert rows(found, "SELECT * FROM messages") == [{"text": "x" * 3_000_000}]
 
 

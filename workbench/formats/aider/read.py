@@ -13,7 +13,7 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.mark import CARRIED, MARK, marked
-from workbench.formats.kit.several import numbered
+from workbench.formats.kit.several import entry_by_number
 from workbench.formats.kit.titles import first_words
 from workbench.session.message import Message, Role, Text
 from workbench.session.session import Epoch, LoadWarning, Records, Session
@@ -62,7 +62,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     """Read one session by its place from 1, with all before it if it says that it restored them. Raises BadInput when
     there is no such session."""
     starts = _split(data)
-    own = numbered(path, starts, part_id, "session")
+    own = entry_by_number(path, starts, part_id, "session")
     return _session(path, b"".join(starts[: int(part_id)]) if _RESTORED.search(own) else own, progress)
 
 

@@ -12,7 +12,7 @@ from workbench.formats.atif.signature import ID
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.conversation import Several
+from workbench.formats.kit.conversation import MultiSessionDocument
 from workbench.formats.kit.document import render
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import SPENT, marked, without_spent
@@ -40,7 +40,7 @@ from workbench.session.images import media_of
 _ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
 
 
-class Reader(Several):
+class Reader(MultiSessionDocument):
     """A trajectory, and those of sub-agents inside it."""
 
     format = ID

@@ -32,7 +32,7 @@ from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import elements, render, splice
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import COPY, SPENT
@@ -276,7 +276,7 @@ def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Writ
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     if b'"userEmail"' in data:
         losses = [*losses, Loss(LossKind.EMAIL_KEPT)]
-    home = f"{moved('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
+    home = f"{agent_home('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
     return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), losses=losses)
 
 

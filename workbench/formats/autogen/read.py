@@ -11,7 +11,7 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.autogen.signature import ID, thread_of
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text
-from workbench.formats.kit.conversation import Several
+from workbench.formats.kit.conversation import MultiSessionDocument
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
@@ -36,7 +36,7 @@ _PERSONS = ("user", "user_proxy", "UserProxyAgent")
 _NEVER_SENT = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "MemoryQueryEvent")
 
 
-class Reader(Several):
+class Reader(MultiSessionDocument):
     format = ID
     needs = "has neither an agent's context nor messages; save the state of an agent or a team"
     what = "agent"

@@ -14,7 +14,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.bodies import Asked, answered_in, asked_in, compacted_in
 from workbench.formats.capture.signature import ID
 from workbench.formats.format import Progress
-from workbench.formats.kit.calls import Call, Conversation, conversations
+from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.several import Numbered
@@ -24,13 +24,13 @@ from workbench.formats.streams import response_of
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, leading_system
 
 
-class Reader(Numbered[Conversation]):
+class Reader(Numbered[RecordedConversation]):
     """The conversations, the longest first. `asked` is what each call asked."""
 
     which = "the longest"
 
-    def read_entries(self, progress: Progress) -> list[Conversation]:
-        calls: list[Call] = []
+    def read_entries(self, progress: Progress) -> list[RecordedConversation]:
+        calls: list[RecordedCall] = []
         self.asked: list[Asked] = []
         kept: dict[str, tuple[Message, ...]] = {}
         for request, response, time in _exchanges(self.path, self.data, self.warnings):
@@ -40,21 +40,21 @@ class Reader(Numbered[Conversation]):
                 if (compacted := compacted_in(response)) is not None:
                     summary, response = compacted
                     self.asked.append(found)
-                    calls.append(Call(messages, replace(summary, time=time)))
+                    calls.append(RecordedCall(messages, replace(summary, time=time)))
                     messages = (*messages[: leading_system(messages)], summary)
                 self.asked.append(found)
                 answer = _answer(response, found, time)
-                calls.append(Call(messages, answer))
+                calls.append(RecordedCall(messages, answer))
                 if answer is not None and (id := text_of(dict_of(response).get("id"))):
                     kept[id] = (*messages[leading_system(messages) :], answer)
         if not calls:
             raise BadInput(f"{self.path}: it contains no request to a model; capture an agent's calls and open that.")
         return sorted(conversations(calls), key=_longest, reverse=True)
 
-    def describe(self, entry: Conversation) -> tuple[str, int]:
+    def describe(self, entry: RecordedConversation) -> tuple[str, int]:
         return first_words(entry.messages), len(entry.messages)
 
-    def session(self, entry: Conversation) -> Session:
+    def session(self, entry: RecordedConversation) -> Session:
         last = self.asked[entry.calls[-1]]
         return Session(
             format=ID,
@@ -71,7 +71,7 @@ class Reader(Numbered[Conversation]):
         )
 
 
-def _longest(one: Conversation) -> int:
+def _longest(one: RecordedConversation) -> int:
     """Messages of its largest context: an agent asks small things between, some of them again and again."""
     return max(len(epoch.members) for epoch in one.epochs)
 

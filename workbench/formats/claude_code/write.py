@@ -22,7 +22,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
@@ -71,8 +71,8 @@ class _Writer(LineWriter):
         self.uuids: set[str] = set()
         self.unbilled: frozenset[str] = frozenset()
 
-    def is_kept(self, message: Message) -> bool:
-        return super().is_kept(message) and not _is_noticed(self.session, message)
+    def is_copied(self, message: Message) -> bool:
+        return super().is_copied(message) and not _is_noticed(self.session, message)
 
     def keep(self, message: Message, record: int) -> None:
         self.copy(record, unbilled=message.id in self.unbilled)
@@ -266,7 +266,7 @@ def _is_noticed(session: Session, message: Message) -> bool:
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     if id == session.id and isinstance(session.facts.own, Own) and session.facts.own.rewritten:
         return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, losses=losses)
-    folder, config = folder_of(session), moved("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
+    folder, config = folder_of(session), agent_home("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
     home = f"{config}/projects/{project_name(folder)}/{id}.jsonl"
     return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), losses=losses)
 

@@ -15,7 +15,7 @@ from workbench.formats.cline_sdk.signature import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic
-from workbench.formats.kit.document import beside, parse
+from workbench.formats.kit.document import parse, read_sidecar
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.titles import first_words
@@ -68,7 +68,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         epochs = _compacted(left, [*map(dict_of, items)], messages, before, after, ids)
     progress(len(data), len(data))
     said = with_user_text(messages, _TAGS)
-    about = beside(_next_to(path, ".json"))
+    about = read_sidecar(_next_to(path, ".json"))
     title, cwd = dict_of(about.get("metadata")).get("title"), about.get("cwd")
     return Session(
         format=ID,
@@ -94,7 +94,7 @@ def _next_to(path: Path, suffix: str) -> Path:
 def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]) -> _Beside | None:
     """The compaction of these messages in `<id>.compaction.json`, None where none is. Cline passes over one that was
     made of others, which it tells by their hash; here by how many they are and by the last."""
-    state = beside(_next_to(path, ".compaction.json"))
+    state = read_sidecar(_next_to(path, ".compaction.json"))
     count, left = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
     if not left or type(count) is not int:
         return None

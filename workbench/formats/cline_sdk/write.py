@@ -17,7 +17,7 @@ from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, to_anthropic
 from workbench.formats.kit.document import elements, render, splice
-from workbench.formats.kit.folder import at_home, folder_of, moved
+from workbench.formats.kit.folder import agent_home, expand_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, SPENT
@@ -73,14 +73,14 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     name = f"{id}.messages.json"
     home = f"{_sessions()}/{id}/{name}"
-    manifest = _manifest(session, id, at_home(home))
+    manifest = _manifest(session, id, expand_home(home))
     beside = (f"{id}.json", render(manifest))
     return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, beside=beside)
 
 
 def _sessions() -> str:
-    data = moved("CLINE_DATA_DIR", otherwise=f"{moved('CLINE_DIR', otherwise='~/.cline')}/data")
-    return moved("CLINE_SESSION_DATA_DIR", otherwise=f"{data}/sessions")
+    data = agent_home("CLINE_DATA_DIR", otherwise=f"{agent_home('CLINE_DIR', otherwise='~/.cline')}/data")
+    return agent_home("CLINE_SESSION_DATA_DIR", otherwise=f"{data}/sessions")
 
 
 def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:

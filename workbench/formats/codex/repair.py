@@ -13,7 +13,7 @@ from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
 from workbench.formats.kit.record_faults import REFUSED_REASONING, SPARE_TOKENS, chars_of, no_negative_counts
-from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.sheet import Entry, Sheet, new_entry
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Session
 
@@ -72,7 +72,7 @@ def _header(sheet: Sheet) -> None:
         "cli_version": _VERSION,
         "source": "cli",
     }
-    sheet.entries.insert(0, made({"timestamp": stamp, "type": "session_meta", "payload": payload}, 1))
+    sheet.entries.insert(0, new_entry({"timestamp": stamp, "type": "session_meta", "payload": payload}, 1))
     sheet.fixed(Fault.MISSING_HEADER, first, "session_meta")
 
 
@@ -140,7 +140,7 @@ class _Pairing:
         kind = text_of(_payload(entry).get("type"))
         answer = "custom_tool_call_output" if kind == "custom_tool_call" else "function_call_output"
         return [
-            made(
+            new_entry(
                 {
                     "timestamp": entry.object.get("timestamp"),
                     "type": "response_item",

@@ -20,7 +20,7 @@ from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
+from workbench.formats.kit.folder import agent_home, folder_of, recorded_file_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
@@ -280,11 +280,11 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    name = own_name(session, id)
+    name = recorded_file_name(session, id)
     if not name.startswith("rollout-"):
         name = f"rollout-{written_at(session, id):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
     day = name.removeprefix("rollout-")[:10].replace("-", "/")
-    home = f"{moved('CODEX_HOME', otherwise='~/.codex')}/sessions/{day}/{name}"
+    home = f"{agent_home('CODEX_HOME', otherwise='~/.codex')}/sessions/{day}/{name}"
     return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), losses=losses)
 
 

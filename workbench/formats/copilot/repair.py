@@ -11,7 +11,7 @@ from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
 from workbench.formats.kit.record_faults import no_negative_counts
-from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.sheet import Entry, Sheet, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
 
@@ -55,7 +55,7 @@ def _header(sheet: Sheet) -> None:
         "startTime": stamp,
     }
     value = {"type": "session.start", "data": about, "id": str(uuid4()), "timestamp": stamp, "parentId": None}
-    sheet.entries.insert(0, made(value, 1))
+    sheet.entries.insert(0, new_entry(value, 1))
     sheet.fixed(Fault.MISSING_HEADER, first, "session.start")
 
 
@@ -113,7 +113,7 @@ class _Pairing:
     def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
         stamp = entry.object.get("timestamp")
         return [
-            made(
+            new_entry(
                 {
                     "type": "tool.execution_complete",
                     "data": {"toolCallId": id, "success": False, "error": {"message": NO_RESULT}},

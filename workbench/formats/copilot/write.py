@@ -18,7 +18,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.chain import ChainWriter
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.mark import MARK
@@ -41,8 +41,8 @@ class _Writer(ChainWriter):
     def make_id(self) -> str:
         return str(uuid4())
 
-    def is_kept(self, message: Message) -> bool:
-        return super().is_kept(message) and message.kind != "summary"
+    def is_copied(self, message: Message) -> bool:
+        return super().is_copied(message) and message.kind != "summary"
 
     def keep(self, message: Message, record: int) -> None:
         if record == message.source[0]:
@@ -194,7 +194,7 @@ def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    home = f"{moved('COPILOT_HOME', otherwise='~/.copilot')}/session-state/{id}/events.jsonl"
+    home = f"{agent_home('COPILOT_HOME', otherwise='~/.copilot')}/session-state/{id}/events.jsonl"
     return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), losses=losses)
 
 

@@ -16,7 +16,7 @@ from workbench.formats.crush.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import arguments_of, as_text
-from workbench.formats.kit.database import opened, rows
+from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.document import render
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.several import newest, sessions_of
@@ -54,7 +54,7 @@ _FAILED = ("error", "canceled")
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The sessions that have messages, the newest first and those of sub-agents last. Raises BadInput."""
-    with opened(path, data, _TABLES, "Crush") as database:
+    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
         return sessions_of(database, "sessions", "messages", "updated_at", "parent_session_id")
 
 
@@ -66,7 +66,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     """Read one session. Raises BadInput when there is no such session, or no message in it."""
     progress(0, len(data))
-    with opened(path, data, _TABLES, "Crush") as database:
+    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
         found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         held = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
     if not found or not held:

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.crush.signature import ID
 from workbench.formats.found import Found
-from workbench.formats.kit.database import LISTED, listed, rows
+from workbench.formats.kit.database import LISTED, connect_for_listing, rows
 from workbench.formats.kit.values import count_of, text_of
 
 _MODEL = "SELECT model FROM messages m WHERE m.session_id = s.id AND m.role = 'assistant' ORDER BY m.rowid DESC LIMIT 1"
@@ -21,7 +21,7 @@ _LIST = (
 
 def list_sessions(path: Path) -> list[Found]:
     """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
-    with listed(path) as database:
+    with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_found(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
 

@@ -16,7 +16,7 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.cursor.signature import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
-from workbench.formats.kit.database import opened, rows
+from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import SQLITE
@@ -204,7 +204,7 @@ def _named(blocks: Sequence[Block], index: int) -> Iterator[Block]:
 
 def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The conversations with messages, the newest first. Raises BadInput for a database that is none of Cursor's."""
-    with opened(path, data, _TABLES, "Cursor") as database:
+    with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
         query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
         composers = rows(database, query, f"{_COMPOSER}%")
     found = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
@@ -218,7 +218,7 @@ def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
 def composer(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A conversation and its bubbles in order, each with its `bubbleId`; one that the database no longer holds is left
     out. Raises BadInput where there is no such conversation."""
-    with opened(path, data, _TABLES, "Cursor") as database:
+    with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
         about = _value(database, f"{_COMPOSER}{id}")
         if not about:
             raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")

@@ -10,7 +10,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.droid.signature import ID
 from workbench.formats.kit.blocks import from_anthropic
-from workbench.formats.kit.document import beside
+from workbench.formats.kit.document import read_sidecar
 from workbench.formats.kit.jsonl import left_out
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, text_of
@@ -95,7 +95,7 @@ class Reader(Transcript):
     def session(self) -> Session:
         self.warnings += left_out("lines", self.unknown)
         self.end_epoch()
-        settings = beside(self.path.with_suffix(".settings.json"))
+        settings = read_sidecar(self.path.with_suffix(".settings.json"))
         last = dict_of(settings.get("lastCallTokenUsage"))
         tokens = sum(count_of(last.get(key)) for key in ("inputTokens", "cacheReadTokens", "cacheCreationTokens"))
         return self._session(

@@ -11,7 +11,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
-from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.sheet import Entry, Sheet, new_entry
 from workbench.formats.kit.values import text_of
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
@@ -50,7 +50,7 @@ def records(sheet: Sheet) -> None:
         "lastUpdated": stamp,
         "kind": "main",
     }
-    sheet.entries.insert(0, made(value, 1))
+    sheet.entries.insert(0, new_entry(value, 1))
     sheet.fixed(Fault.MISSING_HEADER, first, "sessionId and projectHash")
 
 

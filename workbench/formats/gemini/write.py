@@ -31,7 +31,7 @@ from workbench.formats.gemini.parts import (
 )
 from workbench.formats.kit.blocks import texts_of
 from workbench.formats.kit.document import elements, render
-from workbench.formats.kit.folder import folder_of, moved, told_by, written_at
+from workbench.formats.kit.folder import agent_home, folder_of, read_agent_file, written_at
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
@@ -275,7 +275,7 @@ def _project(session: Session) -> tuple[str, str]:
     It keeps the names in `projects.json`; a folder that goes by its hash, as all did before, it takes over under the
     new name when it is started there.
     """
-    names = dict_of(dict_of(json_value(told_by(f"{_home()}/.gemini/projects.json"))).get("projects"))
+    names = dict_of(dict_of(json_value(read_agent_file(f"{_home()}/.gemini/projects.json"))).get("projects"))
     folder, recorded = folder_of(session), session.facts.project if session.format == "gemini" else ""
     if recorded:
         folder = next((known for known in (folder, *names) if _hash(known) == recorded), "")
@@ -284,7 +284,7 @@ def _project(session: Session) -> tuple[str, str]:
 
 def _home() -> str:
     """What Gemini CLI takes for the person's home."""
-    return moved("GEMINI_CLI_HOME", otherwise="~")
+    return agent_home("GEMINI_CLI_HOME", otherwise="~")
 
 
 def _hash(folder: str) -> str:

@@ -12,7 +12,7 @@ from workbench.base.values import json_value
 from workbench.formats.format import Part
 from workbench.formats.found import Found
 from workbench.formats.goose.signature import ID
-from workbench.formats.kit.database import LISTED, listed, opened, rows
+from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.several import sessions_of
 from workbench.formats.kit.titles import shortened
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
@@ -27,13 +27,13 @@ _LIST = (
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The sessions that have messages, the newest first. Raises BadInput for a database that is none of goose's."""
-    with opened(path, data, _TABLES, "goose") as database:
+    with connect_to_bytes(path, data, _TABLES, "goose") as database:
         return sessions_of(database, "sessions", "messages", "updated_at", titles=("name", "description"))
 
 
 def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A session's row and those of its messages, in their order. Raises BadInput where there is no such session."""
-    with opened(path, data, _TABLES, "goose") as database:
+    with connect_to_bytes(path, data, _TABLES, "goose") as database:
         found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
     if not found:
@@ -43,7 +43,7 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
 
 def list_sessions(path: Path) -> list[Found]:
     """The sessions that have messages at a glance, the newest first. Raises BadInput."""
-    with listed(path) as database:
+    with connect_for_listing(path) as database:
         return [_found(path, row) for row in rows(database, _LIST) if row["_bytes"]]
 
 

@@ -15,7 +15,7 @@ from workbench.formats.kimi.context import read_context
 from workbench.formats.kimi.parts import blocks_of, result_of
 from workbench.formats.kimi.signature import ID, is_context
 from workbench.formats.kimi.survivors import ELIDED, Survivor, survivors_of
-from workbench.formats.kit.document import beside
+from workbench.formats.kit.document import read_sidecar
 from workbench.formats.kit.jsonl import left_out
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
@@ -120,7 +120,7 @@ class Reader(Transcript):
         self.end_epoch()
 
     def session(self) -> Session:
-        about, agent = beside(self.path.absolute().parent.parent.parent / "state.json"), self.path.parent.name
+        about, agent = read_sidecar(self.path.absolute().parent.parent.parent / "state.json"), self.path.parent.name
         return self._session(
             ID,
             with_user_text(self.messages),

@@ -18,7 +18,7 @@ from workbench.session.structure import leading_system
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RecordedCall:
     """A request's messages, a system prompt first among them, and the message that came back, with its usage, model and
     time; None where none did."""
 
@@ -27,7 +27,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class RecordedConversation:
     """`messages` are numbered `m1`, `m2`, … as they first appear; `branch` leaves out what was taken back. `calls` are
     the indexes of its calls, `sent` what each of them held."""
 
@@ -38,7 +38,7 @@ class Conversation:
     sent: tuple[Sent, ...]
 
 
-def conversations(calls: Iterable[Call]) -> list[Conversation]:
+def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
     """The conversations among `calls`, which are in the order in which they were made; each in the order of its
     first."""
     threads: list[_Thread] = []
@@ -168,10 +168,10 @@ class _Thread:
             return False
         return [message.role for message in newest] == ["user", "assistant"] and _holds(summary, _lines(newest[1].text))
 
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RecordedConversation:
         epochs = (*self.epochs, Epoch(len(self.epochs) + 1, (*self.prompt, *self.context)))
         gone = self.taken_back.difference(*(epoch.members for epoch in epochs))
-        return Conversation(
+        return RecordedConversation(
             tuple(self.messages),
             tuple(at for at in range(len(self.messages)) if at not in gone),
             epochs,

@@ -32,7 +32,7 @@ class LineWriter(ABC):
         """Write messages, and `others`: records that stand among the messages from `tail` on as they did."""
         waiting = deque(others)
         for index, message in enumerate(messages):
-            if not self.is_kept(message):
+            if not self.is_copied(message):
                 self.make(message)
                 continue
             for record in message.source:
@@ -44,7 +44,7 @@ class LineWriter(ABC):
         for record in waiting:
             self.copy(record)
 
-    def is_kept(self, message: Message) -> bool:
+    def is_copied(self, message: Message) -> bool:
         """True for a message whose records are copied."""
         return self.own and bool(message.source)
 

@@ -79,7 +79,7 @@ class Document(ABC):
         )
 
 
-class Several(Document):
+class MultiSessionDocument(Document):
     """A document that may hold several sessions, known by their ids. what: name of one session."""
 
     what: ClassVar[str]

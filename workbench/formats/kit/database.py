@@ -58,7 +58,7 @@ def tables_of(database: Path | bytes) -> Tables:
     """The tables of a database, given by its path or as its bytes; {} for one that is damaged."""
     try:
         if isinstance(database, Path):
-            with connected(database) as found:
+            with connect(database) as found:
                 return tables_in(found)
         with closing(_in_memory(database)) as found:
             return tables_in(_only_read(found, len(database)))
@@ -83,7 +83,7 @@ def value_beyond(path: Path) -> str:
     three times."""
     if path.stat().st_size <= bounds.LONGEST_TEXT or not is_database(path):
         return ""
-    with suppress(*_TROUBLE), connected(path) as database:
+    with suppress(*_TROUBLE), connect(path) as database:
         for table, columns in tables_in(database).items():
             for column in columns:
                 try:  # each value is looked at: + keeps SQLite from asking an index
@@ -101,7 +101,7 @@ def _quoted(name: str) -> str:
 
 
 @contextmanager
-def connected(path: Path) -> Iterator[sqlite3.Connection]:
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
     """The database of a file, to be asked without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
     with tempfile.TemporaryDirectory() as folder:
         source, mode = path.absolute(), "?mode=ro&immutable=1"
@@ -115,10 +115,10 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def listed(path: Path) -> Iterator[sqlite3.Connection]:
+def connect_for_listing(path: Path) -> Iterator[sqlite3.Connection]:
     """The database of a file whose sessions are listed by queries. Raises BadInput for any trouble with it."""
     try:
-        with connected(path) as database:
+        with connect(path) as database:
             yield database
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
         told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
@@ -126,7 +126,7 @@ def listed(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def opened(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterator[sqlite3.Connection]:
+def connect_to_bytes(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterator[sqlite3.Connection]:
     """The database with the bytes `data`, to be read only. Raises BadInput where it lacks one of `tables`, and for any
     trouble."""
     try:

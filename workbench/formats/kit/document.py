@@ -32,24 +32,24 @@ MOST = 1_000_000
 def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
     """The document's value, and what was odd about its bytes. Raises BadInput naming line and column, and for a list at
     its top of more than MOST entries; for what no session holds before it is decoded."""
-    bounded(path, data)
+    check_size(path, data)
     value, warnings = _parsed(path, data)
     if is_too_deep(value, data):
         raise BadInput(
             f"{path}: its JSON is nested more than {DEEPEST} deep, too much for a session; remove it and try again."
         )
-    few(path, value)
+    check_list_lengths(path, value)
     return value, warnings
 
 
-def bounded(path: Path, data: bytes) -> None:
+def check_size(path: Path, data: bytes) -> None:
     """Raises BadInput for JSON that holds what no session does, before it is decoded."""
     if much := beyond(data, 0, len(data)):
         size = f"{len(data) // 1_000_000} MB"
         raise BadInput(f"{path}: its {size} of JSON hold {much}, too much for a session; remove it and try again.")
 
 
-def few(path: Path, value: Any) -> None:
+def check_list_lengths(path: Path, value: Any) -> None:
     """Raises BadInput for a list of more than MOST entries at the top of a document."""
     for one in value.values() if isinstance(value, dict) else (value,):
         if isinstance(one, list) and len(one) > MOST:
@@ -88,7 +88,7 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
         raise BadInput(f"{path}: its JSON cannot be read ({error}); restore a whole copy and open that.") from None
 
 
-def beside(path: Path) -> dict[str, Any]:
+def read_sidecar(path: Path) -> dict[str, Any]:
     """The object in a file that tells more of a session; {} where there is none, or it cannot be read."""
     try:
         return dict_of(loads_bounded(read_file(path)))

@@ -36,7 +36,7 @@ def with_empty(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
     return tuple(found)
 
 
-def parted_at_compactions(messages: Iterable[Message]) -> tuple[list[Message], list[int]]:
+def split_at_compactions(messages: Iterable[Message]) -> tuple[list[Message], list[int]]:
     """The messages, of which an answer with the Messages API's own compaction in it becomes several: what is before the
     block, the summary, and what is behind it, with the bill; and the places of the summaries.
 

@@ -14,10 +14,10 @@ from workbench.session import Session
 
 def folder_of(session: Session) -> str:
     """The folder that the session was held in, else the one where the person is now."""
-    return session.cwd or here()
+    return session.cwd or current_folder()
 
 
-def moved(variable: str, otherwise: str) -> str:
+def agent_home(variable: str, otherwise: str) -> str:
     """Where a tool keeps its own files: the folder that its variable names, else the usual one, `~` for the home."""
     named = os.environ.get(variable, "").strip()
     return named.rstrip("/") if named.startswith(("/", "~/")) else otherwise
@@ -31,26 +31,26 @@ def written_at(session: Session, id: str) -> datetime:
     return moment(None)
 
 
-def own_name(session: Session, id: str) -> str:
+def recorded_file_name(session: Session, id: str) -> str:
     """The file's name as its tool gave it to the loaded session, with its id at the end; "" for another id or name."""
     name = session.path.name if session.path and id and id == session.id else ""
     return name if name.partition(".")[0].endswith(id) else ""
 
 
-def at_home(path: str) -> str:
+def expand_home(path: str) -> str:
     """A path with the person's home for the `~` that it begins with."""
     return os.path.expanduser(path)
 
 
-def told_by(path: str) -> bytes:
+def read_agent_file(path: str) -> bytes:
     """What a tool's own file says, of which `~` stands for the home; nothing where it cannot be read."""
     try:
-        return read_file(at_home(path))
+        return read_file(expand_home(path))
     except (OSError, ValueError):
         return b""
 
 
-def here() -> str:
+def current_folder() -> str:
     try:
         return os.getcwd()
     except OSError:  # it was deleted

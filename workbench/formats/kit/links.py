@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.formats.fixes import Branch, Fault
-from workbench.formats.kit.sheet import Entry, Sheet, made
+from workbench.formats.kit.sheet import Entry, Sheet, new_entry
 
 
 class Links(Struct, frozen=True):
@@ -68,7 +68,7 @@ class Links(Struct, frozen=True):
 
     def new_record(self, value: dict[str, object], place: int) -> Entry:
         """New record of the chain, with an id of its own."""
-        return made({**value, self.id: self.new_id(), self.parent: None}, place)
+        return new_entry({**value, self.id: self.new_id(), self.parent: None}, place)
 
 
 def link(sheet: Sheet, links: Links) -> None:

@@ -60,9 +60,9 @@ def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], Loss
     before: Message | None = None
     losses: Losses = []
     for message in messages:
-        if roles.apart and message.role == "system" and (message.kind == "summary" or before) and is_said(message):
-            message = as_users(message)
-        if not is_said(message) or not roles.is_turn(message):
+        if roles.apart and message.role == "system" and (message.kind == "summary" or before) and has_content(message):
+            message = as_user_message(message)
+        if not has_content(message) or not roles.is_turn(message):
             made.append(message)
             continue
         if roles.why_not(before, message) and not is_from_the_server(message):
@@ -78,7 +78,7 @@ def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], Loss
     return made, losses
 
 
-def is_said(message: Message) -> bool:
+def has_content(message: Message) -> bool:
     """Whether another tool is given anything of it: no API takes a message without content."""
     said = (block.text.strip() if isinstance(block, Text) else isinstance(block, _SENT) for block in message.blocks)
     return is_from_the_server(message) or any(said)
@@ -92,7 +92,7 @@ def is_from_the_server(message: Message) -> bool:
     return isinstance(first, Opaque) and holds_compaction(first.raw)
 
 
-def as_users(message: Message) -> Message:
+def as_user_message(message: Message) -> Message:
     """A system message as the user's."""
     kind: Kind = "summary" if message.kind == "summary" else "meta"
     return replace(message, role="user", kind=kind, blocks=(Text(as_user_text(message)),))

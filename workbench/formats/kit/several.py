@@ -64,12 +64,12 @@ class Numbered(ABC, Generic[T]):
         """Read one session by its number. Raises BadInput when there is no such session."""
         progress(0, len(data))
         reader = cls(path, data, progress)
-        session = reader.session(numbered(path, reader.entries, part_id, cls.what))
+        session = reader.session(entry_by_number(path, reader.entries, part_id, cls.what))
         progress(len(data), len(data))
         return session
 
 
-def numbered(path: Path, found: Sequence[T], number: str, what: str = "conversation") -> T:
+def entry_by_number(path: Path, found: Sequence[T], number: str, what: str = "conversation") -> T:
     """The one of a number, from 1: how sessions are chosen that have no id. Raises BadInput where there is no such."""
     place = whole_number(number)
     if place is None or not 1 <= place <= len(found):

@@ -51,7 +51,7 @@ class Entry:
         self.put(path, [item for number, item in enumerate(value_at(self.value, path)) if number not in removed])
 
 
-def made(value: Any, place: int) -> Entry:
+def new_entry(value: Any, place: int) -> Entry:
     """A new record, which belongs to the place of an old one."""
     return Entry(render(value), value, place, changed=True)
 

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Codec, Part, Progress, no_progress
-from workbench.formats.kit.calls import Call, Conversation, conversations, requests
+from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations, requests
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
@@ -23,7 +23,7 @@ from workbench.session import LoadWarning, Message, Records, Session, SessionFac
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedCall:
     """A recorded call. `group` is the id of the conversation, session or trace it is part of, `id` its own and `parent`
     that of the step it was made in; `time` is in seconds since the epoch, `tools` are definitions as an API takes
     them."""
@@ -52,15 +52,15 @@ def values(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Any
     yield document
 
 
-Spans = Callable[[Path, bytes, list[LoadWarning]], Iterable[Traced]]
+Spans = Callable[[Path, bytes, list[LoadWarning]], Iterable[TracedCall]]
 """Gives the calls of a file, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     id: str
-    conversation: Conversation
-    calls: tuple[Traced, ...]
+    conversation: RecordedConversation
+    calls: tuple[TracedCall, ...]
 
 
 def codec(format: str, spans: Spans) -> Codec:
@@ -97,26 +97,26 @@ def codec(format: str, spans: Spans) -> Codec:
     return Codec(read, sessions_in=sessions_in, read_part=read_part, requests=requests)
 
 
-def _conversations(spans: Iterable[Traced]) -> Iterator[_Found]:
-    groups: dict[str, list[Traced]] = {}
+def _conversations(spans: Iterable[TracedCall]) -> Iterator[_Found]:
+    groups: dict[str, list[TracedCall]] = {}
     for traced in sorted((one for one in spans if one.asked), key=lambda one: one.time):
         groups.setdefault(traced.group, []).append(traced)
     for group, calls in groups.items():
         calls = _innermost(calls)
-        made = conversations(Call(with_user_text(one.asked), _answer(one)) for one in calls)
+        made = conversations(RecordedCall(with_user_text(one.asked), _answer(one)) for one in calls)
         made.sort(key=lambda one: -len(one.calls))
         for number, conversation in enumerate(made, 1):
             own = tuple(calls[index] for index in conversation.calls)
             yield _Found(group if number == 1 else f"{group}-{number}", conversation, own)
 
 
-def _innermost(calls: list[Traced]) -> list[Traced]:
+def _innermost(calls: list[TracedCall]) -> list[TracedCall]:
     """Without the steps round a call that tell what was sent once more: libraries are traced one within the other."""
     parents = {one.parent for one in calls}
     return [one for one in calls if one.id not in parents or not one.id]
 
 
-def _answer(traced: Traced) -> Message | None:
+def _answer(traced: TracedCall) -> Message | None:
     if traced.answer is None:
         return None
     return replace(traced.answer, role="assistant", usage=traced.usage, model=traced.model, time=traced.time or None)

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, input_of, to_anthropic
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
+from workbench.formats.kit.epochs import epochs_at, split_at_compactions
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.usage import openai_usage, usage_of_prompt
@@ -30,7 +30,7 @@ class Reader(Document):
     def session(self) -> Session:
         items = self.items(items_of(self.document))
         read = (self._message(index, item) for index, item in enumerate(items))
-        parted, compacted = parted_at_compactions(message for message in read if message is not None)
+        parted, compacted = split_at_compactions(message for message in read if message is not None)
         marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
         last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
         messages = with_user_text(without_spent(parted, range(len(parted)), last))

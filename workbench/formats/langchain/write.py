@@ -15,7 +15,7 @@ from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.note import in_document
-from workbench.formats.kit.settle import as_users, is_said, settled, system_prompt
+from workbench.formats.kit.settle import as_user_message, has_content, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import FORMS, ID, form_of, items_of, place_of
 from workbench.formats.loss import Losses, loss_of
@@ -54,7 +54,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     forms = {form_of(item) for item in items_of(document) or ()}
     form = next((form for form in _FORMS if form in forms), "constructor")
     # A chat model behind LangChain may take one system message, in front.
-    taken = [message if message.source or message.role != "system" else as_users(message) for message in messages]
+    taken = [
+        message if message.source or message.role != "system" else as_user_message(message) for message in messages
+    ]
     found = pieces(session.messages, taken, _renderer(own=True, form=form), losses)
     found = _spent(_elements(data, place_of(document) or ()), with_unread(found, session.facts.unread))
     return Written(_spliced(data, place_of(document) or (), found), name, losses=losses)
@@ -92,7 +94,7 @@ def _renderer(*, own: bool, form: str) -> Render:
         if others or not made:
             role: Role = "user" if message.role == "tool" else message.role
             said = _said(message, role, others, losses, own)
-            made += [(role, said)] if own or is_said(replace(message, blocks=tuple(others))) else []
+            made += [(role, said)] if own or has_content(replace(message, blocks=tuple(others))) else []
         return [_dressed(role, fields, form) for role, fields in made]
 
     return rendered

@@ -8,13 +8,13 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, decoded, messages_of
-from workbench.formats.kit.traced import Traced, values
+from workbench.formats.kit.traced import TracedCall, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.formats.langfuse.signature import GENERATION
 from workbench.session import LoadWarning, Message, Text, Usage
 
 
-def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Traced]:
+def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
     """The generations in a file."""
     for value in values(path, data, warnings):
         for trace, observation in _observations(value):
@@ -36,9 +36,9 @@ def _observations(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, 
         yield {}, value
 
 
-def _generation(trace: Mapping[str, Any], given: Mapping[str, Any]) -> Traced:
+def _generation(trace: Mapping[str, Any], given: Mapping[str, Any]) -> TracedCall:
     asked, came = decoded(given.get("input")), decoded(given.get("output"))
-    return Traced(
+    return TracedCall(
         _either(trace, "sessionId") or _either(given, "sessionId") or _either(given, "traceId")
         or text_of(trace.get("id")) or "trace",
         text_of(given.get("id")),

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, messages_of
-from workbench.formats.kit.traced import Traced, values
+from workbench.formats.kit.traced import TracedCall, values
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.session import LoadWarning, Message, Usage
@@ -19,7 +19,7 @@ _MODELS = ("llm", "chat_model")
 _THREAD = ("thread_id", "session_id", "conversation_id")
 
 
-def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Traced]:
+def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
     """The runs of a model in a file."""
     for value in values(path, data, warnings):
         for run, root in _runs(value, ""):
@@ -40,13 +40,13 @@ def _runs(value: Any, root: str) -> Iterator[tuple[Mapping[str, Any], str]]:
         yield from _runs(list_of(value.get("runs")), root)
 
 
-def _call(run: Mapping[str, Any], root: str) -> Traced:
+def _call(run: Mapping[str, Any], root: str) -> TracedCall:
     inputs, outputs, extra = (dict_of(run.get(key)) for key in ("inputs", "outputs", "extra"))
     metadata, given = dict_of(extra.get("metadata")), dict_of(extra.get("invocation_params"))
     thread = next((name for key in _THREAD if (name := word_of(metadata.get(key)))), None)
     names = (metadata.get("ls_model_name"), given.get("model"), given.get("model_name"), inputs.get("model"))
     answer, usage = _answer(outputs)
-    return Traced(
+    return TracedCall(
         thread or root or "run",
         text_of(run.get("id")),
         text_of(run.get("parent_run_id")),

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text, parts_of
-from workbench.formats.kit.conversation import Several
+from workbench.formats.kit.conversation import MultiSessionDocument
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
@@ -40,7 +40,7 @@ _HIDDEN = ("prior messages", "have been hidden")
 """What a summary says of itself before it begins."""
 
 
-class Reader(Several):
+class Reader(MultiSessionDocument):
     format = ID
     needs = "has no agent with messages; export an agent of Letta again"
     what = "agent"

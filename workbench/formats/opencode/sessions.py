@@ -12,7 +12,7 @@ from workbench.base.reading import open_file
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.found import Found
-from workbench.formats.kit.database import LISTED, listed, rows
+from workbench.formats.kit.database import LISTED, connect_for_listing, rows
 from workbench.formats.kit.ends import REACH
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.formats.opencode.signature import ID, SESSION_ID, is_session_file
@@ -34,7 +34,7 @@ _LIST = f"SELECT s.*, ({_LAST}) AS _last, ({_BYTES}) AS _bytes FROM session s OR
 
 def list_sessions(path: Path) -> list[Found]:
     """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
-    with listed(path) as database:
+    with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_in_database(path, row) for row in found if row["_bytes"] and not row.get("parent_id")]
 

@@ -16,8 +16,8 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.values import json_value
 from workbench.formats.format import Part
-from workbench.formats.kit.database import opened, rows
-from workbench.formats.kit.document import bounded, few, parse, render
+from workbench.formats.kit.database import connect_to_bytes, rows
+from workbench.formats.kit.document import check_list_lengths, check_size, parse, render
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.several import sessions_of
 from workbench.formats.kit.values import dict_of
@@ -49,14 +49,14 @@ def exported(path: Path, data: bytes) -> Export:
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The sessions that have messages, the newest first and those of sub-agents last. Raises BadInput."""
-    with opened(path, data, _TABLES, "opencode") as database:
+    with connect_to_bytes(path, data, _TABLES, "opencode") as database:
         return sessions_of(database, "session", "message", "time_updated", "parent_id")
 
 
 def from_database(path: Path, data: bytes, id: str) -> Export:
     """A session of the database as an export. Raises BadInput where there is no such session, or more than one
     holds."""
-    with opened(path, data, _TABLES, "opencode") as database:
+    with connect_to_bytes(path, data, _TABLES, "opencode") as database:
         found = rows(database, "SELECT * FROM session WHERE id = ?", id)
         messages = rows(database, f"SELECT {_MESSAGE} FROM message WHERE session_id = ? ORDER BY time_created, id", id)
         parts = rows(database, f"SELECT {_PART} FROM part WHERE session_id = ?", id)
@@ -64,7 +64,7 @@ def from_database(path: Path, data: bytes, id: str) -> Export:
         raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
     parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # which takes SQLite half of the reading
     raws = [_raw(row.get("data")) for row in (*parts, *messages)]
-    bounded(path, b",".join(raws))
+    check_size(path, b",".join(raws))
     warnings: list[LoadWarning] = []
     of: dict[Any, list[dict[str, Any]]] = {}
     for row, raw in zip(parts, raws, strict=False):
@@ -76,7 +76,7 @@ def from_database(path: Path, data: bytes, id: str) -> Export:
     ]
     info = render(_info(found[0]))
     document = {"info": loads(info), "messages": records}
-    few(path, document)
+    check_list_lengths(path, document)
     return Export(_document(info, map(render, records)), document, warnings)
 
 

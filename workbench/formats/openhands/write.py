@@ -17,7 +17,7 @@ from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, writable
 from workbench.formats.kit.document import elements, render, splice
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
@@ -105,8 +105,8 @@ def _written(session: Session, data: bytes, name: str, losses: Sequence[Loss]) -
     own = _own(session)
     if not own.state:
         return Written(data, name, by_hand=_BY_HAND if own.v1 else _BY_HAND_V0, losses=losses)
-    kept = moved("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
-    kept = moved("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
+    kept = agent_home("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
+    kept = agent_home("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
     resume = ("openhands", "--resume", NAME)
     return Written(
         data, name, kept_in=kept, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.figures import whole_number
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, decoded, messages_of
-from workbench.formats.kit.traced import Traced, values
+from workbench.formats.kit.traced import TracedCall, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import LoadWarning, Message, Usage
 
@@ -18,7 +18,7 @@ _AROUND = ("AGENT", "CHAIN", "invoke_agent", "create_agent", "execute_tool")
 """Kinds of spans that tell what went on within them once more."""
 
 
-def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Traced]:
+def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
     """The calls of a model in a file."""
     for value in values(path, data, warnings):
         for span in _spans(value):
@@ -39,7 +39,7 @@ def _spans(value: Any) -> Iterator[Mapping[str, Any]]:
                 yield from _spans(value[key])
 
 
-def _call(span: Mapping[str, Any]) -> Traced | None:
+def _call(span: Mapping[str, Any]) -> TracedCall | None:
     """The call that a span tells; None for a span of anything else."""
     told = tree(span.get("attributes"))
     gen_ai, llm = dict_of(told.get("gen_ai")), dict_of(told.get("llm"))
@@ -65,7 +65,7 @@ def _call(span: Mapping[str, Any]) -> Traced | None:
         _leaf(dict_of(gen_ai.get("response")).get("model")) or _leaf(dict_of(gen_ai.get("request")).get("model"))
         or _leaf(llm.get("model_name"))
     )  # fmt: skip
-    return Traced(
+    return TracedCall(
         conversation or trace or "trace",
         text_of(span.get("spanId")) or text_of(context.get("span_id")) or text_of(span.get("span_id")),
         text_of(span.get("parentSpanId")) or text_of(span.get("parent_id")),

@@ -17,7 +17,7 @@ from workbench.formats.kit.record_faults import (
     refused_reasoning,
     sum_of,
 )
-from workbench.formats.kit.sheet import Entry, Path, Sheet, made
+from workbench.formats.kit.sheet import Entry, Path, Sheet, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
 
@@ -76,7 +76,7 @@ def _header(sheet: Sheet) -> None:
         "timestamp": stamp,
         "cwd": "",
     }
-    sheet.entries.insert(0, made(value, 1))
+    sheet.entries.insert(0, new_entry(value, 1))
     sheet.fixed(Fault.MISSING_HEADER, first, "session")
 
 

@@ -21,7 +21,7 @@ from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.chain import ChainWriter
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
+from workbench.formats.kit.folder import agent_home, folder_of, recorded_file_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
@@ -248,11 +248,11 @@ def _opening_compaction(session: Session, messages: Sequence[Message]) -> int:
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     stamp = iso(written_at(session, id).timestamp()).replace(":", "-").replace(".", "-")
-    name = own_name(session, id) or f"{stamp}_{id}.jsonl"
+    name = recorded_file_name(session, id) or f"{stamp}_{id}.jsonl"
     folder = folder_of(session).lstrip("/\\")
     for mark in "/\\:":
         folder = folder.replace(mark, "-")
-    home = f"{moved('PI_CODING_AGENT_DIR', otherwise='~/.pi/agent')}/sessions/--{folder}--/{name}"
+    home = f"{agent_home('PI_CODING_AGENT_DIR', otherwise='~/.pi/agent')}/sessions/--{folder}--/{name}"
     return Written(data, name, id, home, folder_of(session), (("pi", "--session", FILE),), losses=losses)
 
 

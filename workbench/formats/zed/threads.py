@@ -10,7 +10,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part
 from workbench.formats.found import Found
 from workbench.formats.kit import zstd
-from workbench.formats.kit.database import LISTED, listed, opened, rows
+from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.zed.signature import ID
@@ -20,7 +20,7 @@ _TABLES = frozenset(["threads"])
 
 def threads_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The threads with messages, the newest first. Raises BadInput for a database that is none of Zed's."""
-    with opened(path, data, _TABLES, "Zed") as database:
+    with connect_to_bytes(path, data, _TABLES, "Zed") as database:
         found = rows(database, "SELECT * FROM threads ORDER BY updated_at DESC, id DESC")
     parts = [Part(text_of(row.get("id")), text_of(row.get("summary")), _count(path, row)) for row in found]
     return tuple(part for part in parts if part.id and part.messages)
@@ -28,7 +28,7 @@ def threads_in(path: Path, data: bytes) -> tuple[Part, ...]:
 
 def thread_bytes(path: Path, data: bytes, id: str) -> bytes:
     """A thread's document. Raises BadInput where there is no such thread, or its data are damaged."""
-    with opened(path, data, _TABLES, "Zed") as database:
+    with connect_to_bytes(path, data, _TABLES, "Zed") as database:
         found = rows(database, "SELECT * FROM threads WHERE id = ?", id)
     if not found:
         raise BadInput(f"{path} has no thread {id!r}; choose a listed one.")
@@ -53,7 +53,7 @@ def list_sessions(path: Path) -> list[Found]:
     query = (
         f"SELECT id, summary, updated_at, LENGTH(data) AS _bytes FROM threads ORDER BY updated_at DESC LIMIT {LISTED}"
     )
-    with listed(path) as database:
+    with connect_for_listing(path) as database:
         return [_found(path, row) for row in rows(database, query) if row["_bytes"]]
 
 
