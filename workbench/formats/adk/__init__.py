@@ -1,12 +1,12 @@
 """Google ADK sessions: `{id, app_name, user_id, state, events}`, in snake_case or camelCase.
 
-A compaction is an event that hides a stretch of time and stands for it; a rewind hides all from an invocation on.
-Events without content change only the state: they are no messages and stay in the file. Calls without an id are named
-after their event, and their responses are matched by the tool's name.
+A compaction event replaces the events in a range of time; a rewind hides all events from an invocation on. Events
+without content only change the state: they are no messages and stay in the file. Calls without an id are named after
+their event, and their responses are matched by the tool's name.
 
-Where several agents speak, each is sent another context: what the others said and did is told to it as a user's text.
-Each can be read; without a choice it is the one that spoke last, with which ADK goes on. Versions differ in the words
-around what others said: here they are those of 1.x.
+With several agents, each has its own context: it gets the others' texts and calls as user text. Each context can be
+read; the default is that of the agent that spoke last, with which ADK continues. The words around other agents' texts
+are those of ADK 1.x.
 
 No usual place: the application that runs the agents chooses the database or folder.
 """

@@ -1,7 +1,7 @@
-"""ADK's own way of compacting: every event stays, and one with `actions.compaction` hides a stretch of time.
+"""Write a compaction as ADK does: every event stays, and an event with `actions.compaction` hides a range of time.
 
-It stands behind the events that it hides. What the context keeps of these follows it once more, as new events between
-the end of that stretch and the first event that is kept as it was.
+The compaction event follows the events that it hides. Hidden events that the context keeps are repeated as new events,
+timed between the end of the range and the first event that is kept unchanged.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from workbench.session import Media, Message, Session, Text
 
 _ID = "adk"
 _STEP = 0.001
-"""Seconds between two events that are written anew, where nothing follows them."""
+"""Seconds between repeated events that no kept event follows."""
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages by means of a compaction event; as `write` does where there is no summary to put there."""
+    """Append a compaction event; falls back to `write` where the context does not begin with a summary of plain
+    text."""
     messages = [message for message in messages if message.kind != "boundary"]
     opening = messages[0] if messages else None
     times = [message.time for message in session.messages]
@@ -41,35 +42,35 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     tail = _tail(session, messages[1:])
     first = tail[0].source[0] if tail else len(events)
     if any(map(compaction_of, events[first:])):
-        tail, first = [], len(events)  # a recorded one behind the new one would hide it
+        tail, first = [], len(events)  # a later recorded compaction would hide the new one
     hidden = [time for message, time in zip(session.messages, known, strict=True) if message.source[0] < first]
     if not hidden:
         return write(session, messages)
     end = max(hidden)
-    again = messages[1 : len(messages) - len(tail)]
+    repeated = messages[1 : len(messages) - len(tail)]
     key = key_of(body, events)
-    rendered = own_renderer(session, body, events)
+    render_message = own_renderer(session, body, events)
     losses: Losses = []
-    new = [event for message in again for event in _again(message, events, rendered, losses)]
+    new = [event for message in repeated for event in _events_again(message, events, render_message, losses)]
     step = (tail[0].time - end) / (len(new) + 2) if tail and tail[0].time is not None else _STEP
     for number, event in enumerate(new, 1):
         event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
-    made = [_compaction(opening, min(hidden), end, key), *new]
-    found = [*range(first), *map(render, made), *range(first, len(events))]
-    return addressed(session, splice(session.records.data, "events", found), session.id, losses)
+    inserted = [_compaction(opening, min(hidden), end, key), *new]
+    pieces = [*range(first), *map(render, inserted), *range(first, len(events))]
+    return addressed(session, splice(session.records.data, "events", pieces), session.id, losses)
 
 
-def _again(
-    message: Message, events: Sequence[Item], rendered: Callable[[Message, Losses], list[Item]], losses: Losses
+def _events_again(
+    message: Message, events: Sequence[Item], render_message: Callable[[Message, Losses], list[Item]], losses: Losses
 ) -> list[Item]:
-    """The events of a message once more. One that holds what blocks do not is repeated as it was recorded."""
+    """Return a message's events again. Media is copied as recorded: blocks do not hold its bytes."""
     if message.source and any(isinstance(block, Media) for block in message.blocks):
         return [dict(events[index]) for index in message.source]
-    return rendered(message, losses)
+    return render_message(message, losses)
 
 
 def _tail(session: Session, rest: Sequence[Message]) -> list[Message]:
-    """The end of what is sent now that the context keeps as it is, of a later time than everything before it."""
+    """Return the messages at the end of the context that stay unchanged and are later than all earlier messages."""
     context = session.context()
     size = 0
     while size < min(len(rest), len(context)) and rest[-1 - size] == context[-1 - size]:

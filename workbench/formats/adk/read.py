@@ -1,4 +1,4 @@
-"""Reading: Google ADK session."""
+"""Read Google ADK sessions."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ from workbench.session.session import Compaction, Epoch, LoadWarning, Records, S
 @dataclass(slots=True)
 class _Reading:
     others: frozenset[int]
-    """Events of other agents than the one whose context is read."""
+    """Indexes of events by agents other than the one whose context is read."""
     messages: list[Message] = field(default_factory=list)
-    of: dict[int, int] = field(default_factory=dict)
-    """The message of each event that has one."""
-    waiting: dict[str, list[str]] = field(default_factory=dict)
-    """Ids of open calls by the tool's name."""
+    message_of: dict[int, int] = field(default_factory=dict)
+    """Message index by event index."""
+    open_calls: dict[str, list[str]] = field(default_factory=dict)
+    """Ids of unanswered calls by the tool's name."""
     nameless: set[str] = field(default_factory=set)
     ids: dict[str, int] = field(default_factory=dict)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a session as the agent is sent it that spoke last. Raises BadInput when it has no events."""
+    """Read the context of the agent that spoke last. Raises BadInput when the session has no events."""
     return _session(path, data, "", progress)
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The agents of a session in which several speak, each with the number of its own events."""
+    """Agents of a session with the number of their own events; empty unless several speak."""
     speakers = Counter(speaker for event in _events(path, data)[1] if (speaker := speaker_of(event)))
     titles = {agent: f"as sent to {agent}" for agent in speakers}
-    return tuple(Part(agent, titles[agent], said) for agent, said in speakers.items()) if len(speakers) > 1 else ()
+    return tuple(Part(agent, titles[agent], count) for agent, count in speakers.items()) if len(speakers) > 1 else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read a session as one of its agents is sent it. Raises BadInput when none of that name speaks in it."""
+    """Read the context of one agent. Raises BadInput when no agent of that name speaks."""
     if part_id not in {part.id for part in sessions_in(path, data)}:
         raise BadInput(f"{path} has no agent {part_id!r}; choose a listed one.")
     return _session(path, data, part_id, progress)
@@ -80,7 +80,7 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     reading = _Reading(others_in(events, chosen))
     for index, event in enumerate(map(dict_of, events)):
         if message := _message(index, event, reading):
-            reading.of[index] = len(reading.messages)
+            reading.message_of[index] = len(reading.messages)
             reading.messages.append(message)
     agents = sessions_in(path, data)
     if agents and not agent:
@@ -90,12 +90,12 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     epochs: list[Epoch] = []
     for index in whole.compactions:
         before = _members(reading, seen_by(chosen, events[:index]))
-        message = reading.messages[reading.of[index]] if index in reading.of else None
+        message = reading.messages[reading.message_of[index]] if index in reading.message_of else None
         if before and message:
             epochs.append(Epoch(len(epochs) + 1, before, Compaction(summary=message.id, time=message.time)))
     progress(len(data), len(data))
     everything = range(len(reading.messages))
-    branch = [reading.of[index] for index in sorted(whole.live) if index in reading.of]
+    branch = [reading.message_of[index] for index in sorted(whole.live) if index in reading.message_of]
     return Session(
         format=ID,
         path=path,
@@ -114,20 +114,22 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
 
 
 def _members(reading: _Reading, seen: Seen) -> list[int]:
-    return [reading.of[index] for index in seen.order if index in reading.of]
+    return [reading.message_of[index] for index in seen.order if index in reading.message_of]
 
 
 def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
-    """Events that hold no message, but for rewinds, which have nothing left to rewind in a new list."""
-    read = {index for message in messages for index in message.source}
+    """Indexes of events without a message, except rewinds: in a new list they have nothing left to rewind."""
+    with_message = {index for message in messages for index in message.source}
     rewinds = "rewind_before_invocation_id"
     return [
-        n for n, e in enumerate(events) if n not in read and not either(dict_of(dict_of(e).get("actions")), rewinds)
+        n
+        for n, e in enumerate(events)
+        if n not in with_message and not either(dict_of(dict_of(e).get("actions")), rewinds)
     ]
 
 
 def _message(index: int, event: Item, reading: _Reading) -> Message | None:
-    """The message of an event; None for one without content, or with a part of a stream."""
+    """Return the message of an event; None for an event without content, or with part of a stream."""
     compaction = compaction_of(event)
     content = dict_of(either(compaction, "compacted_content") if compaction else event.get("content"))
     parts = content.get("parts")
@@ -136,8 +138,8 @@ def _message(index: int, event: Item, reading: _Reading) -> Message | None:
     id = unique_id(word_of(event.get("id")) or f"event-{index + 1}", reading.ids)
     time = seconds_of(event.get("timestamp"))
     if index in reading.others:
-        told = tuple(_fenced(event, parts))
-        return Message(id, "user", told, "meta", time, source=(index,)) if len(told) > 1 else None
+        texts = tuple(_as_user_text(event, parts))
+        return Message(id, "user", texts, "meta", time, source=(index,)) if len(texts) > 1 else None
     metadata = dict_of(either(event, "custom_metadata"))
     known = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
     blocks = tuple(_part(part, f"{id}.{n}", known, reading) for n, part in enumerate(parts))
@@ -146,12 +148,12 @@ def _message(index: int, event: Item, reading: _Reading) -> Message | None:
         role = "user"
     if any(isinstance(block, ToolResult) for block in blocks):
         role = "tool"
-    noted = marked(metadata)
+    recorded_kind = marked(metadata)
     return Message(
         id,
         role,
         blocks,
-        "summary" if compaction else noted or kind_of(role, blocks),
+        "summary" if compaction else recorded_kind or kind_of(role, blocks),
         time,
         _usage(dict_of(either(event, "usage_metadata"))),
         word_of(either(event, "model_version")),
@@ -159,8 +161,8 @@ def _message(index: int, event: Item, reading: _Reading) -> Message | None:
     )
 
 
-def _fenced(event: Item, parts: Sequence[Any]) -> Iterator[Text | Media]:
-    """What another agent said and did, as ADK tells it to this one: in the user's role, thoughts left out."""
+def _as_user_text(event: Item, parts: Sequence[Any]) -> Iterator[Text | Media]:
+    """Yield another agent's texts and calls as ADK sends them to this agent: as user text, without thoughts."""
     author = as_text(event.get("author") or "")
     yield Text("For context:", injected=True)
     for part in map(dict_of, parts):
@@ -170,27 +172,27 @@ def _fenced(event: Item, parts: Sequence[Any]) -> Iterator[Text | Media]:
         if isinstance(part.get("text"), str) and part["text"].strip():
             yield Text(f"[{author}] said: {part['text']}", injected=True)
         elif call:
-            given = call.get("args")
-            args = dict(sorted(given.items())) if isinstance(given, dict) else given
+            input = call.get("args")
+            args = dict(sorted(input.items())) if isinstance(input, dict) else input
             yield Text(f"[{author}] called tool `{call.get('name')}` with parameters: {args}", injected=True)
         elif response:
-            told = f"[{author}] `{response.get('name')}` tool returned result: {response.get('response')}"
-            yield Text(told, injected=True)
+            text = f"[{author}] `{response.get('name')}` tool returned result: {response.get('response')}"
+            yield Text(text, injected=True)
         elif media := _media(part):
             yield media
 
 
 def _media(part: Item) -> Media | None:
     for key in ("inline_data", "file_data"):
-        held = either(part, key)
-        if isinstance(held, dict):
-            return media_of(word_of(either(held, "mime_type")) or "file", as_text(held.get("data") or ""))
+        holder = either(part, key)
+        if isinstance(holder, dict):
+            return media_of(word_of(either(holder, "mime_type")) or "file", as_text(holder.get("data") or ""))
     return None
 
 
-def _usage(given: Item) -> Usage | None:
-    sent, cached, said, thought = (
-        count_of(either(given, key))
+def _usage(counts: Item) -> Usage | None:
+    sent, cached, output, thought = (
+        count_of(either(counts, key))
         for key in (
             "prompt_token_count",
             "cached_content_token_count",
@@ -198,7 +200,7 @@ def _usage(given: Item) -> Usage | None:
             "thoughts_token_count",
         )
     )
-    return usage_of_prompt(sent, said + thought, cached)
+    return usage_of_prompt(sent, output + thought, cached)
 
 
 def _part(part: Any, id: str, known: Iterator[str], reading: _Reading) -> Block:
@@ -209,25 +211,29 @@ def _part(part: Any, id: str, known: Iterator[str], reading: _Reading) -> Block:
         return Thinking(part["text"], signature) if part.get("thought") is True else Text(part["text"])
     call, response = either(part, "function_call"), either(part, "function_response")
     if isinstance(call, dict) and isinstance(call.get("name"), str):
-        own = word_of(call.get("id")) or next(known, f"{call['name']}-{id}")
-        reading.nameless.update(() if word_of(call.get("id")) else (own,))
-        reading.waiting.setdefault(call["name"], []).append(own)
-        given = call.get("args")
-        return ToolUse(own, call["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
+        call_id = word_of(call.get("id")) or next(known, f"{call['name']}-{id}")
+        reading.nameless.update(() if word_of(call.get("id")) else (call_id,))
+        reading.open_calls.setdefault(call["name"], []).append(call_id)
+        input = call.get("args")
+        return ToolUse(
+            call_id, call["name"], input if isinstance(input, dict) else {} if input is None else as_text(input)
+        )
     if isinstance(response, dict):
-        waiting = reading.waiting.get(as_text(response.get("name")), [])
-        own = word_of(response.get("id")) or (waiting[0] if waiting else f"{as_text(response.get('name'))}-{id}")
-        reading.nameless.update(() if word_of(response.get("id")) else (own,))
-        if own in waiting:
-            waiting.remove(own)
-        return _result(own, response.get("response"))
+        open_calls = reading.open_calls.get(as_text(response.get("name")), [])
+        call_id = word_of(response.get("id")) or (
+            open_calls[0] if open_calls else f"{as_text(response.get('name'))}-{id}"
+        )
+        reading.nameless.update(() if word_of(response.get("id")) else (call_id,))
+        if call_id in open_calls:
+            open_calls.remove(call_id)
+        return _result(call_id, response.get("response"))
     if media := _media(part):
         return media
     return Opaque(next((key for key in part if key not in ("thought", "thought_signature")), ""), part)
 
 
 def _result(call_id: str, response: Any) -> ToolResult:
-    """ADK wraps what is no object in `result`, and tools that fail give `error`."""
+    """Return a result: ADK wraps a value that is no object in `result`, and a tool's failure in `error`."""
     failed = isinstance(response, dict) and response.keys() == {"error"}
     if isinstance(response, dict) and len(response) == 1 and response.keys() <= {"result", "error"}:
         response = next(iter(response.values()))

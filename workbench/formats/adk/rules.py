@@ -1,4 +1,7 @@
-"""What ADK's `Session` and its request builder refuse, judged on the JSON alone: https://github.com/google/adk-python."""
+"""Loader rules of ADK, checked on the JSON alone.
+
+Source: `Session` and the request builder of https://github.com/google/adk-python.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ def validate(data: bytes) -> Faults:
     for key in ("id", *(("app_name", "user_id") if owners else ())):  # before 1.0 a session had no owner
         if not isinstance(session.get(key), str):
             yield f"It has no {key}."
-    asked: set[str] = set()
-    names: list[str] = []
+    call_ids: set[str] = set()
+    open_names: list[str] = []
     for number, raw in enumerate(body["events"], 1):
         event, where = _snake(raw), f"Event {number}"
         if not isinstance(event.get("author"), str) or type(event.get("timestamp")) not in (int, float):
@@ -47,14 +50,14 @@ def validate(data: bytes) -> Faults:
                 yield f"{where} has a part of no type that ADK knows."
             call, response = part.get("function_call"), part.get("function_response")
             if isinstance(call, dict):
-                asked.add(str(call.get("id")))
-                names.append(str(call.get("name")))
+                call_ids.add(str(call.get("id")))
+                open_names.append(str(call.get("name")))
                 if not isinstance(call.get("args", {}), dict | None):
                     yield f"{where} calls {call.get('name')} with args that are not an object."
             if isinstance(response, dict):
-                known = response.get("id") is not None and str(response.get("id")) in asked
-                if not known and str(response.get("name")) in names:
-                    names.remove(str(response.get("name")))
+                known = response.get("id") is not None and str(response.get("id")) in call_ids
+                if not known and str(response.get("name")) in open_names:
+                    open_names.remove(str(response.get("name")))
                 elif not known:
                     yield f"{where} answers a call of {response.get('name')} that no earlier event made."
                 if not isinstance(response.get("response"), dict):

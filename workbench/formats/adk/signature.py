@@ -1,4 +1,4 @@
-"""By what a file is known: Google ADK session."""
+"""Recognise Google ADK sessions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def recognise(look: Look) -> str:
 
 
 def camel(key: str) -> str:
+    """Return a snake_case key in camelCase."""
     first, *rest = key.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
 def either(holder: Item, key: str) -> Any:
-    """The value of a key that is written in snake_case or in camelCase."""
+    """Return the value of a key written in snake_case or in camelCase, None without it."""
     return holder[key] if key in holder else holder.get(camel(key))

@@ -1,8 +1,8 @@
-"""ADK sessions written: the loaded session with other events, or a new one.
+"""Write ADK sessions: the loaded session with other events, or a new one.
 
-A summary is an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any time.
-The other way, ADK's own (`adk_append`), writes such an event all the same and what it hides too much once more behind
-it. The kind is noted in `custom_metadata`, which ADK leaves to its users.
+A summary becomes an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any
+time. `append.py` writes a compaction event instead. The kind of a message goes into `custom_metadata`, which ADK
+reserves for applications.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from zlib import crc32
 
 from workbench.base.stamps import seconds_of
+from workbench.formats.adk.signature import camel
 from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
@@ -33,63 +34,67 @@ from workbench.session import Block, Message, Opaque, Session, Text, Thinking, T
 
 _ID = "adk"
 _AGENT = ("agent.py", "__init__.py", "root_agent.yaml")
-"""One of these makes a folder an agent's."""
+"""Files that mark the folder of an agent."""
 _STEP = 1e-6
-"""Seconds between new events of which no time is known."""
+"""Seconds between new events without a known time."""
 _BY_HAND = "resume with: adk run --resume THIS_FILE AGENT_FOLDER; an app loads it through its session service"
 Key = Callable[[str], str]
-"""How the file writes a key."""
+"""Converts a snake_case key to the file's spelling."""
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
+    """Replace the events of the loaded session; from another format, write a new session of the app `workbench`."""
     losses: Losses = []
     if session.format != _ID:
         messages, more = adopted(session, messages, "ADK", "gemini")
         losses.extend([Loss(LossKind.AGENT_NAMED), *more])
-        found = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), losses)
+        new_pieces = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), losses)
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return addressed(session, splice(data, "events", _in_time(found, ())), id, losses)
+        return addressed(session, splice(data, "events", _in_time(new_pieces, ())), id, losses)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
         return addressed(session, data, session.id, ())
     body = dict_of(parse(session.path or Path(), data)[0])
     events = [dict_of(event) for event in body["events"]]
-    plain = _told(view, [_unhidden(message, events, losses) for message in messages], events, losses)
-    found = pieces(session.messages, plain, own_renderer(session, body, events), losses)
-    found = _in_time(with_unread(found, session.facts.unread), events)
-    return addressed(session, splice(data, "events", found), session.id, losses)
+    visible = _with_others_as_user(
+        view, [_as_plain_event(message, events, losses) for message in messages], events, losses
+    )
+    new_pieces = pieces(session.messages, visible, own_renderer(session, body, events), losses)
+    new_pieces = _in_time(with_unread(new_pieces, session.facts.unread), events)
+    return addressed(session, splice(data, "events", new_pieces), session.id, losses)
 
 
-def _in_time(found: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
-    """New events at times between those around them: ADK's database gives events back in the order of their times."""
-    known = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in found]
-    kept = (at if at and isinstance(piece, int) else inf for piece, at in zip(found[::-1], known[::-1], strict=True))
-    earliest = list(accumulate(kept, min))[::-1]  # of the kept events from there on
-    made: list[int | bytes] = []
+def _in_time(output: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
+    """Give new events times between those of their neighbours: ADK's database orders events by time."""
+    known = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in output]
+    kept_times = (
+        at if at and isinstance(piece, int) else inf for piece, at in zip(output[::-1], known[::-1], strict=True)
+    )
+    earliest = list(accumulate(kept_times, min))[::-1]  # of the kept events from each place on
+    timed: list[int | bytes] = []
     before = 0.0
-    for number, piece in enumerate(found):
+    for number, piece in enumerate(output):
         at = known[number]
         if isinstance(piece, bytes):
             at = at or before or next(filter(None, known[number:]), time.time())
             at = min(max(at, before + _STEP), earliest[number])
             piece = replace_fields(piece, {"timestamp": render(max(at, before))})
         at = max(at, before)
-        made.append(piece)
+        timed.append(piece)
         before = at
-    return made
+    return timed
 
 
 def _time(event: Any) -> float:
-    """When an event was, 0 where it does not say."""
+    """Return the time of an event in seconds since the epoch, 0 without one."""
     return seconds_of(dict_of(event).get("timestamp")) or 0.0
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    """`adk run --save_session` puts a session into its agent's folder; from anywhere else, which agent is not known."""
+    """Add the resume command where the session lies in its agent's folder, as `adk run --save_session` puts it."""
     name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
     if session.format != _ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
         return Written(data, name, id, by_hand=_BY_HAND, losses=losses)
@@ -98,14 +103,13 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 
 def view_of(session: Session) -> View:
-    """As whom a session of this format was read."""
+    """Return the agent whose context a session of this format was read as."""
     own = session.facts.own
     return own if isinstance(own, View) else View("", frozenset(), chosen=False)
 
 
-def _told(view: View, messages: list[Message], events: Sequence[Item], losses: Losses) -> list[Message]:
-    """The messages with what other agents said as the user's text, unless ADK would tell it so again: it goes on with
-    the agent that spoke last."""
+def _with_others_as_user(view: View, messages: list[Message], events: Sequence[Item], losses: Losses) -> list[Message]:
+    """Write other agents' texts as user text where ADK would not do so itself: it continues with the last speaker."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""
         for message in reversed(messages)
@@ -119,23 +123,19 @@ def _told(view: View, messages: list[Message], events: Sequence[Item], losses: L
 
 
 def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Losses], list[Item]]:
-    """What renders a message as events of the loaded session: in its spelling, by its agent."""
+    """Return a function that renders a message as events in the loaded session's spelling, by its agent."""
     tools = {call.id: call.name for message in session.messages for call in message.calls}
     view = view_of(session)
     return _renderer(view.agent or "model", key_of(body, events), tools, view.nameless, own=True)
 
 
 def key_of(body: Item, events: Sequence[Item]) -> Key:
-    return _camel if "appName" in body or any("invocationId" in event for event in events) else str
+    """Return the file's spelling of keys: camelCase or snake_case."""
+    return camel if "appName" in body or any("invocationId" in event for event in events) else str
 
 
-def _camel(key: str) -> str:
-    first, *rest = key.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
-def _unhidden(message: Message, events: Sequence[Item], losses: Losses) -> Message:
-    """A compaction event as an ordinary one, which hides nothing."""
+def _as_plain_event(message: Message, events: Sequence[Item], losses: Losses) -> Message:
+    """Turn a compaction event into an ordinary event, which hides nothing."""
     if message.source and dict_of(events[message.source[0]].get("actions")).get("compaction"):
         losses.append(Loss(LossKind.SUMMARIES_AS_EVENTS, details=("ADK",)))
         return replace(message, source=())
@@ -147,40 +147,42 @@ def _renderer(
 ) -> Callable[[Message, Losses], list[Item]]:
     names = dict(tools)
 
-    def part(block: Block, losses: Losses) -> Item | None:
-        made = _part(block, key, names, losses, own)
-        if made and isinstance(block, ToolUse | ToolResult):
-            held = next(iter(made.values()))
-            # A call and its result without ids are paired by name and order: an id in one of them alone parts them.
-            if held["id"] in nameless:
-                del held["id"]
-        return made
+    def render_part(block: Block, losses: Losses) -> Item | None:
+        part = _part(block, key, names, losses, own)
+        if part and isinstance(block, ToolUse | ToolResult):
+            holder = next(iter(part.values()))
+            # A call and its result without ids are paired by name and order; an id in only one would break the pair.
+            if holder["id"] in nameless:
+                del holder["id"]
+        return part
 
-    def rendered(message: Message, losses: Losses) -> list[Item]:
+    def render_message(message: Message, losses: Losses) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
         if message.role == "system":
             message = replace(message, role="user", blocks=(Text(as_user_text(message)),))
-        results = [made for made in (part(block, losses) for block in message.results) if made]
+        results = [part for part in (render_part(block, losses) for block in message.results) if part]
         others = [b for b in message.blocks if not isinstance(b, ToolResult)]
-        parts = [made for made in (part(block, losses) for block in others) if made]
-        if parts and all(made.get("thought") for made in parts):  # ADK sends no event of thoughts alone
+        parts = [part for part in (render_part(block, losses) for block in others) if part]
+        if parts and all(part.get("thought") for part in parts):  # ADK sends no event of thoughts alone
             losses.extend(Loss(LossKind.REASONING) for _ in parts)
             parts = []
-        said: Item = {"text": ""}
+        empty_text: Item = {"text": ""}
         items: list[Item] = []
         if results:
             items.append(_event(message, "user", agent, results, key, 0))
         if parts or not (results or message.blocks):
             role = "model" if message.role == "assistant" else "user"
-            items.append(_event(message, role, agent if role == "model" else "user", parts or [said], key, len(items)))
+            items.append(
+                _event(message, role, agent if role == "model" else "user", parts or [empty_text], key, len(items))
+            )
             shown = kind_of("assistant" if role == "model" else "user", message.blocks)
-            noted: Item = {MARK: message.kind} if message.kind != shown else {}
+            metadata: Item = {MARK: message.kind} if message.kind != shown else {}
             unnamed = [call.id for call in message.calls if call.id in nameless]
-            if noted := noted | ({CALLS: unnamed} if unnamed else {}):
-                items[-1][key("custom_metadata")] = noted
+            if metadata := metadata | ({CALLS: unnamed} if unnamed else {}):
+                items[-1][key("custom_metadata")] = metadata
         return items
 
-    return rendered
+    return render_message
 
 
 def _event(message: Message, role: str, author: str, parts: list[Item], key: Key, number: int) -> Item:
@@ -202,8 +204,8 @@ def _part(block: Block, key: Key, names: dict[str, str], losses: Losses, own: bo
         case Thinking(text, signature):
             if not (text or own):
                 losses.append(loss_of(block))
-            given: Item = {"text": text, "thought": True} if text or own else {}
-            return given | ({key("thought_signature"): signature} if own and signature else {}) or None
+            part: Item = {"text": text, "thought": True} if text or own else {}
+            return part | ({key("thought_signature"): signature} if own and signature else {}) or None
         case ToolUse(id, name, input):
             args = as_object(input)
             return {key("function_call"): {"id": id, "args": args, "name": name}}
