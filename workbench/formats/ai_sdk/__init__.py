@@ -1,8 +1,8 @@
 """Vercel's AI SDK: `UIMessage`s, which an application stores, and `ModelMessage`s, which it sends.
 
-An answer stored for the screen is one message of many steps; each step is an answer of the model, and what its tools
-gave a message of its own (`convertToModelMessages`). Sources and the application's own data are not sent. Seen of
-version 6; names of version 4 (`args`, `result`, `toolInvocations`) are read too.
+A stored answer (`UIMessage`) is one message with several steps. Each step becomes a response of the model, followed by
+a message with its tool results (`convertToModelMessages`). Sources and the application's own data are not sent. Checked
+against version 6; names of version 4 (`args`, `result`, `toolInvocations`) are read too.
 https://ai-sdk.dev/docs/reference/ai-sdk-core
 
 No usual place: the application stores it.

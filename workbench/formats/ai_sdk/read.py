@@ -1,4 +1,4 @@
-"""Reading: AI SDK messages."""
+"""Read AI SDK messages."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from workbench.session.session import Session
 Item = dict[str, Any]
 _ROLES: dict[Any, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _DENIED = "Tool execution denied."
-"""What the SDK sends for a call that the person refused without a word."""
+"""Result that the SDK sends for a call that the user refused without a reason."""
 
 
 class Reader(Document):
-    """One epoch: a list is a context already."""
+    """Reader of one list of messages, which is one epoch."""
 
     format = ID
     needs = "has no list of messages; open what the AI SDK stored or sends"
@@ -33,7 +33,7 @@ class Reader(Document):
     def session(self) -> Session:
         items = self.items(items_of(self.document))
         found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
-        unsent = sum(_is_for_the_screen(part) for item in items for part in list_of(dict_of(item).get("parts")))
+        unsent = sum(_is_display_only(part) for item in items for part in list_of(dict_of(item).get("parts")))
         if unsent:
             self.warn(f"{counted(unsent, 'part')} of type data or source are for display and not sent")
         about = self.body
@@ -45,36 +45,38 @@ class Reader(Document):
         )
 
     def _messages(self, index: int, item: Any) -> Iterator[Message]:
-        """The messages that an item is sent as."""
-        given, source = dict_of(item), (index,)
-        if not given:
+        """Yield the messages that the SDK sends for an item."""
+        message, source = dict_of(item), (index,)
+        if not message:
             yield self.not_an_object(index, item, id=self.unique_id(f"m{index + 1}"))
             return
-        role = _ROLES.get(text_of(given.get("role")))
+        role = _ROLES.get(text_of(message.get("role")))
         if role is None:
             self.warn(f"message {index + 1} has no known role; read as user")
             role = "user"
-        steps = list(_steps(given))
-        about = dict_of(given.get("metadata"))
+        steps = list(_steps(message))
+        about = dict_of(message.get("metadata"))
         usage = _usage(about.get("usage") or about.get("totalUsage")) if len(steps) == 1 else None
-        time = seconds_of(given.get("createdAt")) or seconds_of(about.get("createdAt"))
-        name = word_of(given.get("id")) or f"m{index + 1}"
+        time = seconds_of(message.get("createdAt")) or seconds_of(about.get("createdAt"))
+        name = word_of(message.get("id")) or f"m{index + 1}"
         for step in steps or [[]]:
             for answers, run in groupby(step, key=lambda block: isinstance(block, ToolResult)):
                 blocks = tuple(run)
-                said: Role = "tool" if answers else "user" if role == "tool" else role
-                kind = kind_of(said, blocks)
-                bill = usage if said == "assistant" else None
-                yield Message(self.unique_id(name), said, blocks, kind, time, bill, word_of(about.get("model")), source)
+                step_role: Role = "tool" if answers else "user" if role == "tool" else role
+                kind = kind_of(step_role, blocks)
+                step_usage = usage if step_role == "assistant" else None
+                yield Message(
+                    self.unique_id(name), step_role, blocks, kind, time, step_usage, word_of(about.get("model")), source
+                )
 
 
 def _steps(item: Item) -> Iterator[list[Block]]:
-    """The blocks of each step, results behind the others; a message that is sent is one step."""
+    """Yield the blocks of each step, results last. A `ModelMessage` is one step."""
     stored = item.get("parts")
     if not isinstance(stored, list):
         content = item.get("content")
-        blocks = [Text(content)] if isinstance(content, str) and content else list(map(_sent, list_of(content)))
-        yield [*blocks, *_invoked(item.get("toolInvocations"))]
+        blocks = [Text(content)] if isinstance(content, str) and content else list(map(_sent_block, list_of(content)))
+        yield [*blocks, *_invocation_blocks(item.get("toolInvocations"))]
         return
     step: list[Block] = []
     results: list[Block] = []
@@ -83,33 +85,33 @@ def _steps(item: Item) -> Iterator[list[Block]]:
             if step:
                 yield step + results
             step, results = [], []
-        elif not _is_for_the_screen(part):
-            for block in _stored(part):
+        elif not _is_display_only(part):
+            for block in _stored_blocks(part):
                 (results if isinstance(block, ToolResult) else step).append(block)
     if step or results:
         yield step + results
 
 
-def _is_for_the_screen(part: Any) -> bool:
+def _is_display_only(part: Any) -> bool:
     return text_of(dict_of(part).get("type")).startswith(("data-", "source"))
 
 
-def _stored(part: Item) -> Iterator[Block]:
-    """The blocks of a part as it is stored: a call and what it gave are one part."""
+def _stored_blocks(part: Item) -> Iterator[Block]:
+    """Yield the blocks of a stored part; a call and its result are one part."""
     kind = text_of(part.get("type"))
     if kind == "tool-invocation":
-        yield from _invoked([part.get("toolInvocation")])
+        yield from _invocation_blocks([part.get("toolInvocation")])
     elif kind == "dynamic-tool" or kind.startswith("tool-"):
         name = word_of(part.get("toolName")) or kind.removeprefix("tool-")
         id = text_of(part.get("toolCallId"))
         yield ToolUse(id, name, arguments_of(part.get("input", part.get("rawInput"))))
         yield from _result(id, part)
     else:
-        yield _sent(part)
+        yield _sent_block(part)
 
 
 def _result(id: str, part: Item) -> Iterator[ToolResult]:
-    """What a stored call gave, where it gave something; the person may have refused it with words."""
+    """Yield the result of a stored call, if any; a refusal may hold the user's reason."""
     state = part.get("state")
     if state == "output-available":
         yield ToolResult(id, _output(part.get("output")))
@@ -120,36 +122,36 @@ def _result(id: str, part: Item) -> Iterator[ToolResult]:
         yield ToolResult(id, (Text(reason or _DENIED),), is_error=True, said=reason)
 
 
-def _invoked(invocations: Any) -> Iterator[Block]:
-    """Calls as version 4 stores them, and behind them what they gave."""
-    given = [dict_of(one) for one in list_of(invocations)]
-    for one in given:
+def _invocation_blocks(invocations: Any) -> Iterator[Block]:
+    """Yield calls as version 4 stores them, then their results."""
+    items = [dict_of(one) for one in list_of(invocations)]
+    for one in items:
         yield ToolUse(text_of(one.get("toolCallId")), text_of(one.get("toolName")), arguments_of(one.get("args")))
-    for one in given:
+    for one in items:
         if one.get("state") == "result":
             yield ToolResult(text_of(one.get("toolCallId")), _output(one.get("result")))
 
 
-def _sent(part: Any) -> Block:
-    """A part as it is sent."""
-    given = dict_of(part)
-    kind = text_of(given.get("type"))
-    if kind == "text" and isinstance(given.get("text"), str):
-        return Text(given["text"])
+def _sent_block(part: Any) -> Block:
+    """Return the block of a part of a `ModelMessage`."""
+    item = dict_of(part)
+    kind = text_of(item.get("type"))
+    if kind == "text" and isinstance(item.get("text"), str):
+        return Text(item["text"])
     if kind == "reasoning":
-        return Thinking(text_of(given.get("text")) or text_of(given.get("reasoning")))
+        return Thinking(text_of(item.get("text")) or text_of(item.get("reasoning")))
     if kind in ("image", "file"):
-        return _media(kind, given)
+        return _media(kind, item)
     if kind == "tool-call":
-        called = arguments_of(given.get("input", given.get("args")))
-        return ToolUse(text_of(given.get("toolCallId")), text_of(given.get("toolName")), called)
+        input = arguments_of(item.get("input", item.get("args")))
+        return ToolUse(text_of(item.get("toolCallId")), text_of(item.get("toolName")), input)
     if kind == "tool-result":
-        return _sent_result(given)
+        return _sent_result(item)
     return Opaque(kind, part)
 
 
 def _sent_result(part: Item) -> ToolResult:
-    """A result as it is sent: its output says what it is; in version 4 it is the bare value."""
+    """Return a result of a `ModelMessage`. Its `output` has a type; in version 4 the result is the bare value."""
     id = text_of(part.get("toolCallId"))
     if "output" not in part:
         return ToolResult(id, _output(part.get("result")), part.get("isError") is True)
@@ -162,29 +164,33 @@ def _sent_result(part: Item) -> ToolResult:
 
 
 def _output(value: Any) -> tuple[Text | Media, ...]:
-    """What a tool gave: a text, a list of parts, or any value, which is sent as its JSON."""
+    """Return a result's content: a text, a list of parts, or the JSON of any other value."""
     parts = value if isinstance(value, list) and value and all("type" in dict_of(part) for part in value) else None
     if parts is None:
         return () if value is None or value == "" else (Text(as_text(value)),)
-    blocks = ((_sent(part), part) for part in parts)
+    blocks = ((_sent_block(part), part) for part in parts)
     return tuple(in_result(block, part) for block, part in blocks)
 
 
 def _media(kind: str, part: Item) -> Media:
     data = part.get("url") or part.get("data") or part.get("image")
     head, comma, encoded = text_of(data).partition(",")
-    known = head.startswith("data:")
-    type = word_of(part.get("mediaType")) or word_of(part.get("mimeType")) or (head[5:].split(";")[0] if known else "")
-    held = encoded if known and comma else "" if "://" in head else text_of(data)
-    return media_of(type or kind, held)
+    is_data_url = head.startswith("data:")
+    type = (
+        word_of(part.get("mediaType"))
+        or word_of(part.get("mimeType"))
+        or (head[5:].split(";")[0] if is_data_url else "")
+    )
+    data_text = encoded if is_data_url and comma else "" if "://" in head else text_of(data)
+    return media_of(type or kind, data_text)
 
 
-def _usage(given: Any) -> Usage | None:
-    """The bill of an answer of one step, where the application kept it in the message."""
-    usage = dict_of(given)
+def _usage(recorded: Any) -> Usage | None:
+    """Return the usage of a one-step answer where the application stored it in the message, else None."""
+    usage = dict_of(recorded)
     details = dict_of(usage.get("inputTokenDetails"))
-    sent = count_of(usage.get("inputTokens")) or count_of(usage.get("promptTokens"))
-    said = count_of(usage.get("outputTokens")) or count_of(usage.get("completionTokens"))
+    prompt = count_of(usage.get("inputTokens")) or count_of(usage.get("promptTokens"))
+    output = count_of(usage.get("outputTokens")) or count_of(usage.get("completionTokens"))
     read = count_of(details.get("cacheReadTokens")) or count_of(usage.get("cachedInputTokens"))
-    made = count_of(details.get("cacheWriteTokens"))
-    return usage_of_prompt(sent, said, read, made)
+    written = count_of(details.get("cacheWriteTokens"))
+    return usage_of_prompt(prompt, output, read, written)

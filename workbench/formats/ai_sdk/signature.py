@@ -1,4 +1,4 @@
-"""By what a file is known: AI SDK messages."""
+"""Recognise AI SDK messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = frozenset(
 
 _ROLES = ("system", "user", "assistant", "tool")
 _SENT = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
-"""Parts that a `ModelMessage` alone has."""
+"""Part types that only a `ModelMessage` has."""
 
 
 def recognise(look: Look) -> str:
@@ -30,7 +30,7 @@ def recognise(look: Look) -> str:
 
 
 def items_of(document: Any) -> list[Any] | None:
-    """The messages of a list, or of a stored chat that has one."""
+    """Return the list of messages of a document: itself, or the `messages` of a stored chat; None without one."""
     items = document if isinstance(document, list) else dict_of(document).get("messages")
     return items if isinstance(items, list) else None
 

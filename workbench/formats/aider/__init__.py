@@ -1,9 +1,9 @@
-"""aider's chat history, Markdown: `#### ` the user, `> ` the console, everything else the assistant.
+"""aider's chat history in Markdown: `#### ` marks the user, `> ` the console, everything else is the assistant.
 
-One file holds every session of a folder, each under its `# aider chat started at` line; aider restores all of them, and
-a session that did so says it. Console lines are shown, but no part of the context: aider does not send them again. Its
-own summaries are never written. What begins like a mark in an answer cannot be told from one. Kinds are noted in
-console lines.
+One file holds every session of a folder, each under its `# aider chat started at` line. aider restores all of them; a
+session that did so records it. Console lines are shown but not part of the context: aider does not send them again.
+aider never writes its summaries. A line of an answer that begins like a mark cannot be distinguished from one. The kind
+of a message is recorded in a console line.
 """
 
 from __future__ import annotations

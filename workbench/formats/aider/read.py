@@ -1,4 +1,4 @@
-"""Reading: aider chat history."""
+"""Read aider chat histories."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from workbench.session.session import Epoch, LoadWarning, Records, Session
 _USER, _CONSOLE = b"#### ", b"> "
 _PADDING = re.compile(r"  $", re.MULTILINE)
 _RESTORED = re.compile(rb"^> Restored previous conversation history\.", re.MULTILINE)
-"""How a session says that it went on with the whole file before it."""
-_NOTED = re.compile(rb"^> " + MARK.encode() + rb": (\w+)\s*$", re.MULTILINE)
+"""Line by which a session records that it restored all earlier sessions of the file."""
+_KIND = re.compile(rb"^> " + MARK.encode() + rb": (\w+)\s*$", re.MULTILINE)
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions in the file's order; what stands before the first heading is one of its own."""
+    """Sessions in the file's order; text before the first heading is a session of its own."""
     parts: list[Part] = []
     for number, own in enumerate(_split(data), 1):
         messages = _messages(own, Records(own))
@@ -44,7 +44,7 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read what aider restores: every session of the file. Raises BadInput when nobody says anything in it."""
+    """Read every session of the file, as aider restores them. Raises BadInput without a message."""
     session = _session(path, data, progress)
     starts = len(_split(data))
     if not session.context():
@@ -59,8 +59,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one session by its place from 1, with all before it if it says that it restored them. Raises BadInput when
-    there is no such session."""
+    """Read one session by its number from 1, with the earlier ones if it restored them. Raises BadInput for an unknown
+    number."""
     starts = _split(data)
     own = entry_by_number(path, starts, part_id, "session")
     return _session(path, b"".join(starts[: int(part_id)]) if _RESTORED.search(own) else own, progress)
@@ -82,15 +82,14 @@ def _session(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def _messages(own: bytes, records: Records) -> list[Message]:
-    """Runs of lines of one speaker. Console lines are boundaries: seen in the file, never sent; nor is a line of an
-    answer that begins like a heading."""
+    """Return a message for each run of lines with one mark. Console lines become boundaries, which are never sent."""
     messages: list[Message] = []
-    noted: str | None = None
+    recorded_kind: str | None = None
     for mark, start, stop, line in _runs(own):
         raw = own[start:stop]
-        found = _NOTED.search(raw) if mark == _CONSOLE else None
-        if found:
-            noted = found[1].decode()
+        kind_line = _KIND.search(raw) if mark == _CONSOLE else None
+        if kind_line:
+            recorded_kind = kind_line[1].decode()
             continue
         if mark == _CONSOLE and CARRIED.encode() in raw:
             continue
@@ -100,14 +99,14 @@ def _messages(own: bytes, records: Records) -> list[Message]:
         role: Role = "assistant" if mark == b"" else "user" if mark == _USER else "system"
         source = (records.add(start, stop, line),)
         blocks = (Text(text),)
-        kind = "boundary" if mark == _CONSOLE else marked({MARK: noted}) or kind_of(role, blocks)
-        noted = noted if mark == _CONSOLE else None
+        kind = "boundary" if mark == _CONSOLE else marked({MARK: recorded_kind}) or kind_of(role, blocks)
+        recorded_kind = recorded_kind if mark == _CONSOLE else None
         messages.append(Message(f"m{len(messages) + 1}", role, blocks, kind, source=source))
     return messages
 
 
 def _runs(own: bytes) -> Iterator[tuple[bytes, int, int, int]]:
-    """(mark, start, stop, line from 1) of each run of lines with one mark; the heading is left out."""
+    """Yield (mark, start, stop, line from 1) of each run of lines with one mark, without headings."""
     at, number = 0, 1
     marked_lines: list[tuple[bytes, int, int, int]] = []
     for stop in [*(end.end() for end in LINE_END.finditer(own)), len(own)]:
@@ -121,6 +120,7 @@ def _runs(own: bytes) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def _text(mark: bytes, raw: bytes) -> str:
+    """Return the text of a run without its marks; lines of an answer that begin like a heading are left out."""
     lines = NEWLINE.sub("\n", raw.decode(errors="replace")).removesuffix("\n").splitlines(keepends=True)
     if not mark:
         return "".join(line for line in lines if not line.startswith("# ")).strip("\n")

@@ -1,4 +1,4 @@
-"""By what a file is known: aider chat history."""
+"""Recognise aider chat histories, and split their lines as aider does."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ID = "aider"
 HEADING = re.compile(rb"^# aider chat started at ([^\n]*)\n?", re.MULTILINE)
 
 NEWLINE = re.compile("\r\n?")
-"""What aider reads as "\\n", as it opens its files as text."""
+"""Line endings that aider reads as "\\n": it opens files in text mode."""
 
 LINE_END = re.compile(rb"\r\n|[\n\r\v\f\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
-"""What ends a line for aider, which parts what it has opened by `str.splitlines`."""
+"""Line ends by `str.splitlines`, with which aider splits a history."""
 
 
 def recognise(look: Look) -> str:

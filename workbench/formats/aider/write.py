@@ -1,4 +1,4 @@
-"""Writing: aider chat history."""
+"""Write aider chat histories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKS = ("# ", "> ", "#### ")
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """A history with one session. Kept messages are copied; calls and results of other formats become text."""
+    """Write a history with one session. Kept messages are copied; calls and results of other formats become text."""
     losses: Losses = []
     native = session.format == ID
     data = session.records.data
@@ -32,32 +32,32 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if session.system:
             losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("aider",)))
     heading = HEADING.match(data) if native else None
-    made = [heading[0] if heading else f"# aider chat started at {datetime.now():%Y-%m-%d %H:%M:%S}\n".encode(), b"\n"]
+    lines = [heading[0] if heading else f"# aider chat started at {datetime.now():%Y-%m-%d %H:%M:%S}\n".encode(), b"\n"]
     before: Role | None = None
     for message in messages:
         if message.kind == "boundary":
             continue
         role: Role = "assistant" if message.role == "assistant" else "user"
-        text = _said(message, losses)
+        text = _text(message, losses)
         if not text.strip():
             continue
         if message.kind != kind_of(role, (Text(text),)) or (role == before == "assistant"):
-            made.append(f"> {MARK}: {message.kind}\n\n".encode())
+            lines.append(f"> {MARK}: {message.kind}\n\n".encode())
         raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, losses)
-        made.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
+        lines.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
         before = role
-    return addressed(session, b"".join(made), "", losses)
+    return addressed(session, b"".join(lines), "", losses)
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    """aider goes on with the history that it is given, and writes on in it: none that lies in its folder is touched."""
+    """Add the command that resumes this file: aider appends to it, and does not touch the history in its folder."""
     own = session.path.absolute().parent if session.format == ID and session.path else None
     command = ("aider", "--chat-history-file", FILE, "--restore-chat-history")
     folder = str(own) if own else folder_of(session)
     return Written(data, ".aider.chat.history.md", id, folder=folder, commands=(command,), losses=losses)
 
 
-def _said(message: Message, losses: Losses) -> str:
+def _text(message: Message, losses: Losses) -> str:
     if message.role == "system":
         return as_user_text(message)
     texts: list[str] = []
@@ -65,9 +65,9 @@ def _said(message: Message, losses: Losses) -> str:
         match block:
             case Text(text):
                 texts.append(text)
-            case ToolUse(_, name, given):
+            case ToolUse(_, name, input):
                 losses.append(Loss(LossKind.CALLS_AS_TEXT, details=("aider",)))
-                texts.append(f"[called {name}: {as_text(given)}]")
+                texts.append(f"[called {name}: {as_text(input)}]")
             case ToolResult():
                 losses.append(Loss(LossKind.RESULTS_AS_TEXT, details=("aider",)))
                 texts.append("\n".join(["[result]", *texts_of(block, losses)]))
@@ -81,18 +81,18 @@ def _said(message: Message, losses: Losses) -> str:
 def _rendered(role: Role, text: str, losses: Losses) -> bytes:
     text = NEWLINE.sub("\n", text)
     if role == "user":
-        said = "".join(f"#### {line}" for line in [*_lines(text)])
-        return f"{said}\n".replace("\n", "  \n").encode(errors="replace")
+        quoted = "".join(f"#### {line}" for line in [*_lines(text)])
+        return f"{quoted}\n".replace("\n", "  \n").encode(errors="replace")
     if text != text.strip("\n"):
         losses.append(Loss(LossKind.EDGE_LINES))
     lines = _lines(text)
     if any(line.startswith(_MARKS) for line in lines):
         losses.append(Loss(LossKind.MARKS_INDENTED))
-    moved = "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}" for line in lines)
-    return f"{moved}\n".encode(errors="replace")
+    indented = "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}" for line in lines)
+    return f"{indented}\n".encode(errors="replace")
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends, as aider parts them; the last one has none, and is empty where the text ends with one."""
+    """Split into lines with their ends as aider does. The last has no end; it is empty where the text ends a line."""
     *lines, last = text.splitlines(keepends=True) or [""]
     return [*lines, last] if last.splitlines() in ([], [last]) else [*lines, last, ""]

@@ -1,8 +1,8 @@
 """Amp threads: `~/.local/share/amp/threads/T-<id>.json`, and what `amp threads export` prints.
 
-Nobody documents the form; this is what public readers of it agree on. Versions from the spring of 2026 on keep threads
-on the server alone. A message of the role `info` with a summary stands for what is before it. Messages of sub-agents
-name the call that began them, and are in the file view only. The system prompt and the tools are not in the file. Read
+The format is undocumented; this is what public readers of it agree on. Since spring 2026 Amp keeps threads on its
+server only. A message of the role `info` with a summary replaces the messages before it. Messages of sub-agents name
+the call that started them, and are only in the file view. The system prompt and the tools are not in the file. Read
 only.
 """
 

@@ -1,4 +1,4 @@
-"""Reading: Amp thread."""
+"""Read Amp threads."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class Reader(Document):
         )
 
     def _message(self, index: int, item: dict[str, Any]) -> Message:
-        named, source, usage = item.get("role"), (index,), dict_of(item.get("usage"))
+        role_name, source, usage = item.get("role"), (index,), dict_of(item.get("usage"))
         time = seconds_of(dict_of(item.get("meta")).get("sentAt")) or seconds_of(usage.get("timestamp"))
         id = f"m{index + 1}"
-        if named in ("info", "parent"):
-            return _summary(id, item, time, source)
-        if named not in ("user", "assistant"):
-            self.warn(f"message {index + 1} has the role {as_text(named)[:40]}; read as user")
+        if role_name in ("info", "parent"):
+            return _info_message(id, item, time, source)
+        if role_name not in ("user", "assistant"):
+            self.warn(f"message {index + 1} has the role {as_text(role_name)[:40]}; read as user")
         content = item.get("content")
         blocks = tuple(map(_block, content)) if isinstance(content, list) else from_anthropic(content)
-        role: Role = "assistant" if named == "assistant" else "user"
+        role: Role = "assistant" if role_name == "assistant" else "user"
         if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
             role = "tool"
         kind, model = kind_of(role, blocks), word_of(usage.get("model"))
@@ -83,8 +83,10 @@ def _epochs(messages: tuple[Message, ...], branch: list[int], items: list[Any]) 
 
 
 def _window(members: list[int], items: list[Any]) -> int | None:
-    told = (count_of(dict_of(dict_of(items[index]).get("usage")).get("maxInputTokens")) for index in reversed(members))
-    return next((tokens for tokens in told if tokens), None)
+    limits = (
+        count_of(dict_of(dict_of(items[index]).get("usage")).get("maxInputTokens")) for index in reversed(members)
+    )
+    return next((tokens for tokens in limits if tokens), None)
 
 
 def _facts(env: dict[str, Any]) -> SessionFacts:
@@ -95,32 +97,32 @@ def _facts(env: dict[str, Any]) -> SessionFacts:
 
 
 def _folder(thread: dict[str, Any]) -> str | None:
-    """The first folder of the workspace, which is told as an address."""
+    """Return the first folder of the workspace, which is recorded as a `file:` URL."""
     trees = list_of(dict_of(dict_of(thread.get("env")).get("initial")).get("trees"))
-    address = text_of(dict_of(trees[0]).get("uri")) if trees else ""
-    if not address.startswith("file:"):
-        return word_of(address)
+    url = text_of(dict_of(trees[0]).get("uri")) if trees else ""
+    if not url.startswith("file:"):
+        return word_of(url)
     try:
-        return unquote(urlsplit(address).path) or None
-    except ValueError:  # no address after all
+        return unquote(urlsplit(url).path) or None
+    except ValueError:  # not a URL
         return None
 
 
-def _summary(id: str, item: dict[str, Any], time: float | None, source: tuple[int, ...]) -> Message:
-    """What Amp itself says: a summary of what is before it, or a notice or a link, which are not sent."""
-    told = [dict_of(block.get("summary")) for block in map(dict_of, list_of(item.get("content")))]
-    texts = [text for one in told if (text := word_of(one.get("summary")))]
+def _info_message(id: str, item: dict[str, Any], time: float | None, source: tuple[int, ...]) -> Message:
+    """Return the message of an `info` item: a summary, or an empty meta message for a notice or link, never sent."""
+    summaries = [dict_of(block.get("summary")) for block in map(dict_of, list_of(item.get("content")))]
+    texts = [text for one in summaries if (text := word_of(one.get("summary")))]
     if texts:
         return Message(id, "user", tuple(map(Text, texts)), "summary", time, source=source)
     return Message(id, "system", (), "meta", time, source=source)
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
+def _usage(counts: dict[str, Any]) -> Usage | None:
     usage = Usage(
-        count_of(told.get("inputTokens")),
-        count_of(told.get("outputTokens")),
-        count_of(told.get("cacheReadInputTokens")),
-        count_of(told.get("cacheCreationInputTokens")),
+        count_of(counts.get("inputTokens")),
+        count_of(counts.get("outputTokens")),
+        count_of(counts.get("cacheReadInputTokens")),
+        count_of(counts.get("cacheCreationInputTokens")),
     )
     return usage if usage.context else None
 
@@ -133,12 +135,12 @@ def _block(item: Any) -> Block:
     if block.get("type") != "tool_result" or not isinstance(block.get("toolUseID"), str):
         return from_anthropic([item])[0]
     run = dict_of(block.get("run"))
-    said = text_of(run.get("reason")) if run.get("status") == "rejected-by-user" else ""
-    return ToolResult(block["toolUseID"], _result(run), run.get("status") in _FAILED, said)
+    reason = text_of(run.get("reason")) if run.get("status") == "rejected-by-user" else ""
+    return ToolResult(block["toolUseID"], _result(run), run.get("status") in _FAILED, reason)
 
 
 def _result(run: dict[str, Any]) -> tuple[Text | Media, ...]:
-    """What the model was told of a run: its result, what went wrong, or how far it got."""
+    """Return the content that the model was sent for a tool run: its result, error, reason or progress."""
     error = dict_of(run.get("error")).get("message", run.get("error"))
     for value in (run.get("result"), error, run.get("reason"), run.get("progress")):
         if isinstance(value, list):

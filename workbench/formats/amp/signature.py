@@ -1,4 +1,4 @@
-"""By what a file is known: Amp thread."""
+"""Recognise Amp threads."""
 
 from __future__ import annotations
 

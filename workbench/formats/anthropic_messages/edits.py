@@ -1,7 +1,7 @@
-"""What the Messages API cleared from a request before the model read it, as its answer tells.
+"""Apply the edits by which the Messages API cleared parts of a request before the model read it.
 
-It clears from the oldest on (`context_management.applied_edits`), anew for each request, and says how much, not where:
-https://platform.claude.com/docs/en/build-with-claude/context-editing
+The response reports how much was cleared (`context_management.applied_edits`), not where; the API clears from the
+oldest on, again for each request: https://platform.claude.com/docs/en/build-with-claude/context-editing
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 
 CLEARED = "[Old tool result content cleared]"
-"""Stands for what the API puts in the place of a result, which it does not tell."""
+"""Placeholder for a cleared result; the API does not report the text that it puts there."""
 
 
 def after_edits(messages: Sequence[Message], body: Any, answer: Any) -> tuple[Message, ...]:
-    """The messages of the request `body` as the model read them, by the answer to it."""
-    asked = list_of(dict_of(dict_of(body).get("context_management")).get("edits"))
+    """Return the messages of the request `body` as the model read them, by the edits in its response `answer`."""
+    requested = list_of(dict_of(dict_of(body).get("context_management")).get("edits"))
     applied = list_of(dict_of(dict_of(answer).get("context_management")).get("applied_edits"))
-    found = tuple(messages)
+    edited = tuple(messages)
     for edit in map(dict_of, applied):
         kind = text_of(edit.get("type"))
-        asked_for = next((one for one in map(dict_of, asked) if one.get("type") == kind), {})
+        request_edit = next((one for one in map(dict_of, requested) if one.get("type") == kind), {})
         if kind.startswith("clear_tool_uses"):
-            found = _without_results(found, count_of(edit.get("cleared_tool_uses")), asked_for)
+            edited = _without_results(edited, count_of(edit.get("cleared_tool_uses")), request_edit)
         elif kind.startswith("clear_thinking"):
-            found = _without_thinking(found, count_of(edit.get("cleared_thinking_turns")))
-    return found
+            edited = _without_thinking(edited, count_of(edit.get("cleared_thinking_turns")))
+    return edited
 
 
 def _without_results(messages: Sequence[Message], count: int, edit: dict[str, Any]) -> tuple[Message, ...]:
-    """The oldest `count` results are cleared, and their calls' input where the edit says so; some tools are spared."""
+    """Clear the oldest `count` results, and their calls' inputs if the edit says so; tools in `exclude_tools` are
+    spared."""
     spared = [name for name in list_of(edit.get("exclude_tools")) if isinstance(name, str)]
     names = {call.id: call.name for message in messages for call in message.calls}
     results = [result.call_id for message in messages for result in message.results]
@@ -56,8 +57,8 @@ def _cleared(message: Message, results: Collection[str], inputs: Collection[str]
 
 
 def _without_thinking(messages: Sequence[Message], turns: int) -> tuple[Message, ...]:
-    """The oldest `turns` that think do so no more; a turn goes on through its results up to the person's next word."""
-    made: list[Message] = []
+    """Remove thinking from the oldest `turns` turns that have any; a turn ends at the user's next message."""
+    edited: list[Message] = []
     turn, thinking = 0, list[int]()
     for message in messages:
         turn += message.role == "user"
@@ -67,5 +68,5 @@ def _without_thinking(messages: Sequence[Message], turns: int) -> tuple[Message,
             if thinking.index(turn) < turns:
                 rest = tuple(block for block in message.blocks if not isinstance(block, Thinking))
                 message = replace(message, blocks=rest)
-        made.append(message)
-    return tuple(made)
+        edited.append(message)
+    return tuple(edited)

@@ -1,4 +1,7 @@
-"""What the Messages API refuses in a request body, judged on the JSON alone: https://docs.anthropic.com/en/api/messages."""
+"""Rules of the Messages API for a request body, checked on the JSON alone.
+
+Source: https://docs.anthropic.com/en/api/messages.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from workbench.formats.faults import Faults, document, inner, objects, some, val
 
 @validator
 def validate(data: bytes) -> Faults:
-    """What the API would refuse, naming messages by their place from 1."""
+    """Yield what the API would refuse; messages are numbered from 1."""
     body = document(data)
     if isinstance(body, dict):
         if inner(body, "max_tokens", int) <= 0:
@@ -29,7 +32,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _is_compacted(message: Any) -> bool:
-    """Whether it is an assistant's turn that begins with the API's own compaction block: such a one may stand first."""
+    """True for an assistant turn that begins with the API's compaction block: it may be the first message."""
     first = next(iter(inner(message, "content", list)), None)
     return inner(message, "role", str) == "assistant" and inner(first, "type", str) == "compaction"
 
@@ -68,27 +71,28 @@ def _faults_of(where: str, message: Any, final: bool) -> Faults:
 
 
 def _pairing(messages: list[Any]) -> Faults:
-    """Every call answered in the one user message after its turn; no answer without its call; ids unique."""
+    """Check that each call is answered in the user message after its turn, each result has its call, and ids are
+    unique."""
     seen: set[str] = set()
-    asked: dict[str, int] = {}
+    open_calls: dict[str, int] = {}
     for number, message in enumerate(messages, 1):
         if inner(message, "role", str) == "assistant":
             for id in _ids(message, "tool_use", "id"):
                 if id in seen:
                     yield f"Message {number} has a call with the id {id}, which was used before."
                 seen.add(id)
-                asked[id] = number
+                open_calls[id] = number
             continue
         answered = Counter(_ids(message, "tool_result", "tool_use_id"))
         for id, times in answered.items():
-            if id not in asked:
+            if id not in open_calls:
                 yield f"Message {number} has the result {id}, which answers no call of the turn before it."
             if times > 1:
                 yield f"Message {number} answers the call {id} twice."
-        for id, where in asked.items():
+        for id, where in open_calls.items():
             if id not in answered:
                 yield f"Message {number} has no result for the call {id} of message {where}."
-        asked = {}
+        open_calls = {}
 
 
 def _ids(message: Any, kind: str, key: str) -> list[str]:

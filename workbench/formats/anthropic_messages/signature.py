@@ -1,4 +1,4 @@
-"""By what a file is known: Anthropic Messages body."""
+"""Recognise Anthropic Messages bodies."""
 
 from __future__ import annotations
 

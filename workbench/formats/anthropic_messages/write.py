@@ -1,4 +1,4 @@
-"""Writing: Anthropic Messages body."""
+"""Write Anthropic Messages bodies."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from workbench.formats.roles import GAP
 from workbench.session import Message, Opaque, Session, Text, Thinking
 
 MAX_TOKENS = 8192
-"""What a new body allows for the answer; the API demands the field."""
+"""Output tokens that a new body allows; the API requires the field."""
 
 
 _SIGNED = frozenset(["anthropic-messages", "claude-code"])
-"""Formats whose thinking and unknown blocks the Messages API itself made, and so takes back."""
+"""Formats whose thinking and unknown blocks come from the Messages API, which accepts them again."""
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded body with its messages replaced; from another format, a new body of the fields the API demands."""
+    """Replace the messages of the loaded body; from another format, write a new body of the fields that the API
+    requires."""
     losses: Losses = []
     if session.format == ID:
         data = _spliced(session, messages, losses)
@@ -43,7 +44,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     body: dict[str, Any] = {"model": session.model or "", "max_tokens": MAX_TOKENS}
     body |= {"system": system} if system else {}
     body |= {"tools": tools} if tools else {}
-    body["messages"] = _opened(turns, losses)
+    body["messages"] = _with_user_first(turns, losses)
     return Written(render(body), new_name(session.path), losses=tuple(losses))
 
 
@@ -61,27 +62,27 @@ def _spliced(session: Session, messages: Sequence[Message], losses: Losses) -> b
         group = list(run)
         if not source:
             turns = _turns((message for message in group if message.kind != "boundary"), losses, signed=True)
-            pieces += map(render, turns if pieces else _opened(turns, losses))
+            pieces += map(render, turns if pieces else _with_user_first(turns, losses))
             continue
         item = loads(raws[source[0]])
         parts = parts_of(dict_of(item).get("content"))
-        kept = [parts[ids[source].index(message.id)] for message in group]
-        if not pieces and source != (0,) and group[0].role == "assistant" and not _holds_block(kept[0]):
-            pieces += map(render, _opened([], losses))
-        if len(kept) == len(parts) and not (pieces and any(map(_holds_block, kept))):
+        kept_parts = [parts[ids[source].index(message.id)] for message in group]
+        if not pieces and source != (0,) and group[0].role == "assistant" and not _is_compaction_part(kept_parts[0]):
+            pieces += map(render, _with_user_first([], losses))
+        if len(kept_parts) == len(parts) and not (pieces and any(map(_is_compaction_part, kept_parts))):
             pieces.append(source[0])
-        elif content := _joined(kept, losses, is_first=not pieces):
+        elif content := _joined(kept_parts, losses, is_first=not pieces):
             pieces.append(render(item | {"content": content}))
     return splice(data, key, pieces)
 
 
 def _joined(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any]:
-    """Parts of an element's content. A compaction block that is not the first of all becomes words: the API would not
-    read what is before it.
+    """Join parts of an element's content. A compaction block that is not first of all becomes text: the API would
+    ignore everything before it.
     """
     content: list[Any] = []
     for part in parts:
-        if not _holds_block(part) or (is_first and not content):
+        if not _is_compaction_part(part) or (is_first and not content):
             content += part
         elif isinstance(part[0].get("content"), str):
             content.append({"type": "text", "text": part[0]["content"]})
@@ -91,14 +92,14 @@ def _joined(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any
     return content
 
 
-def _holds_block(part: Any) -> bool:
+def _is_compaction_part(part: Any) -> bool:
     return isinstance(part, list) and bool(part) and is_compaction(part[0])
 
 
 def _turns(messages: Iterable[Message], losses: Losses, *, signed: bool) -> list[dict[str, Any]]:
-    """API messages in alternating roles; results stand first in theirs. What cannot be sent is left out and noted.
+    """Return API messages in alternating roles, results first in theirs. Blocks that cannot be sent become losses.
 
-    `signed`: whether thinking and unknown blocks come from the Messages API.
+    `signed`: thinking and unknown blocks come from the Messages API.
     """
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -127,10 +128,10 @@ def _is_own(block: Thinking | Opaque, signed: bool) -> bool:
     return signed and (bool(block.signature) if isinstance(block, Thinking) else isinstance(block.raw, dict))
 
 
-def _opened(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
-    """The turns, with a user's word before them where an assistant's comes first: the API refuses that.
+def _with_user_first(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
+    """Insert a user message before a leading assistant turn, which the API refuses.
 
-    A compaction block stands first by itself: whatever stood before it the API would not read.
+    A turn that begins with a compaction block may come first: the API would ignore anything before it.
     """
     if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns

@@ -1,8 +1,9 @@
-"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}`, since 1.7 with those of sub-agents inside.
+"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}`; since 1.7 sub-agents' are nested inside.
 
-A step of the agent holds its calls and what they gave, so it is two messages. A summarisation is a system step that
-refers to the sub-agents which made it: a boundary. The user's step after it is the summary, and what stood before is no
-longer sent. Step numbers count from 1 without gaps, so a kept step may get a new number. Kinds are noted in `extra`.
+An agent step holds its calls and their results, so it becomes two messages. A summarisation is a system step that
+refers to the sub-agents that wrote it: a boundary. The user step after it is the summary; earlier steps are no longer
+sent. Steps are numbered from 1 without gaps, so a kept step may get a new number. The kind of a message goes into
+`extra`.
 
 No usual place: harbor writes it to the trial folder that the user names.
 """

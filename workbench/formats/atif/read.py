@@ -1,4 +1,4 @@
-"""Reading: ATIF trajectory."""
+"""Read ATIF trajectories."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ _ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "syst
 
 
 class Reader(MultiSessionDocument):
-    """A trajectory, and those of sub-agents inside it."""
+    """Reader of a trajectory and of those of sub-agents inside it."""
 
     format = ID
     needs = "has no list of steps; open an ATIF trajectory"
     what = "trajectory"
 
-    def held(self) -> list[tuple[str, Item]]:
-        """The trajectories with their ids, the outer one first."""
+    def trajectories(self) -> list[tuple[str, Item]]:
+        """Return (id, trajectory) of each, the outer one first."""
         return [(_id(one) or str(n), one) for n, one in enumerate([self.body, *_inside(self.body)])]
 
     def parts(self) -> list[Part]:
-        named = ((id, word_of(dict_of(one.get("agent")).get("name")) or "", one) for id, one in self.held())
-        return [Part(id, name, len(list_of(one.get("steps")))) for id, name, one in named]
+        described = ((id, word_of(dict_of(one.get("agent")).get("name")) or "", one) for id, one in self.trajectories())
+        return [Part(id, name, len(list_of(one.get("steps")))) for id, name, one in described]
 
     def session(self) -> Session:
         """Read the outer trajectory."""
@@ -65,7 +65,7 @@ class Reader(MultiSessionDocument):
         return replace(session, warnings=(warning, *session.warnings))
 
     def part(self, id: str) -> Session:
-        body = next(one for known, one in self.held() if known == id)
+        body = next(one for known, one in self.trajectories() if known == id)
         if body is not self.body:
             self.data = render(body)
         return self.trajectory(body)
@@ -80,7 +80,7 @@ class Reader(MultiSessionDocument):
         marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
         spent_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
         agent = dict_of(body.get("agent"))
-        spent = dict_of(body.get("final_metrics")).get("total_cost_usd")
+        cost = dict_of(body.get("final_metrics")).get("total_cost_usd")
         return self._session(
             with_user_text(without_spent(messages, epochs[-1].members, spent_until)),
             first_words(messages),
@@ -88,7 +88,7 @@ class Reader(MultiSessionDocument):
             id=_id(body),
             model=word_of(agent.get("model_name")) or next((m.model for m in messages if m.model), None),
             tools=tools_of(agent.get("tool_definitions")),
-            facts=SessionFacts(cost=dollars_of(spent)),
+            facts=SessionFacts(cost=dollars_of(cost)),
         )
 
 
@@ -97,7 +97,7 @@ def _inside(body: Item) -> list[Item]:
 
 
 def _id(body: Item) -> str:
-    """A trajectory's own id; before 1.7 it had its session's alone, which sub-agents share."""
+    """Return a trajectory's id; before 1.7 it has only its session's, which sub-agents share."""
     return word_of(body.get("trajectory_id")) or word_of(body.get("session_id")) or ""
 
 
@@ -128,11 +128,11 @@ def _messages(index: int, step: Any, after_boundary: bool, warnings: list[LoadWa
     time = seconds_of(step.get("timestamp"))
     results = [dict_of(result) for result in list_of(dict_of(step.get("observation")).get("results"))]
     blocks = tuple(_blocks(step))
-    noted = marked(dict_of(step.get("extra")))
+    recorded_kind = marked(dict_of(step.get("extra")))
     if role == "system" and _is_summarisation(step, results):
         yield Message(id, "system", blocks, "boundary", time, source=source)
         return
-    kind: Kind = noted or ("summary" if after_boundary and role == "user" else kind_of(role, blocks))
+    kind: Kind = recorded_kind or ("summary" if after_boundary and role == "user" else kind_of(role, blocks))
     if blocks or not results:
         model = word_of(step.get("model_name"))
         yield Message(id, role, blocks, kind, time, _usage(step), model, source)
@@ -148,14 +148,14 @@ def _is_summarisation(step: Item, results: Sequence[Item]) -> bool:
 
 
 def _usage(step: Item) -> Usage | None:
-    """What the call of a step was billed; none for a step that was copied from another trajectory, nor for the sum of
-    several calls, which is no context's bill."""
-    given = dict_of(step.get("metrics"))
-    sent = count_of(given.get("prompt_tokens"))
+    """Return a step's usage; None for a step copied from another trajectory, and for the sum of several calls, which
+    says nothing about one context."""
+    metrics = dict_of(step.get("metrics"))
+    prompt = count_of(metrics.get("prompt_tokens"))
     if step.get("is_copied_context") is True or count_of(step.get("llm_call_count")) > 1:
         return None
-    said, cached = count_of(given.get("completion_tokens")), count_of(given.get("cached_tokens"))
-    return usage_of_prompt(sent, said, cached, cost=dollars_of(given.get("cost_usd")))
+    output, cached = count_of(metrics.get("completion_tokens")), count_of(metrics.get("cached_tokens"))
+    return usage_of_prompt(prompt, output, cached, cost=dollars_of(metrics.get("cost_usd")))
 
 
 def _blocks(step: Item) -> Iterator[Block]:
@@ -183,9 +183,9 @@ def _parts(content: Any) -> Iterator[Block]:
 
 
 def _result(result: Item, calls: list[str]) -> ToolResult:
-    """A result; one that names no call answers the first call of its step that has none yet."""
-    named = word_of(result.get("source_call_id"))
-    call_id = named or (calls[0] if calls else "")
+    """Return a result; without a call id it answers the first unanswered call of its step."""
+    recorded_id = word_of(result.get("source_call_id"))
+    call_id = recorded_id or (calls[0] if calls else "")
     if call_id in calls:
         calls.remove(call_id)
     content = result.get("content")

@@ -1,4 +1,4 @@
-"""What Harbor's trajectory validator refuses, judged on the JSON alone."""
+"""Rules of Harbor's trajectory validator, checked on the JSON alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _id_faults(body: Item) -> Faults:
-    """Since v1.7 a trajectory may do without a session_id; one that stands in another has a trajectory_id."""
+    """Check ids: since v1.7 the session_id is optional, and a nested trajectory has a trajectory_id."""
     version = str(body.get("schema_version")).removeprefix("ATIF-v1.")
     if not isinstance(body.get("session_id"), str) and (body.get("session_id") is not None or version in _BEFORE_1_7):
         yield "There is no session_id."
@@ -57,6 +57,6 @@ def _faults_of(step: Item, number: int) -> Faults:
         if not isinstance(call.get("arguments"), dict):
             yield f"{where} calls {name} with arguments that are not an object."
     for result in inner(inner(step, "observation", dict), "results", list):
-        named = result.get("source_call_id") if isinstance(result, dict) else None
-        if named is not None and str(named) not in ids:
-            yield f"{where} answers the call {named}, which it did not make."
+        call_id = result.get("source_call_id") if isinstance(result, dict) else None
+        if call_id is not None and str(call_id) not in ids:
+            yield f"{where} answers the call {call_id}, which it did not make."

@@ -1,4 +1,4 @@
-"""By what a file is known: ATIF trajectory."""
+"""Recognise ATIF trajectories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ATIF trajectories written: steps renumbered, results in the step of their calls."""
+"""Write ATIF trajectories: steps are renumbered, results go into the step of their calls."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
-_NOTHING = "ATIF is a record: no agent resumes it"
+_NOT_RESUMABLE = "ATIF is a record: no agent resumes it"
 _SPENT = in_document(SPENT, ("extra",))
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded trajectory with its steps replaced; from another format, a new one."""
+    """Replace the steps of the loaded trajectory; from another format, write a new one."""
     name = new_name(session.path)
     losses: Losses = []
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, by_hand=_NOTHING)
+            return Written(data, name, id, by_hand=_NOT_RESUMABLE)
     else:
         messages, more = settled(messages, None)
         losses.extend(more)
@@ -45,30 +45,30 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if session.system:
             messages = [Message("system", "system", (Text(session.system),)), *messages]
     steps = _steps(session, messages, elements(data, "steps"), losses)
-    return Written(splice(data, "steps", steps), name, id, by_hand=_NOTHING, losses=losses)
+    return Written(splice(data, "steps", steps), name, id, by_hand=_NOT_RESUMABLE, losses=losses)
 
 
 def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], losses: Losses) -> list[bytes]:
-    whole: dict[tuple[int, ...], list[str]] = {}
+    ids_by_source: dict[tuple[int, ...], list[str]] = {}
     for message in session.messages if raws else ():
-        whole.setdefault(message.source, []).append(message.id)
-    made: list[bytes | Item] = []
+        ids_by_source.setdefault(message.source, []).append(message.id)
+    steps: list[bytes | Item] = []
     for source, run in groupby(messages, key=lambda message: message.source):
         group = list(run)
-        if source and [message.id for message in group] == whole.get(source):
-            made.append(_kept(raws[source[0]], group[0]))
+        if source and [message.id for message in group] == ids_by_source.get(source):
+            steps.append(_with_summary_mark(raws[source[0]], group[0]))
             continue
         for message in group:
             if message.kind != "boundary":
-                _add(made, message, losses)
-    billed = (n for n in range(len(made) - 1, -1, -1) if _is_billed(made[n]))
-    if (newest := next(billed, None)) is not None and isinstance(raw := made[newest], bytes):
-        made[newest] = _SPENT.put(raw, b"true") or raw
-    return [_numbered(step, number) for number, step in enumerate(made, 1)]
+                _add(steps, message, losses)
+    with_usage = (n for n in range(len(steps) - 1, -1, -1) if _has_usage(steps[n]))
+    if (newest := next(with_usage, None)) is not None and isinstance(raw := steps[newest], bytes):
+        steps[newest] = _SPENT.put(raw, b"true") or raw
+    return [_numbered(step, number) for number, step in enumerate(steps, 1)]
 
 
-def _is_billed(step: bytes | Item) -> bool:
-    """Whether a kept step has the bill of a call, which was made for another context."""
+def _has_usage(step: bytes | Item) -> bool:
+    """True for a kept step with usage, which was billed for another context."""
     return isinstance(step, bytes) and b'"metrics"' in step and bool(dict_of(dict_of(loads(step)).get("metrics")))
 
 
@@ -80,8 +80,8 @@ def _numbered(step: bytes | Item, number: int) -> bytes:
     return replace_fields(step, {"step_id": b"%d" % number})
 
 
-def _kept(raw: bytes, message: Message) -> bytes:
-    """A kept step; a summary whose boundary is gone says itself what it is."""
+def _with_summary_mark(raw: bytes, message: Message) -> bytes:
+    """Return a kept step; a summary gets a mark of its own, as its boundary may be dropped."""
     step = dict_of(loads(raw))
     extra = dict_of(step.get("extra"))
     if message.kind != "summary" or extra.get(MARK):
@@ -89,19 +89,19 @@ def _kept(raw: bytes, message: Message) -> bytes:
     return replace_fields(raw, {"extra": render(extra | {MARK: message.kind})})
 
 
-def _add(made: list[bytes | Item], message: Message, losses: Losses) -> None:
+def _add(steps: list[bytes | Item], message: Message, losses: Losses) -> None:
     """Append the step of a message; results go into the step of their calls."""
-    last = made[-1] if made else None
+    last = steps[-1] if steps else None
     if message.results and isinstance(last, dict) and last["source"] == "agent":
-        seen = last.setdefault("observation", {"results": []})
-        seen["results"] += [_result(result, losses) for result in message.results]
+        observation = last.setdefault("observation", {"results": []})
+        observation["results"] += [_result(result, losses) for result in message.results]
     elif message.results:
         text = "\n".join(result.text for result in message.results)
         losses.append(Loss(LossKind.ORPHAN_RESULTS, len(message.results)))
-        made.append({"source": "user", "message": text, "extra": {MARK: "meta"}})
+        steps.append({"source": "user", "message": text, "extra": {MARK: "meta"}})
     rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
     if rest or not message.results:
-        made.append(_step(replace(message, blocks=rest), losses))
+        steps.append(_step(replace(message, blocks=rest), losses))
 
 
 def _step(message: Message, losses: Losses) -> Item:
@@ -121,8 +121,8 @@ def _step(message: Message, losses: Losses) -> Item:
                 step["reasoning_content"] = "\n".join(filter(None, (step.get("reasoning_content"), text)))
             case Text(text):
                 texts.append(text)
-            case ToolUse(id, name, given) if source == "agent":
-                arguments = as_object(given)
+            case ToolUse(id, name, input) if source == "agent":
+                arguments = as_object(input)
                 call = {"tool_call_id": id, "function_name": name, "arguments": arguments}
                 step.setdefault("tool_calls", []).append(call)
     step["message"] = _content(texts)
